@@ -49,12 +49,17 @@ extension CacheStore {
 
     private func prepare(_ page: PulledPage, at now: Timestamp) throws -> PreparedPage {
         let table = try table(page.entity)
-        let window = try window(of: table.entity, at: page.serverNow ?? now)
         let children = try page.children.map { (pulled: try sealed($0), table: try self.table($0.entity)) }
-        let clear = IncomingPage(page.records, of: table.entity, window: window)
+        let areDeletions = page.deletions != nil
+        // A deletion has no values.
+        let window = areDeletions ? nil : try window(of: table.entity, at: page.serverNow ?? now)
+        func incoming(_ page: PulledPage) -> IncomingPage {
+            IncomingPage(page.records, of: table.entity, window: window, areDeletions: areDeletions)
+        }
+        let clear = incoming(page)
         let page = try sealed(page)
-        let incoming = table.isSealed ? IncomingPage(page.records, of: table.entity, window: window) : clear
-        return PreparedPage(page: page, table: table, clear: clear, incoming: incoming, children: children)
+        let read = table.isSealed ? incoming(page) : clear
+        return PreparedPage(page: page, table: table, clear: clear, incoming: read, children: children)
     }
 
     private func apply(_ prepared: PreparedPage, _ context: WriteContext) throws -> PageOutcome {
@@ -62,7 +67,7 @@ extension CacheStore {
         let bounds = PageApplier.Bounds(
             position: page.position, watermark: page.watermark.flatMap(Timestamp.init(iso8601:)),
             isNew: page.isOfFirstPull, hasMore: page.cursor != nil, serverNow: page.serverNow,
-            tombstones: page.tombstones, view: page.view)
+            tombstones: page.tombstones, holdsUndated: page.deletions == .dated, view: page.view)
         let applier = PageApplier(table: table, context: context)
         let unmoved = try page.details.filter { try isUnmoved($0, table, db) }
         // Before the page makes the store forget deletions that are older than it.

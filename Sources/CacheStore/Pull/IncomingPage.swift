@@ -20,8 +20,9 @@ struct IncomingPage {
 
     private(set) var records: [Record] = []
 
-    /// `page`: an array that was validated before. `window`: what the cache keeps; nil for everything.
-    init(_ page: String, of entity: Entity, window: RecordTest? = nil) {
+    /// `page`: an array that was validated before. `window`: what the cache keeps; nil for everything. `areDeletions`: each
+    /// record only says that it was deleted.
+    init(_ page: String, of entity: Entity, window: RecordTest? = nil, areDeletions: Bool = false) {
         let text = JSONText(validated: Array(page.utf8))
         let tested = Set(window?.names ?? []).sorted()
         let changedAt = entity.pull?.changedAt.flatMap { entity[field: $0]?.source }
@@ -43,7 +44,8 @@ struct IncomingPage {
                     Record(
                         text: text.part(walk.element), key: key,
                         unreadableKey: key == nil ? Self.unreadable(text.part(walk.element), entity) : nil,
-                        isDeleted: key != nil && mark != nil && mark?.kind != .null && mark?.boolean != false,
+                        isDeleted: key != nil
+                            && (areDeletions || mark != nil && mark?.kind != .null && mark?.boolean != false),
                         changed: member(2) ?? changedAt.flatMap { text.part(walk.element).at(path: $0) },
                         isOutside: window.map { !$0.holds(value) } ?? false))
             }

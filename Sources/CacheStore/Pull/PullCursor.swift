@@ -4,6 +4,8 @@ package import EntitySchema
 package struct PullCursor: Sendable, Equatable {
     /// The change time up to which finished pulls brought everything, by the server's data.
     package var watermark: String?
+    /// The upstream's own mark for what finished pulls brought (`PullPlan.DeltaToken`).
+    package var delta: String?
     /// The pull that is not finished.
     package var pull: PullInProgress?
     package var lastSyncedAt: Timestamp?
@@ -24,11 +26,12 @@ package struct PullCursor: Sendable, Equatable {
     package var total: Int?
 
     package init(
-        watermark: String? = nil, pull: PullInProgress? = nil, lastSyncedAt: Timestamp? = nil,
+        watermark: String? = nil, delta: String? = nil, pull: PullInProgress? = nil, lastSyncedAt: Timestamp? = nil,
         lastFullAt: Timestamp? = nil, lateness: Int64 = 0, heldDeletions: Int = 0, held: String? = nil,
         listGap: String? = nil, error: String? = nil, window: String? = nil, total: Int? = nil
     ) {
         self.watermark = watermark
+        self.delta = delta
         self.pull = pull
         self.lastSyncedAt = lastSyncedAt
         self.lastFullAt = lastFullAt
@@ -56,6 +59,8 @@ package struct PullInProgress: Sendable, Equatable {
         case everything
         /// Changes since a time.
         case changes
+        /// Changes since the upstream gave out a token.
+        case delta
         /// By change time, newest first, down to the first page that is known.
         case newest
     }
@@ -63,6 +68,8 @@ package struct PullInProgress: Sendable, Equatable {
     package var kind: Kind
     /// The start time of a pull of changes.
     package var since: String?
+    /// The token of a pull of changes since one.
+    package var delta: String?
     /// The position of the next page; nil for the first.
     package var position: String?
     /// Records received so far.
@@ -77,11 +84,12 @@ package struct PullInProgress: Sendable, Equatable {
     package var window: String?
 
     package init(
-        kind: Kind, since: String? = nil, position: String? = nil, seen: Int = 0, latest: String? = nil,
-        started: Timestamp? = nil, began: Int64? = nil, window: String? = nil
+        kind: Kind, since: String? = nil, delta: String? = nil, position: String? = nil, seen: Int = 0,
+        latest: String? = nil, started: Timestamp? = nil, began: Int64? = nil, window: String? = nil
     ) {
         self.kind = kind
         self.since = since
+        self.delta = delta
         self.position = position
         self.seen = seen
         self.latest = latest

@@ -190,8 +190,7 @@ struct AbsenceJudge: Sendable {
     }
 
     private func page(_ plan: PullPlan, of entity: Entity, at position: String?) async throws -> Page {
-        let request = PageRequest(
-            entity: entity.name, path: plan.path, query: plan.query, list: plan.list, position: position)
+        let request = plan.request(of: entity.name, at: position)
         do throws(UpstreamError) {
             return try await upstream.page(request)
         } catch .gone(let status, let message) {

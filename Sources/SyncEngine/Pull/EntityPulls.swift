@@ -143,6 +143,7 @@ struct EntityPulls {
                     "entity": "\(entity.name)", "records": "\(summary.held)", "reason": "\(summary.heldReason ?? "")",
                 ])
         }
+        if let problem = summary.problem { throw UpstreamError.malformed(problem) }
         return summary
     }
 

@@ -20,6 +20,9 @@ struct PullStart {
         if let pull = cursor.pull, fits(pull) { return pull }
         if full { return PullInProgress(kind: .everything) }
         if plan.isSince, let since = plan.settled(cursor) { return PullInProgress(kind: .changes, since: since) }
+        if plan.deltaToken != nil, let delta = cursor.delta, cursor.lastFullAt != nil {
+            return PullInProgress(kind: .delta, delta: delta)
+        }
         // Stopping early is safe only after the whole list has been read once.
         if plan.mode == .newestFirst, cursor.lastFullAt != nil { return PullInProgress(kind: .newest) }
         return PullInProgress(kind: .everything)
@@ -31,6 +34,7 @@ struct PullStart {
         return switch pull.kind {
         case .everything: true
         case .changes: !full && plan.isSince
+        case .delta: !full && plan.deltaToken != nil && pull.delta == cursor.delta
         case .newest: !full && plan.mode == .newestFirst
         }
     }
