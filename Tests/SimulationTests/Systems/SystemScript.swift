@@ -205,8 +205,8 @@ struct SystemScript {
                 try later.entity == write.entity && !Set(later.fields).isDisjoint(with: write.fields)
                     && reader().current(later.entity, later.key) == current
             }
-            // A PUT sends earlier values again.
-            let isPut = world.schema[write.entity]?.push.update.contains { $0.method == "PUT" } ?? false
+            // A route that sends the whole record sends earlier values again.
+            let isPut = world.schema[write.entity]?.push.update.contains(where: \.sendsRecord) ?? false
             if count > 1, world.schema.upstream.idempotencyHeader != nil, world.plan.habits.isEmpty, !isPut {
                 throw Violation(rule: .onlyOnce, detail: "\(marker) was applied \(count) times")
             }
