@@ -121,11 +121,6 @@ extension JSONText {
         return count
     }
 
-    /// Follows names separated by dots (`data.pagination.total`); the empty path is the value itself.
-    package func at(path: String) -> JSONText? {
-        path.split(separator: ".").reduce(Optional(self)) { value, name in value?[String(name)] }
-    }
-
     /// The members of an object in order, duplicate keys twice; empty for any other kind.
     package var members: [(key: String, value: JSONText)] {
         guard kind == .object else { return [] }

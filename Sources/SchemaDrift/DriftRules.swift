@@ -1,4 +1,5 @@
 package import EntitySchema
+internal import JSONText
 
 /// What the records of one entity should look like, compiled so that a record is checked byte by byte.
 package struct DriftRules {
@@ -34,7 +35,7 @@ package struct DriftRules {
             builder.add(field, Int32(index), isKey: field.name == entity.key)
         }
         for (index, field) in entity.fields.enumerated() { builder.add(sourceOf: field, Int32(index)) }
-        for name in Self.membersForSyncing(entity) { builder.addContainer(name.split(separator: ".").map(String.init)) }
+        for name in Self.membersForSyncing(entity) { builder.addContainer(JSONPath.steps(name).map(String.init)) }
         members = builder.members
         names = NameTable(builder.entries)
     }
@@ -74,7 +75,14 @@ extension DriftRules {
         }
 
         mutating func add(sourceOf field: Field, _ index: Int32) {
-            guard let path = field.source?.split(separator: ".").map(String.init), let last = path.last else { return }
+            guard let source = field.source else { return }
+            let path = JSONPath.steps(source).map(String.init)
+            // What is inside a list is not compared with the schema.
+            if let list = path.firstIndex(where: { $0 == "*" || Int($0) != nil }) {
+                addContainer(Array(path[..<list]))
+                return
+            }
+            guard let last = path.last else { return }
             let scope = addContainer(path.dropLast())
             add(scope, last, Member(field: index, expected: Expected(field), inside: 0))
         }

@@ -1,5 +1,5 @@
 internal import EntitySchema
-internal import JSONText
+package import JSONText
 
 /// Counts how records disagree with the rules: one entry for each disagreement, however many records share it.
 package struct DriftTally {
@@ -39,9 +39,8 @@ package struct DriftTally {
     }
 
     /// Counts the records of `page`, a JSON array, whose keys are in `written`; `written` is in the page's order.
-    package mutating func count(_ page: String, written: [String]) {
-        var page = page
-        page.withUTF8 { bytes in
+    package mutating func count(_ page: JSONText, written: [String]) {
+        page.bytes.withUnsafeBufferPointer { bytes in
             var walk = DriftWalk(rules, bytes)
             var rest = written[...]
             while let key = rest.first, walk.next() {

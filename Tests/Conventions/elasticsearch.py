@@ -21,6 +21,7 @@ from random import Random
 
 from common.server import Convention, Refused, Response
 from common.store import FIELDS, iso, parse_time
+from common.story import Side
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 REFRESH_S = 1.0
@@ -250,4 +251,8 @@ class Elasticsearch(Convention):
         return failed(400, "parse_exception", "request body is not readable")
 
 
-SERVER = Elasticsearch
+class ElasticsearchSide(Side):
+    REFUSED = ("lines", "quantity", 2**40, "quantity")  # an integer of 32 bits; texts have no greatest length
+
+
+SERVER, SIDE = Elasticsearch, ElasticsearchSide

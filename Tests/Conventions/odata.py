@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from common.server import Convention, Refused, Response
 from common.store import FIELDS, iso, parse_time
+from common.story import Failed, Side
 
 SETS = {"Customers": "customers", "Orders": "orders", "Lines": "lines"}
 HEADERS = {"OData-Version": "4.01"}
@@ -101,7 +102,10 @@ class OData(Convention):
         if unknown:
             return failed(501, "NotImplemented", f"{unknown[0]} is not supported.")
         rows = self.sorted(self.filtered(self.store.listed(entity), request.query.get("$filter")), request.query)
-        total, begin = len(rows), int(request.query.get("$skiptoken") or request.query.get("$skip") or 0)
+        # A skip token has the state of the first page too: the delta link is for what changes after that.
+        token, _, state = (request.query.get("$skiptoken") or "").partition("-")
+        seq = int(state or self.store.seq)
+        total, begin = len(rows), int(token or request.query.get("$skip") or 0)
         rows = rows[begin:]
         if "$top" in request.query and "$skiptoken" not in request.query:
             rows = rows[:int(request.query["$top"])]
@@ -114,16 +118,16 @@ class OData(Convention):
         body["value"] = [self.render(row) for row in rows[:size]]
         if len(rows) > size:
             kept = [part for part in request.target.partition("?")[2].split("&") if part and "skip" not in part]
-            query = "&".join([*kept, f"$skiptoken={begin + size}"])
+            query = "&".join([*kept, f"$skiptoken={begin + size}-{seq}"])
             body["@odata.nextLink"] = f"{self.url}{request.path}?{query}"
         elif "track-changes" in wish or "$deltatoken" in request.query:
-            body["@odata.deltaLink"] = self.delta_link(name)
+            body["@odata.deltaLink"] = self.delta_link(name, seq)
         applied = {"Preference-Applied": "track-changes"} if "track-changes" in wish else {}
         return Response(200, body, {**HEADERS, **applied}, MEDIA)
 
-    def delta_link(self, name):
+    def delta_link(self, name, seq):
         self.count += 1
-        self.tokens[str(self.count)] = (name, self.store.seq)
+        self.tokens[str(self.count)] = (name, seq)
         return f"{self.url}/odata/{name}?$deltatoken={quote(str(self.count))}"
 
     def delta(self, name, entity, request):
@@ -134,7 +138,7 @@ class OData(Convention):
         removed = [{"@removed": {"reason": "deleted"}, "Id": key}
                    for seq, other, key, _ in self.store.gone if other == entity and seq > known[1]]
         return Response(200, {"@odata.context": f"{self.url}/odata/$metadata#{name}/$delta", "value": changed + removed,
-                              "@odata.deltaLink": self.delta_link(name)}, HEADERS, MEDIA)
+                              "@odata.deltaLink": self.delta_link(name, self.store.seq)}, HEADERS, MEDIA)
 
     def filtered(self, rows, text):
         """One comparison of `UpdatedAt` or `Id`."""
@@ -182,4 +186,20 @@ class OData(Convention):
         return failed(400, "BadRequest", "The request is malformed.")
 
 
-SERVER = OData
+class ODataSide(Side):
+    def more(self, story):
+        """What others do comes by delta links, also after those were forgotten."""
+        for expire in (False, True):
+            story.ask("POST", "/v1/sync?wait=true", {}, 200)
+            before = len(self.server.requests)
+            if expire:
+                self.server.test("expire")
+            story.others()
+            story.await_true(lambda: not story.difference(), lambda: f"by delta links: {story.difference()}")
+            asked = [target for method, target in self.server.requests[before:] if "deltatoken" in target]
+            if not asked:
+                raise Failed("no delta link was followed")
+        story.note("what others did came by delta links")
+
+
+SERVER, SIDE = OData, ODataSide

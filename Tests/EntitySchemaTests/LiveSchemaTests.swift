@@ -132,7 +132,7 @@ struct LiveSchemaTests {
     @Test("a look-up without a path searches the entity's list as a pull does")
     func lookUpList() throws {
         let clients = try #require(schema["clients"])
-        guard case .match(_, let path, let query, let list) = clients.push.create.first?.lookUp else {
+        guard case .match(_, let path, let query, _, let list) = clients.push.create.first?.lookUp else {
             Issue.record("clients are not looked up by their values")
             return
         }

@@ -7,7 +7,7 @@ internal import SQLiteStore
 package struct ChangeEvent: Sendable, Equatable {
     package var seq: Int64
     package var kind: String
-    /// `{"seq", "at", "kind", "entity", "id", "fields", "change_id"}`, with `old_id` for a renamed record and
+    /// `{"seq", "at", "kind", "entity", "id", "fields", "change_id"}`, with `old_id` for a renamed record, `reason` for one that left its window, and
     /// `reminder` for an entry about one.
     package var document: JSONText
 }
@@ -94,6 +94,9 @@ extension CacheStore {
             ]
             if kind == ChangeLogKind.renamed.rawValue, let detail: String = row["detail"] {
                 members.append(("old_id", try JSONText(parsing: detail)["old_id"] ?? .null))
+            }
+            if kind == ChangeLogKind.deleted.rawValue, let detail: String = row["detail"] {
+                members.append(("reason", try JSONText(parsing: detail)["reason"] ?? .null))
             }
             if kind == ChangeLogKind.reminder.rawValue, let detail: String = row["detail"] {
                 members.append((kind, try JSONText(parsing: detail)[kind] ?? .null))

@@ -7,20 +7,25 @@ extension CacheStore {
     private static let batch = 500
 
     /// Starts a sweep: call it before the first page of a full pull is requested.
-    package func startDeletionSweep(of entity: String) throws -> SeenRecords {
+    ///
+    /// `window`: what the list shows at least.
+    package func startDeletionSweep(of entity: String, window: RecordTest? = nil) throws -> SeenRecords {
         let table = try table(entity)
-        return try snapshot { db in
+        var seen = try snapshot { db in
             SeenRecords(
                 knownUpTo: try Int64.fetchOne(
                     db.cachedStatement(sql: "SELECT max(_pk) FROM \(table.name)")) ?? 0,
                 position: try Int64.fetchOne(
                     db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0)
         }
+        seen.limit(to: window)
+        return seen
     }
 
     /// How many records the sweep did not see, edited ones included.
     package func countUnseen(of entity: String, _ seen: SeenRecords, at now: Timestamp) throws -> Int {
         let table = try table(entity)
+        guard seen.windows.isEmpty else { return try unseen(of: entity, seen, limit: .max, at: now).count }
         return try read { db in
             let statement = try db.cachedStatement(
                 sql: "SELECT count(*) FROM \(table.name) WHERE _pk BETWEEN ?1 AND ?2 AND \(Self.isUnseen)")
@@ -52,14 +57,23 @@ extension CacheStore {
         of entity: String, _ seen: SeenRecords, limit: Int, at now: Timestamp
     ) throws -> [UnseenRecord] {
         let table = try table(entity)
-        return try read { db in
-            try Self.unseenRows(
-                table, seen, from: 1, limit: limit, since: now - schema.upstream.settle, db
-            ).rows.map { row in
-                UnseenRecord(
-                    key: row["_key"], remote: sealers[entity].withoutSealed(try JSONText(parsing: row["_remote"])))
+        var found: [UnseenRecord] = []
+        var start: Int64? = 1
+        while let from = start, found.count < limit {
+            let step = try read { db in
+                let size = seen.windows.isEmpty ? limit : Self.batch
+                let (rows, next) = try Self.unseenRows(
+                    table, seen, from: from, limit: size, since: now - schema.upstream.settle, db)
+                let records = try rows.map { row in
+                    UnseenRecord(
+                        key: row["_key"], remote: sealers[entity].withoutSealed(try JSONText(parsing: row["_remote"])))
+                }
+                return (records: records, next: next)
             }
+            found += step.records
+            start = step.next
         }
+        return Array(found.prefix(limit))
     }
 
     /// Deletes the records that were not seen, at most 500 per transaction, and forgets which were missing. Returns how
@@ -218,10 +232,21 @@ extension CacheStore {
         while let gap = seen.gap(from: start) {
             let bounds = bounds(gap, seen, of: table.entity.name, since: since)
             rows += try Row.fetchAll(statement, arguments: bounds + [limit - rows.count])
-            if rows.count == limit, let last = rows.last { return (rows, (last["_pk"] as Int64) + 1) }
+            if rows.count == limit, let last = rows.last {
+                return (try expected(rows, seen, table.entity), (last["_pk"] as Int64) + 1)
+            }
             start = gap.upperBound + 1
         }
-        return (rows, nil)
+        return (try expected(rows, seen, table.entity), nil)
+    }
+
+    /// Leaves out the rows that a window excludes.
+    private static func expected(_ rows: [Row], _ seen: SeenRecords, _ entity: Entity) throws -> [Row] {
+        guard !seen.windows.isEmpty else { return rows }
+        return try rows.filter { row in
+            let remote = try JSONText(parsing: row["_remote"])
+            return seen.windows.allSatisfy { $0.holds(for: remote, of: entity) }
+        }
     }
 
     /// The rows of one entity in `sync_missing`.

@@ -23,7 +23,7 @@ extension CacheStore {
         before: @escaping @Sendable (Progress, inout PulledPage) -> Void,
         after: @escaping @Sendable (inout Progress, PulledPage, PageOutcome) -> Void
     ) async throws -> (outcomes: [PageOutcome], progress: Progress) {
-        let prepared = try pages.map(prepare)
+        let prepared = try pages.map { try prepare($0, at: now) }
         return try await change(at: now) { context in
             var progress = progress
             var outcomes: [PageOutcome] = []
@@ -47,13 +47,19 @@ extension CacheStore {
         var children: [(pulled: SealedChildren, table: EntityTable)]
     }
 
-    private func prepare(_ page: PulledPage) throws -> PreparedPage {
+    private func prepare(_ page: PulledPage, at now: Timestamp) throws -> PreparedPage {
         let table = try table(page.entity)
         let children = try page.children.map { (pulled: try sealed($0), table: try self.table($0.entity)) }
-        let clear = IncomingPage(page.records, of: table.entity)
+        let areDeletions = page.deletions != nil
+        // A deletion has no values.
+        let window = areDeletions ? nil : try window(of: table.entity, at: page.serverNow ?? now)
+        func incoming(_ page: PulledPage) -> IncomingPage {
+            IncomingPage(page.records, of: table.entity, window: window, areDeletions: areDeletions)
+        }
+        let clear = incoming(page)
         let page = try sealed(page)
-        let incoming = table.isSealed ? IncomingPage(page.records, of: table.entity) : clear
-        return PreparedPage(page: page, table: table, clear: clear, incoming: incoming, children: children)
+        let read = table.isSealed ? incoming(page) : clear
+        return PreparedPage(page: page, table: table, clear: clear, incoming: read, children: children)
     }
 
     private func apply(_ prepared: PreparedPage, _ context: WriteContext) throws -> PageOutcome {
@@ -61,7 +67,7 @@ extension CacheStore {
         let bounds = PageApplier.Bounds(
             position: page.position, watermark: page.watermark.flatMap(Timestamp.init(iso8601:)),
             isNew: page.isOfFirstPull, hasMore: page.cursor != nil, serverNow: page.serverNow,
-            tombstones: page.tombstones, view: page.view)
+            tombstones: page.tombstones, holdsUndated: page.deletions == .dated, view: page.view)
         let applier = PageApplier(table: table, context: context)
         let unmoved = try page.details.filter { try isUnmoved($0, table, db) }
         // Before the page makes the store forget deletions that are older than it.

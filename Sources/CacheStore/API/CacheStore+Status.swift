@@ -39,7 +39,8 @@ extension CacheStore {
                 case 1:
                     cursors[name] = PullCursor(
                         watermark: row.text(3), lastSyncedAt: row.integer(2).map(Timestamp.init(milliseconds:)),
-                        heldDeletions: Int(row.integer(4) ?? 0), held: row.text(6), error: row.text(5))
+                        heldDeletions: Int(row.integer(4) ?? 0), held: row.text(6), error: row.text(5),
+                        total: row.integer(7).map { Int($0) })
                 default: note = row.text(3)
                 }
                 return true
@@ -96,6 +97,8 @@ package struct CacheMeasures: Sendable {
     package var setAside: Int
     /// Entity → when its last pull succeeded.
     package var lastSyncedAt: [String: Timestamp]
+    /// Entity with a window → records that its list showed when it was last read whole.
+    package var totals: [String: Int]
     /// Entity → records whose deletion waits for confirmation.
     package var heldDeletions: [String: Int]
     /// Entity → whether its last full pull was not believed.
@@ -112,7 +115,7 @@ extension CacheStore {
         return try snapshot { db in
             let tallies = try Self.numbers("SELECT name, count FROM sync_tally", db)
             let cursors = try Row.fetchAll(
-                db.cachedStatement(sql: "SELECT entity, last_synced_at, held_deletions, held FROM sync_cursor"))
+                db.cachedStatement(sql: "SELECT entity, last_synced_at, held_deletions, held, total FROM sync_cursor"))
             let known = cursors.filter { schema[$0["entity"]] != nil }
             return CacheMeasures(
                 queue: try Self.queueStates(db),
@@ -128,6 +131,7 @@ extension CacheStore {
                 lastSyncedAt: known.reduce(into: [:]) { times, row in
                     times[row["entity"]] = (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:))
                 },
+                totals: known.reduce(into: [:]) { totals, row in totals[row["entity"]] = row["total"] as Int? },
                 heldDeletions: Dictionary(uniqueKeysWithValues: known.map { ($0["entity"], $0["held_deletions"]) }),
                 heldLists: Dictionary(
                     uniqueKeysWithValues: known.map { ($0["entity"], ($0["held"] as String?) != nil) }),

@@ -29,11 +29,11 @@ struct FixedQueries: Sendable {
             """
             \(Self.queueCounts)
             UNION ALL
-            SELECT 0, name, count, NULL, NULL, NULL, NULL FROM sync_tally
+            SELECT 0, name, count, NULL, NULL, NULL, NULL, NULL FROM sync_tally
             UNION ALL
-            SELECT 1, entity, last_synced_at, watermark, held_deletions, error, held FROM sync_cursor
+            SELECT 1, entity, last_synced_at, watermark, held_deletions, error, held, total FROM sync_cursor
             UNION ALL
-            SELECT 2, name, NULL, value, NULL, NULL, NULL FROM sync_setting WHERE name = ?
+            SELECT 2, name, NULL, value, NULL, NULL, NULL, NULL FROM sync_setting WHERE name = ?
             """)
         pending = numbers.next(Self.queueCounts)
         setting = numbers.next("SELECT value FROM sync_setting WHERE name = ?")
@@ -41,9 +41,9 @@ struct FixedQueries: Sendable {
 
     /// SQLite counts a table by the pages of its smallest index, and the failed changes have an index of their own.
     private static let queueCounts = """
-        SELECT 0, 'queue', (SELECT count(*) FROM sync_outbox), NULL, NULL, NULL, NULL
+        SELECT 0, 'queue', (SELECT count(*) FROM sync_outbox), NULL, NULL, NULL, NULL, NULL
         UNION ALL
         SELECT 0, 'failed', (SELECT count(*) FROM sync_outbox WHERE state = \(OutboxState.failed.sql)), NULL, NULL, NULL,
-          NULL
+          NULL, NULL
         """
 }

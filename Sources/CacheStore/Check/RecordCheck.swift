@@ -12,7 +12,8 @@ struct RecordCheck {
     private let db: Database
     private let columns: ColumnCheck
     private let overlays: OverlayCheck
-    private let figures: [RelationAggregates]
+    /// None while they wait for the end of a load.
+    private let figures: [RelationAggregates]?
     private let writer: RecordWriter
 
     init(plan: RecordPlan, plans: RecordPlans, db: Database) throws {
@@ -20,7 +21,8 @@ struct RecordCheck {
         self.db = db
         columns = try ColumnCheck(plan: plan, db: db)
         overlays = try OverlayCheck(table: plan.table, db: db)
-        figures = RelationAggregates.all(of: plan.table, in: plans.schema)
+        let postponed = PostponedFigures(plan.table, in: plans.schema, db)
+        figures = try postponed.areOutdated() ? nil : postponed.figures
         writer = RecordWriter(plan: plan, transaction: RecordTransaction(db, plans))
     }
 
@@ -38,6 +40,7 @@ struct RecordCheck {
     }
 
     private func compareDerived(_ images: [RecordImage], _ found: inout Inconsistencies) throws {
+        guard let figures else { return }
         let expected = figures.isEmpty ? [:] : try RelationAggregates.members(of: images, figures, db)
         for image in images where image.derived != expected[image.key] {
             let (known, members) = (image.derived?.members ?? [], expected[image.key]?.members ?? [])

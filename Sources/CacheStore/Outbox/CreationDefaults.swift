@@ -46,10 +46,16 @@ extension Entity {
 
     /// The record with these fields at `time`, but for those that `given` sets or that are later already.
     func touched(_ record: JSONText, at time: Timestamp, except given: JSONText) -> JSONText {
-        touchedFields.reduce(record) { record, field in
+        moving(in: record, at: time, except: given).reduce(record) { record, field in
+            record.setting(field.name, to: .string(time.description))
+        }
+    }
+
+    /// Those of these fields that `touched` sets.
+    func moving(in record: JSONText, at time: Timestamp, except given: JSONText) -> [Field] {
+        touchedFields.filter { field in
             let known = value(of: field.name, in: record)?.string.flatMap(Timestamp.init(iso8601:))
-            guard given[field.name] == nil, known.map({ $0 < time }) ?? true else { return record }
-            return record.setting(field.name, to: .string(time.description))
+            return given[field.name] == nil && known.map({ $0 < time }) ?? true
         }
     }
 }

@@ -12,40 +12,44 @@ struct CursorRow {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT watermark, pull, last_synced_at, last_full_at, lateness, held_deletions, held, list_gap, error
+                    SELECT watermark, delta, pull, last_synced_at, last_full_at, lateness, held_deletions, held, list_gap,
+                      error, "window", total
                     FROM sync_cursor WHERE entity = ?
                     """
             ),
             arguments: [entity])
         guard let row else { return PullCursor() }
         return PullCursor(
-            watermark: row["watermark"], pull: (row["pull"] as String?).flatMap(PullInProgress.init(json:)),
+            watermark: row["watermark"], delta: row["delta"],
+            pull: (row["pull"] as String?).flatMap(PullInProgress.init(json:)),
             lastSyncedAt: (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:)),
             lastFullAt: (row["last_full_at"] as Int64?).map(Timestamp.init(milliseconds:)),
             lateness: row["lateness"], heldDeletions: row["held_deletions"], held: row["held"],
-            listGap: row["list_gap"], error: row["error"])
+            listGap: row["list_gap"], error: row["error"], window: row["window"], total: row["total"])
     }
 
     func save(_ cursor: PullCursor) throws {
         try db.cachedStatement(
             sql: """
                 INSERT INTO sync_cursor
-                  (entity, watermark, pull, last_synced_at, last_full_at, lateness, held_deletions, held, list_gap,
-                  error)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET watermark = excluded.watermark, pull = excluded.pull,
+                  (entity, watermark, delta, pull, last_synced_at, last_full_at, lateness, held_deletions, held, list_gap,
+                  error, "window", total)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET watermark = excluded.watermark, delta = excluded.delta, pull = excluded.pull,
                   last_synced_at = excluded.last_synced_at, last_full_at = excluded.last_full_at,
                   lateness = excluded.lateness, held_deletions = excluded.held_deletions, held = excluded.held,
-                  list_gap = excluded.list_gap, error = excluded.error
-                WHERE (watermark, pull, last_full_at, lateness, held_deletions, held, list_gap, error) IS NOT
-                  (excluded.watermark, excluded.pull, excluded.last_full_at, excluded.lateness,
-                  excluded.held_deletions, excluded.held, excluded.list_gap, excluded.error)
+                  list_gap = excluded.list_gap, error = excluded.error,
+                  "window" = excluded."window", total = excluded.total
+                WHERE (watermark, delta, pull, last_full_at, lateness, held_deletions, held, list_gap, error, "window",
+                  total) IS NOT (excluded.watermark, excluded.delta, excluded.pull, excluded.last_full_at,
+                  excluded.lateness, excluded.held_deletions, excluded.held, excluded.list_gap, excluded.error,
+                  excluded."window", excluded.total)
                   OR last_synced_at IS NULL AND excluded.last_synced_at IS NOT NULL
                 """
         ).execute(arguments: [
-            entity, cursor.watermark, cursor.pull?.json, cursor.lastSyncedAt?.milliseconds,
+            entity, cursor.watermark, cursor.delta, cursor.pull?.json, cursor.lastSyncedAt?.milliseconds,
             cursor.lastFullAt?.milliseconds, cursor.lateness, cursor.heldDeletions, cursor.held,
-            cursor.listGap, cursor.error,
+            cursor.listGap, cursor.error, cursor.window, cursor.total,
         ])
     }
 }
@@ -53,9 +57,10 @@ struct CursorRow {
 extension PullInProgress {
     fileprivate var json: String {
         JSONText.object([
-            "kind": .string(kind.rawValue), "since": .string(since), "position": .string(position),
+            "kind": .string(kind.rawValue), "since": .string(since), "delta": .string(delta), "position": .string(position),
             "seen": .integer(seen), "latest": .string(latest),
             "started": .integer(started.map { Int($0.milliseconds) }), "began": .integer(began.map { Int($0) }),
+            "window": .string(window),
         ]).text
     }
 
@@ -65,9 +70,10 @@ extension PullInProgress {
             let seen = value["seen"]?.integer
         else { return nil }
         self.init(
-            kind: kind, since: value["since"]?.string, position: value["position"]?.string, seen: seen,
+            kind: kind, since: value["since"]?.string, delta: value["delta"]?.string,
+            position: value["position"]?.string, seen: seen,
             latest: value["latest"]?.string,
             started: value["started"]?.integer.map { Timestamp(milliseconds: Int64($0)) },
-            began: value["began"]?.integer.map { Int64($0) })
+            began: value["began"]?.integer.map { Int64($0) }, window: value["window"]?.string)
     }
 }

@@ -14,28 +14,40 @@ struct IncomingPage {
         var isDeleted: Bool
         /// The value of its change time.
         var changed: JSONText?
+        /// The entity's window does not include it.
+        var isOutside = false
     }
 
     private(set) var records: [Record] = []
 
-    /// `page`: an array that was validated before.
-    init(_ page: String, of entity: Entity) {
+    /// `page`: an array that was validated before. `window`: what the cache keeps; nil for everything. `areDeletions`: each
+    /// record only says that it was deleted.
+    init(_ page: String, of entity: Entity, window: RecordTest? = nil, areDeletions: Bool = false) {
         let text = JSONText(validated: Array(page.utf8))
+        let tested = Set(window?.names ?? []).sorted()
         let changedAt = entity.pull?.changedAt.flatMap { entity[field: $0]?.source }
         text.bytes.withUnsafeBufferPointer { bytes in
-            var walk = JSONElementWalk(bytes, members: [entity.key, entity.pull?.deleted, entity.pull?.changedAt])
+            var walk = JSONElementWalk(
+                bytes, members: [entity.key, entity.pull?.deleted, entity.pull?.changedAt] + tested)
             while walk.next() {
                 func member(_ index: Int) -> JSONText? {
                     walk.values[index].isEmpty ? .none : .some(text.part(walk.values[index]))
                 }
                 let key = member(0).flatMap(Self.key)
                 let mark = member(1)
+                func value(_ field: String) -> JSONText? {
+                    let own = tested.firstIndex(of: field).flatMap { member($0 + 3) }
+                    if let own, own.kind != .null { return own }
+                    return own ?? entity[field: field]?.source.flatMap { text.part(walk.element).at(path: $0) }
+                }
                 records.append(
                     Record(
                         text: text.part(walk.element), key: key,
                         unreadableKey: key == nil ? Self.unreadable(text.part(walk.element), entity) : nil,
-                        isDeleted: key != nil && mark != nil && mark?.kind != .null && mark?.boolean != false,
-                        changed: member(2) ?? changedAt.flatMap { text.part(walk.element).at(path: $0) }))
+                        isDeleted: key != nil
+                            && (areDeletions || mark != nil && mark?.kind != .null && mark?.boolean != false),
+                        changed: member(2) ?? changedAt.flatMap { text.part(walk.element).at(path: $0) },
+                        isOutside: window.map { !$0.holds(value) } ?? false))
             }
         }
     }
@@ -66,7 +78,7 @@ struct IncomingPage {
     }
 
     /// The page of some of its records.
-    func text(of indices: [Int]) -> String {
-        JSONText.array(indices.map { records[$0].text }).text
+    func text(of indices: [Int]) -> JSONText {
+        JSONText.array(indices.map { records[$0].text })
     }
 }

@@ -22,6 +22,8 @@ struct PageApplier {
         var serverNow: Timestamp?
         /// The most records that tombstones of the page may delete; with more, none is deleted.
         var tombstones = Int.max
+        /// A tombstone that cannot be compared with the record's change time is held.
+        var holdsUndated = false
         /// In which kind of answer the records came.
         var view = RecordView.list
     }
@@ -44,12 +46,13 @@ struct PageApplier {
         var outcome = PageOutcome(records: page.records.count)
         var written = Written(greatestPK: try greatestPK())
         if bounds.isNew, bounds.hasMore, written.greatestPK == 0 {
-            try SecondaryIndexes(table: table, db: db).postpone(in: context.schema)
+            try SecondaryIndexes(table: table, db: db).postpone()
         }
         var times = ChangeTimes(upTo: bounds.serverNow ?? now + Self.clockAllowance)
         var arrivals = try Arrivals(table, context, bounds.view, position: bounds.position)
         var tombstones: [String] = []
         var marked = 0
+        var ties: WindowTies?
         context.records.isQueueKnownEmpty = try context.records.isQueueEmpty()
         defer { context.records.isQueueKnownEmpty = nil }
         for (index, record) in page.records.enumerated() {
@@ -68,18 +71,26 @@ struct PageApplier {
                 guard !isStale(record, known, acknowledged, bounds),
                     try !arrivals.isStale(tombstone: record.text, of: key)
                 else { continue }
-                tombstones.append(key)
+                if bounds.holdsUndated, !isComparable(record, known) {
+                    outcome.heldTombstones.append(key)
+                } else {
+                    tombstones.append(key)
+                }
             } else if try !arrivals.isDeleted(key) {
-                try write(record, key, index, bounds, &arrivals, &written)
+                if record.isOutside, bounds.view == .list, try !isWanted(key, &ties) {
+                    outcome.outside += 1
+                } else {
+                    try write(record, key, index, bounds, &arrivals, &written)
+                }
             }
         }
         context.records.isQueueKnownEmpty = nil
         times.finish()
         outcome.add(written, times)
-        outcome.hadBefore = outcome.records - outcome.setAside - marked - written.inserted
+        outcome.hadBefore = outcome.records - outcome.setAside - outcome.outside - marked - written.inserted
         try finish(written, clear)
         if tombstones.count > bounds.tombstones {
-            outcome.heldTombstones = tombstones
+            outcome.heldTombstones += tombstones
         } else {
             outcome.deleted = try delete(keys: tombstones)
         }
@@ -103,6 +114,14 @@ struct PageApplier {
         mutating func note(known pk: Int64?) {
             if let pk, pk <= greatestPK { known.append(pk) }
         }
+    }
+
+    /// Whether a record outside of the window is in the cache, or a kept record refers to it.
+    private func isWanted(_ key: String, _ ties: inout WindowTies?) throws -> Bool {
+        if try row.exists(key) { return true }
+        let known = ties ?? WindowTies(of: entity, in: context.schema)
+        ties = known
+        return try known.isReferenced(key, db)
     }
 
     private func write(
@@ -174,15 +193,22 @@ struct PageApplier {
         _ tombstone: IncomingPage.Record, _ known: RecordImage, _ acknowledged: Int64, _ bounds: Bounds
     ) -> Bool {
         guard acknowledged <= bounds.position else { return true }
-        guard let created = known.remote.flatMap(entity.changeTime) else { return false }
-        let times = [tombstone.changed, entity.pull?.deleted.flatMap { tombstone.text[$0] }].compactMap { time in
-            // A day without a time says too little.
-            time.flatMap { $0.kind == .string && $0.plain.utf8.count <= 10 ? nil : $0.changeTime }
-        }
-        guard let deleted = times.max() else { return false }
+        guard let created = known.remote.flatMap(entity.changeTime), let deleted = time(of: tombstone) else { return false }
         // It may have whole seconds where the record has milliseconds.
         let isWhole = deleted.milliseconds % 1000 == 0
         return deleted.milliseconds < created.milliseconds - (isWhole ? created.milliseconds % 1000 : 0)
+    }
+
+    /// When the record was deleted; nil if that is not known well enough.
+    private func time(of tombstone: IncomingPage.Record) -> Timestamp? {
+        [tombstone.changed, entity.pull?.deleted.flatMap { tombstone.text[$0] }].compactMap { time in
+            // A day without a time says too little.
+            time.flatMap { $0.kind == .string && $0.plain.utf8.count <= 10 ? nil : $0.changeTime }
+        }.max()
+    }
+
+    private func isComparable(_ tombstone: IncomingPage.Record, _ known: RecordImage) -> Bool {
+        time(of: tombstone) != nil && known.remote.flatMap(entity.changeTime) != nil
     }
 
     private func finish(_ written: Written, _ clear: IncomingPage) throws {

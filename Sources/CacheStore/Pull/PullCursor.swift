@@ -4,6 +4,8 @@ package import EntitySchema
 package struct PullCursor: Sendable, Equatable {
     /// The change time up to which finished pulls brought everything, by the server's data.
     package var watermark: String?
+    /// The upstream's own mark for what finished pulls brought (`PullPlan.DeltaToken`).
+    package var delta: String?
     /// The pull that is not finished.
     package var pull: PullInProgress?
     package var lastSyncedAt: Timestamp?
@@ -18,13 +20,18 @@ package struct PullCursor: Sendable, Equatable {
     /// How the list disagrees with itself: see `ListGap`.
     package var listGap: String?
     package var error: String?
+    /// The definition of the window that the last full pull was made with; nil without one.
+    package var window: String?
+    /// How many records the list of an entity with a window last showed; nil when it has no window.
+    package var total: Int?
 
     package init(
-        watermark: String? = nil, pull: PullInProgress? = nil, lastSyncedAt: Timestamp? = nil,
+        watermark: String? = nil, delta: String? = nil, pull: PullInProgress? = nil, lastSyncedAt: Timestamp? = nil,
         lastFullAt: Timestamp? = nil, lateness: Int64 = 0, heldDeletions: Int = 0, held: String? = nil,
-        listGap: String? = nil, error: String? = nil
+        listGap: String? = nil, error: String? = nil, window: String? = nil, total: Int? = nil
     ) {
         self.watermark = watermark
+        self.delta = delta
         self.pull = pull
         self.lastSyncedAt = lastSyncedAt
         self.lastFullAt = lastFullAt
@@ -33,6 +40,8 @@ package struct PullCursor: Sendable, Equatable {
         self.held = held
         self.listGap = listGap
         self.error = error
+        self.window = window
+        self.total = total
     }
 
     /// The cursor after a page of its pull.
@@ -50,6 +59,8 @@ package struct PullInProgress: Sendable, Equatable {
         case everything
         /// Changes since a time.
         case changes
+        /// Changes since the upstream gave out a token.
+        case delta
         /// By change time, newest first, down to the first page that is known.
         case newest
     }
@@ -57,6 +68,8 @@ package struct PullInProgress: Sendable, Equatable {
     package var kind: Kind
     /// The start time of a pull of changes.
     package var since: String?
+    /// The token of a pull of changes since one.
+    package var delta: String?
     /// The position of the next page; nil for the first.
     package var position: String?
     /// Records received so far.
@@ -67,18 +80,22 @@ package struct PullInProgress: Sendable, Equatable {
     package var started: Timestamp?
     /// The end of the change log when a first pull began; nil when there were records already.
     package var began: Int64?
+    /// The definition of the window that it is made with; nil without one.
+    package var window: String?
 
     package init(
-        kind: Kind, since: String? = nil, position: String? = nil, seen: Int = 0, latest: String? = nil,
-        started: Timestamp? = nil, began: Int64? = nil
+        kind: Kind, since: String? = nil, delta: String? = nil, position: String? = nil, seen: Int = 0,
+        latest: String? = nil, started: Timestamp? = nil, began: Int64? = nil, window: String? = nil
     ) {
         self.kind = kind
         self.since = since
+        self.delta = delta
         self.position = position
         self.seen = seen
         self.latest = latest
         self.started = started
         self.began = began
+        self.window = window
     }
 
     package mutating func include(_ outcome: PageOutcome) {

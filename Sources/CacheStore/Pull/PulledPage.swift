@@ -26,6 +26,8 @@ package struct PulledPage: Sendable {
     package var serverNow: Timestamp?
     /// The most records that the page's tombstones may delete; with more, none is deleted.
     package var tombstones = Int.max
+    /// Set when every record only says that it was deleted, with its key and the time as its change time.
+    package var deletions: Deletions?
     /// In which kind of answer the records came.
     package var view: RecordView
     /// Records of other entities that came with these.
@@ -37,6 +39,13 @@ package struct PulledPage: Sendable {
     var wantsEarliest: Bool { cursor?.pull?.kind == .newest }
     /// The pull began with an empty table.
     var isOfFirstPull: Bool { began != nil && knownUpTo == nil }
+
+    package enum Deletions: Sendable {
+        /// Each is named once, and before anything that happened to the record later.
+        case once
+        /// Each may be named again. One that cannot be compared with the record's change time is held.
+        case dated
+    }
 
     package struct Detail: Sendable {
         package var key: String
@@ -132,10 +141,13 @@ package struct PageOutcome: Sendable, Equatable {
     /// Of these, records that had a row before and are not marked as deleted.
     package var hadBefore = 0
     package var deleted = 0
-    /// Keys of records that are marked as deleted, but kept because they are more than the guard allows.
+    /// Keys of records that are marked as deleted, but kept because they are more than the guard allows, or because it
+    /// cannot be said whether they were created again since.
     package var heldTombstones: [String] = []
     /// Without a usable key: listed and left out.
     package var setAside = 0
+    /// Outside of the entity's window, and left out.
+    package var outside = 0
     /// The latest and, for a pull by newest first, the earliest change time of the page, as normalized text.
     package var latestChange: String?
     package var earliestChange: String?

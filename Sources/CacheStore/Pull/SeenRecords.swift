@@ -1,3 +1,5 @@
+package import EntitySchema
+
 /// Which records a full pull has seen: one bit for each `_pk` that existed when it began.
 ///
 /// A million records take 125 kB. A record that was not seen by the end of the list was deleted upstream.
@@ -6,6 +8,8 @@ package struct SeenRecords: Sendable, Equatable {
     package private(set) var knownUpTo: Int64
     /// The end of the change log at the start: later acknowledgements are newer than the pull.
     package let position: Int64
+    /// The entity's windows while it was read: what lies outside of one of them need not be listed.
+    package private(set) var windows: [RecordTest] = []
     /// A record was created during the pull, or a local deletion was acknowledged meanwhile: the list moved under the
     /// pages, and another record may have slid past them.
     package private(set) var hasChanged = false
@@ -17,6 +21,11 @@ package struct SeenRecords: Sendable, Equatable {
         self.knownUpTo = knownUpTo
         self.position = position
         bits = Array(repeating: 0, count: Int(knownUpTo / 64) + 1)
+    }
+
+    /// Nil is no window.
+    package mutating func limit(to window: RecordTest?) {
+        if let window { windows.append(window) }
     }
 
     /// Marks a page's records as seen.

@@ -30,9 +30,12 @@ struct ChangeLog {
     private var db: Database { records.db }
 
     /// Appends an entry for what came from the server: one row for all keys, with a number for each key.
-    func append(_ kind: ChangeLogKind, entity: String, keys: [String]) throws {
+    ///
+    /// `reason`: why, if the kind alone does not say.
+    func append(_ kind: ChangeLogKind, entity: String, keys: [String], reason: ChangeLogReason? = nil) throws {
         guard !keys.isEmpty else { return }
-        try insert(kind, entity, keys: keys, fields: nil, change: nil, detail: nil)
+        try insert(
+            kind, entity, keys: keys, fields: nil, change: nil, detail: reason.map { .object(members: [$0.member]) })
     }
 
     /// Appends an entry for a local-only write.
@@ -140,7 +143,8 @@ struct ChangeLog {
     }
 }
 
-/// Why a change is queued or left the queue, if the kind alone does not say; part of an entry's detail.
+/// Why a change is queued or left the queue, or a record the cache, if the kind alone does not say; part of an entry's
+/// detail.
 enum ChangeLogReason: String {
     /// Queued by an edit; by a user who corrected or retried it; after an attempt that sent nothing; after the process
     /// died while sending it; or by an import from another database.
@@ -149,6 +153,8 @@ enum ChangeLogReason: String {
     case asked, superseded, merged
     /// A conflict was found; resolved by a user; or undone, which queues its other side.
     case found, resolved, undone
+    /// The record left the entity's window; the upstream still has it.
+    case window
 
     var member: (key: String, value: JSONText) { ("reason", .string(rawValue)) }
 }

@@ -17,7 +17,7 @@ struct DriftTable {
     private var entity: Entity { table.entity }
 
     /// `written` has the keys of the page's records that were new or changed, in the page's order.
-    func count(_ page: String, written: [String]) throws {
+    func count(_ page: JSONText, written: [String]) throws {
         guard !written.isEmpty else { return }
         var tally = DriftTally(DriftRules(entity))
         tally.count(page, written: written)

@@ -32,6 +32,11 @@ struct RecordImage {
         if let shown, shown != self.shown || !isPatch { whole = shown }
     }
 
+    /// The same for `shown` that is nothing but the local fields over the server's version.
+    mutating func show(patched shown: JSONText) {
+        whole = isPatch ? .none : .some(shown)
+    }
+
     /// Whether SQLite's `json_patch` sets the local fields: it would remove a member for a null, and merge objects.
     private var isPatch: Bool {
         guard let local else { return true }

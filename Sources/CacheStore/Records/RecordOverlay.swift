@@ -49,7 +49,12 @@ struct RecordOverlay {
             shown: [shown, old.whole].compactMap(\.self))
         var new = old
         new.local = changes.isEmpty ? .none : .some(local)
-        new.show(edited.setting(.object(members: (old.derived?.members ?? []) + own)))
+        let laid = (old.derived?.members ?? []) + own
+        if laid.isEmpty, old.remote != nil, entity.content == nil {
+            new.show(patched: edited)
+        } else {
+            new.show(edited.setting(.object(members: laid)))
+        }
         let isDeleted = changes.last.map { $0.operation == Operation.delete.rawValue } ?? false
         new.isDeleted = try isDeleted || isOwnerDeleted(edited)
         return new
@@ -66,10 +71,9 @@ struct RecordOverlay {
         let times = changes.filter { $0.operation != Operation.delete.rawValue }
             .flatMap { $0.edited.members.compactMap(\.value.integer) }
         guard let last = times.max() else { return local }
-        let touched = entity.touched(remote ?? .object([:]), at: Timestamp(milliseconds: Int64(last)), except: local)
-        return entity.touchedFields.reduce(local) { local, field in
-            guard let time = touched[field.name], time != remote?[field.name] else { return local }
-            return local.setting(field.name, to: time)
+        let time = Timestamp(milliseconds: Int64(last))
+        return entity.moving(in: remote ?? .object([:]), at: time, except: local).reduce(local) { local, field in
+            local.setting(field.name, to: .string(time.description))
         }
     }
 

@@ -47,7 +47,21 @@ final class RecordPlan: Sendable {
     /// Where a watched field is found when it has no member of its own name.
     private let sources: [String?]
     /// The fields that are computed on reading: the place of each, and those of the fields that it is made of.
-    private let computed: [(place: Int, derivation: Derivation, places: [String: Int])]
+    private let computed: [Computed]
+
+    private struct Computed {
+        var place: Int
+        var derivation: Derivation
+        var places: [String: Int]
+        /// It is set only when its own value changes, and nothing else reads it.
+        var isSetAlone: Bool
+
+        /// Nil for null. `values`: those of the watched fields.
+        func value(_ values: [JSONText?]) -> JSONText? {
+            let value = derivation.own { name in places[name].flatMap { values[$0] } }
+            return value?.kind == .null ? .none : value
+        }
+    }
 
     var entity: Entity { table.entity }
 
@@ -67,7 +81,10 @@ final class RecordPlan: Sendable {
         computed = entity.fields.compactMap { field in
             guard field.isComputedOnReading, let derivation = field.derivation else { return nil }
             let places = derivation.ownFields.map { ($0, names.firstIndex(of: $0) ?? 0) }
-            return (field.place(in: names), derivation, Dictionary(places) { one, _ in one })
+            let isSearched = search?.parts.contains { $0.fields.contains(field.name) } ?? false
+            return Computed(
+                place: field.place(in: names), derivation: derivation, places: Dictionary(places) { one, _ in one },
+                isSetAlone: !isSearched && !RecordUpdate.sharesBits(fields: names.count))
         }
         columns = table.columns
         columnFields = table.storedFields.map { ($0.place(in: names), $0.kind == .time) }
@@ -94,15 +111,34 @@ final class RecordPlan: Sendable {
 
     /// The values of the watched fields in a version of the record; nil for one that is missing or null.
     func values(in record: JSONText?) -> [JSONText?] {
+        var values = givenValues(in: record)
+        guard record != nil else { return values }
+        for field in computed where values[field.place] == nil { values[field.place] = field.value(values) }
+        return values
+    }
+
+    /// The same for two versions of a record. A field that is computed from the same values in both, and that only its
+    /// column has, is nil in both.
+    func values(in old: JSONText?, and new: JSONText?) -> (old: [JSONText?], new: [JSONText?]) {
+        guard old != nil, new != nil else { return (values(in: old), values(in: new)) }
+        var (before, after) = (givenValues(in: old), givenValues(in: new))
+        for field in computed {
+            let isComputed = (before: before[field.place] == nil, after: after[field.place] == nil)
+            let isSame = field.places.values.allSatisfy { before[$0] == after[$0] }
+            if isSame, isComputed == (true, true), field.isSetAlone { continue }
+            if isComputed.before { before[field.place] = field.value(before) }
+            if isComputed.after { after[field.place] = field.value(after) }
+        }
+        return (before, after)
+    }
+
+    /// Those that the record has; none is computed.
+    private func givenValues(in record: JSONText?) -> [JSONText?] {
         guard let record else { return Array(repeating: nil, count: watched.count) }
         var values = finder.values(in: record)
         for place in values.indices where values[place]?.kind ?? .null == .null {
             values[place] = sources[place].flatMap { record.at(path: $0) }
             if values[place]?.kind == .null { values[place] = nil }
-        }
-        for field in computed where values[field.place] == nil {
-            let value = field.derivation.own { name in field.places[name].flatMap { values[$0] } }
-            values[field.place] = value?.kind == .null ? .none : value
         }
         return values
     }

@@ -121,7 +121,7 @@ struct RecordWriter {
     /// Writes what differs between two images of a row. With `origin`, the server has just said `new.remote`.
     func update(_ old: RecordImage, to new: RecordImage, from origin: Origin? = nil) throws {
         var new = new
-        let (before, after) = (plan.values(in: old.shown), plan.values(in: new.shown))
+        let (before, after) = plan.values(in: old.shown, and: new.shown)
         let remoteBefore = old.isPlain ? before : remote(old)
         let remoteAfter = new.isPlain ? after : new.remote == old.remote ? remoteBefore : remote(new)
         new.isDisplaced = plan.isDisplaced(new, after, remoteAfter)

@@ -2,8 +2,7 @@ internal import EntitySchema
 internal import GRDB
 
 /// The indexes of one entity's table besides that of its key: dropped for a first load, which is faster without them,
-/// and built afterwards, each in a transaction of its own. Those that each page needs stay: what a parent computes from its
-/// children is found by their reference to it.
+/// and built afterwards, each in a transaction of its own. Figures that need them wait meanwhile (`PostponedFigures`).
 ///
 /// A setting says that some are missing, so that a start builds what a crash has left out.
 struct SecondaryIndexes {
@@ -24,19 +23,10 @@ struct SecondaryIndexes {
         try SettingTable(db: db).set(setting, to: "1")
     }
 
-    /// Drops all but those that each page needs. Lists stay right, but have to sort.
-    func postpone(in schema: EntitySchema) throws {
-        for name in try present().subtracting(needed(in: schema)) { try db.execute(sql: "DROP INDEX \"\(name)\"") }
+    /// Drops them. Lists stay right, but have to sort.
+    func postpone() throws {
+        for name in try present() { try db.execute(sql: "DROP INDEX \"\(name)\"") }
         try request()
-    }
-
-    private func needed(in schema: EntitySchema) -> Set<String> {
-        let name = table.entity.name
-        let figures = schema.entities.flatMap { RelationAggregates.all(of: EntityTable(entity: $0), in: schema) }
-        return Set(
-            figures.filter { $0.child.entity.name == name }.flatMap {
-                ["\(name)_by_\($0.reference.name)", "\(name)_displaced_by_\($0.reference.name)"]
-            })
     }
 
     /// Builds the next one; false when none is missing any more.

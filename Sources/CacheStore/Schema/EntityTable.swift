@@ -173,17 +173,15 @@ struct EntityTable {
     func value(of field: Field, by arrow: String, in record: String) -> String {
         let own = "\(record) \(arrow) '$.\"\(field.name)\"'"
         guard let source = field.source else { return own }
-        let path = source.split(separator: ".").map { ".\"\($0)\"" }.joined()
-        return "coalesce(\(own), \(record) \(arrow) '$\(path)')"
+        return "coalesce(\(own), \(JSONSource(source).value(by: arrow, in: record)))"
     }
 
     /// A field's value as JSON text, with digits as the upstream wrote them.
     func json(of field: Field, in record: String = Self.document) -> String {
         let own = "\(record) -> '$.\"\(field.name)\"'"
         guard let source = field.source else { return own }
-        let path = source.split(separator: ".").map { ".\"\($0)\"" }.joined()
         // `->` returns a null member as the text null; it counts as missing, as in the columns.
-        return "coalesce(nullif(\(own), 'null'), \(record) -> '$\(path)')"
+        return "coalesce(nullif(\(own), 'null'), \(JSONSource(source).value(by: "->", in: record)))"
     }
 
     /// A time as UTC with milliseconds, so that text sorts by time; anything else stays as it is. The guard keeps words

@@ -24,6 +24,8 @@ enum Migrations {
         migrator.registerMigration("11: settling, views, normal forms") { db in try db.execute(sql: settling) }
         migrator.registerMigration("12: absence") { db in try db.execute(sql: absence) }
         migrator.registerMigration("13: attempts") { db in try db.execute(sql: attempts) }
+        migrator.registerMigration("14: windows") { db in try db.execute(sql: windows) }
+        migrator.registerMigration("15: delta tokens") { db in try db.execute(sql: lists) }
         return migrator
     }
 

@@ -8,7 +8,7 @@ internal import SQLiteStore
 /// more than one. The waiting entries are in a table, so they survive a crash.
 struct SearchCatchUp {
     /// At most this many outdated entries of an entity may wait: they delay a search by a few milliseconds at most.
-    static let mostWaiting = 64
+    static let mostWaiting = 256
 
     private let tables: [String: SearchTable]
     /// Queries for the names of the entities with outdated entries, and of those with more than may wait.

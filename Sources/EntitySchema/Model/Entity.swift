@@ -15,6 +15,8 @@ package struct Entity: Sendable, Equatable {
     package var relations: [Relation]
     /// Nil when records only come with another entity's (`detail`).
     package var pull: PullPlan?
+    /// Where the upstream lists what was deleted; nil if it has no such list.
+    package var tombstones: TombstoneList?
     package var push: PushPlan
     /// Changes to records with the same value in this field are pushed in the order written.
     package var orderWithin: String?

@@ -61,7 +61,7 @@ extension Entity.Tie {
 }
 
 extension RecordTest {
-    fileprivate var definition: String {
+    var definition: String {
         alternatives.map { conditions in
             conditions.map { "\($0.name) \($0.values.map { $0 ?? "null" })" }.joined(separator: ", ")
         }.joined(separator: " | ")

@@ -21,6 +21,16 @@ package struct ListPlan: Sendable, Equatable {
         case headerURL(name: String)
         /// Everything in one response.
         case single
+
+        /// What stands for the position of a page in templates of the list; nil if it is never sent as a value.
+        package var positionName: String? {
+            switch self {
+            case .page: "page"
+            case .offset: "offset"
+            case .cursor, .lastRecord, .header: "cursor"
+            case .link, .nextURL, .headerURL, .single: nil
+            }
+        }
     }
 
     package var style: Style
@@ -59,6 +69,9 @@ package struct Place: Sendable, Equatable {
         }
         return nil
     }
+
+    /// Whether it is there, and null.
+    package func isNull(in answer: JSONText) -> Bool { paths.contains { answer.at(path: $0)?.kind == .null } }
 
     package var description: String { paths.map { $0.isEmpty ? "the answer" : $0 }.joined(separator: " or ") }
 }

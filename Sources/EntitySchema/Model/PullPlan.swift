@@ -3,6 +3,8 @@ package struct PullPlan: Sendable, Equatable {
     package enum Mode: Sendable, Equatable {
         /// Only what changed since the watermark; each pull starts `overlap` before it.
         case since(parameter: SinceParameter, overlap: Duration)
+        /// Only what changed since the upstream gave out a token.
+        case delta(DeltaToken)
         /// Pages by change time, newest first, until a whole page is known.
         case newestFirst
         /// Everything, each time.
@@ -13,6 +15,8 @@ package struct PullPlan: Sendable, Equatable {
     package struct SinceParameter: Sendable, Equatable {
         package var name: String
         package var format = TimeFormat.iso
+        /// The time stands in a template of the list (`ListCall`), and there is no parameter.
+        package var isInTemplate = false
         /// What stands around the time: `(updated>='` and `')`.
         package var before = ""
         package var after = ""
@@ -33,9 +37,30 @@ package struct PullPlan: Sendable, Equatable {
         }
     }
 
+    /// A mark of the upstream's for what it has given out, which is sent back to ask for what changed since.
+    package struct DeltaToken: Sendable, Equatable {
+        package enum Form: Sendable, Equatable {
+            /// Sent back as this parameter; nil where it stands in a template of the list.
+            case token(parameter: String?)
+            /// The whole address of the next request.
+            case link
+        }
+
+        /// Where the last page of a list has it.
+        package var place: Place
+        package var form: Form
+        /// Answers that say that the token is no longer known, besides those that refuse it anyway.
+        package var expired: [Int]
+    }
+
     /// A single record's own path, and where the response has it.
     package struct Single: Sendable, Equatable {
+        /// False if the upstream serves no single records.
+        package var isServed = true
+        package var method = "GET"
         package var path: Template
+        /// What is posted, with values of the record.
+        package var body: BodyTemplate?
         package var place: Place
         /// The place is the upstream's, not one that the entity sets.
         package var isPlaceInherited = false
@@ -75,6 +100,8 @@ package struct PullPlan: Sendable, Equatable {
     package var path: String
     /// Parameters of every page request.
     package var query: [QueryItem]
+    /// How it is asked for, if it is more than `path` and `query`.
+    package var call: ListCall?
     package var list: ListPlan
     package var mode: Mode
     /// The field with a record's change time.
@@ -84,6 +111,8 @@ package struct PullPlan: Sendable, Equatable {
     package var single: Single
     package var details: [Detail] = []
     package var fetch: Fetch?
+    /// Which records the cache keeps; nil for all.
+    package var window: Window?
 
     /// The field whose change means that the record has to be fetched.
     package var whenChanged: String? {
@@ -93,6 +122,11 @@ package struct PullPlan: Sendable, Equatable {
     /// Whether a pull can ask only for records changed since a time.
     package var isSince: Bool {
         if case .since = mode { true } else { false }
+    }
+
+    /// What a pull of changes sends back to the upstream, if that is no time.
+    package var deltaToken: DeltaToken? {
+        if case .delta(let token) = mode { token } else { nil }
     }
 
     /// How times are written in requests for changes.

@@ -31,6 +31,13 @@ package struct PushRoute: Sendable, Equatable {
     /// That place is the upstream's, not one that the route sets.
     package var isRecordInherited = false
     package var lookUp: LookUp?
+    /// How it goes out together with others; nil if it never does.
+    package var batch: BatchPlan?
+    /// The schema says that it never does, whatever the upstream takes.
+    package var isSentAlone = false
+
+    /// Whether its changes can be elements of a batch: a batch is JSON.
+    var fitsBatches: Bool { file == nil && encoding != .form && !isSentAlone }
 }
 
 /// How to find out whether a creation was applied when its response was lost and no idempotency key shows it.
@@ -38,7 +45,7 @@ package enum LookUp: Sendable, Equatable {
     /// The upstream keeps the key that the record was created with.
     case key
     /// Lists the upstream's records and looks for one, unknown before the attempt, with the same values in `fields`.
-    case match(fields: [String], path: Template, query: [QueryItem], list: ListPlan)
+    case match(fields: [String], path: Template, query: [QueryItem], call: ListCall?, list: ListPlan)
 }
 
 /// Which side wins when a field was changed both locally and upstream.

@@ -14,7 +14,7 @@ package struct RecordTest: Sendable, Equatable {
     package struct Condition: Sendable, Equatable {
         package var field: String
         package var comparison: Comparison
-        /// Plain texts; nil stands for a missing value. One for the comparisons by size.
+        /// Plain texts; nil stands for a missing value. One for the comparisons by size: a number or a time.
         package var values: [String?]
 
         /// As the key of a schema: `balance.lte`.
@@ -43,15 +43,21 @@ extension RecordTest.Condition {
         case .isOneOf: return values.contains(value?.plain)
         case .isNoneOf: return !values.contains(value?.plain)
         case .isLess, .isAtMost, .isGreater, .isAtLeast:
-            guard let amount = value?.amount, let bound = values.first?.flatMap({ JSONText.string($0).amount }) else {
-                return false
+            guard let value, let bound = values.first ?? nil else { return false }
+            if let bound = JSONText.string(bound).amount {
+                return value.amount.map { holds($0, bound) } ?? false
             }
-            return switch comparison {
-            case .isLess: amount < bound
-            case .isAtMost: amount <= bound
-            case .isGreater: amount > bound
-            default: amount >= bound
-            }
+            guard let time = value.changeTime, let bound = Timestamp(iso8601: bound) else { return false }
+            return holds(time, bound)
+        }
+    }
+
+    private func holds<Value: Comparable>(_ value: Value, _ bound: Value) -> Bool {
+        switch comparison {
+        case .isLess: value < bound
+        case .isAtMost: value <= bound
+        case .isGreater: value > bound
+        default: value >= bound
         }
     }
 }

@@ -43,7 +43,7 @@ extension Entity {
     }
 
     static func steps(_ path: String) -> [JSONPlaces.Step] {
-        path.split(separator: ".").map { .member(String($0)) }
+        JSONPath.steps(path).map { .member(String($0)) }
     }
 }
 

@@ -7,6 +7,8 @@ package struct Template: Sendable, Equatable {
 
     package let parts: [Part]
 
+    init(parts: [Part]) { self.parts = parts }
+
     /// Nil when a brace is left open or a placeholder has no name.
     package init?(_ source: String) {
         var parts: [Part] = []

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Reads one entity of a schema file; `PlanReader` reads how it is pulled and pushed.
 struct EntityReader {
     let node: SchemaNode
@@ -31,6 +33,7 @@ struct EntityReader {
             sort: try node.child("sort")?.string().split(separator: ",").map { SortTerm(text: String($0)) } ?? [],
             relations: try one(fields) + many(node.child("many")),
             pull: try plans.pull(),
+            tombstones: try plans.tombstones(),
             push: push,
             orderWithin: try node.child("order_within")?.string(),
             conflict: try conflict(node.child("conflict")),
@@ -92,7 +95,11 @@ struct EntityReader {
     private func fields(_ node: SchemaNode) throws(SchemaError) -> [Field] {
         var fields: [Field] = []
         for (name, value) in try node.members() {
-            _ = try value.identifier(name)
+            _ = try value.identifier(name, mayBeginWithLine: true)
+            if EntitySchema.ownMembers.contains(name.lowercased()) {
+                throw value.error(
+                    "\(name) is a name of the cache's own and cannot name a field; choose another name, with from: \(name)")
+            }
             if EntitySchema.reservedFieldNames.contains(name) {
                 throw value.error(
                     "\(name) is a query parameter of the local API and cannot name a field; choose another name")
@@ -111,11 +118,12 @@ struct EntityReader {
             "default", "touch", "sealed", "steps", "waits_for", "wire",
         ])
         var field = Field(
-            name: name, kind: try kind(node), source: try node.child("from")?.dottedPath(),
+            name: name, kind: try kind(node), source: try node.child("from")?.source(of: name),
             indexed: try node.child("index")?.boolean() ?? false,
             required: try node.child("required")?.boolean() ?? false,
             secret: try node.child("secret")?.boolean() ?? false,
             sealed: try node.child("sealed")?.boolean() ?? false)
+        if let from = node.child("from"), let source = field.source { try check(from, source, field) }
         if let node = node.child("search") { field.search = try search(node) }
         if let node = node.child("follow") { field.follow = try FollowReader(node: node, field: field).following() }
         if let node = node.child("merge") { field.mergesAsSet = try isSet(node, field.kind) }
@@ -142,6 +150,17 @@ struct EntityReader {
             }
         }
         return field
+    }
+
+    /// A part of a list cannot be sealed, and what goes through a list is one.
+    private func check(_ node: SchemaNode, _ source: String, _ field: Field) throws(SchemaError) {
+        let steps = JSONPath.steps(source)
+        if field.isStoredSealed, steps.contains(where: { $0 == "*" || Int($0) != nil }) {
+            throw node.error("a \(field.sealingWord) field cannot be a part of a list; remove \(field.sealingWord), or read the list")
+        }
+        if steps.contains("*"), field.kind != .list {
+            throw node.error("a value from all elements of a list is a list: write type: list, or name one element")
+        }
     }
 
     /// `true` is short for words.
@@ -247,7 +266,26 @@ struct EntityReader {
 }
 
 extension SchemaNode {
-    /// Names separated by dots, each valid in a JSON path of SQLite.
+    /// Where the upstream's record has a field: names, numbers of elements, and `*` for all elements once.
+    fileprivate func source(of field: String) throws(SchemaError) -> String {
+        let path = try string()
+        let steps = path.split(separator: ".", omittingEmptySubsequences: false)
+        if JSONPath.isValid(path), path.contains("\"") {
+            guard JSONPath.steps(path).allSatisfy({ $0.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\\" } }) else {
+                throw error("\(path) cannot be a place; expected names without backslashes and control characters")
+            }
+        } else {
+            for step in steps where step != "*" && Int(step) == nil {
+                _ = try identifier(String(step), mayBeginWithLine: true)
+            }
+        }
+        guard JSONPath.steps(path).count(where: { $0 == "*" }) < 2 else {
+            throw error("\(path) goes through two lists; a field can go through one")
+        }
+        return path
+    }
+
+    /// Names separated by dots.
     fileprivate func dottedPath() throws(SchemaError) -> String {
         let path = try string()
         for name in path.split(separator: ".", omittingEmptySubsequences: false) { _ = try identifier(String(name)) }

@@ -14,12 +14,19 @@ struct ListReader {
     private func paged(_ node: SchemaNode, _ plan: ListPlan) throws(SchemaError) -> ListPlan {
         var plan = plan
         plan.style = try style(node)
-        plan.size = plan.style == .single ? nil : try node.child("size")?.string() ?? "limit"
+        plan.size = plan.style == .single ? nil : try size(node.child("size"))
         plan.pageSize = try node.child("page_size")?.integer(in: 1...10_000) ?? plan.pageSize
         plan.total = try node.child("total")?.place() ?? plan.total
         plan.first = try node.child("first")?.integer(in: 0...1) ?? 1
         plan.more = try node.child("more")?.place()
         return plan
+    }
+
+    /// `none` sends none.
+    private func size(_ node: SchemaNode?) throws(SchemaError) -> String? {
+        guard let node else { return "limit" }
+        let name = try node.string()
+        return name == "none" ? nil : name
     }
 
     private func style(_ node: SchemaNode) throws(SchemaError) -> ListPlan.Style {

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Reads how an entity is pulled and pushed.
 struct PlanReader {
     let entity: SchemaNode
@@ -11,31 +13,49 @@ struct PlanReader {
     func pull() throws(SchemaError) -> PullPlan? {
         guard let node = entity.child("pull") else { return nil }
         try node.requireKeys([
-            "path", "query", "records", "pagination", "mode", "since", "changed_at", "deleted", "record", "detail",
+            "path", "call", "query", "body", "records", "pagination", "mode", "since", "changed_at", "deleted", "record",
+            "detail", "where", "keep",
         ])
-        let path = try node.required("path")
-        let mode = try mode(node)
+        let list = try ListReader(node: node, base: list).list()
+        var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()
+        let mode = try mode(node, request.call)
+        if case .since(let parameter, _) = mode { request.call = request.call?.formatting("since", as: parameter.format) }
         var changedAt = try node.child("changed_at")?.string()
-        if changedAt == nil { changedAt = try node.child("since")?.required("field").string() }
+        if changedAt == nil, let since = node.child("since") {
+            changedAt = try SinceReader(node: since).isDelta
+                ? since.child("field")?.string() : since.required("field").string()
+        }
         if mode == .newestFirst, changedAt == nil {
             throw try node.required("mode").error("newest_first needs changed_at, the field that the list is sorted by")
         }
         var plan = PullPlan(
-            path: try path.urlPath(),
-            query: try query(node.child("query")),
-            list: try ListReader(node: node, base: list).list(),
+            path: request.path,
+            query: request.query,
+            call: request.call,
+            list: list,
             mode: mode,
             changedAt: changedAt,
-            deleted: try node.child("deleted")?.string(),
-            single: try single(node.child("record"), path))
+            deleted: try node.child("deleted").flatMap { (node) throws(SchemaError) in
+                node.isMapping ? nil : try node.string()
+            },
+            single: try single(node.child("record"), request, node.child("call") ?? node))
         if let detail = node.child("detail") {
-            let read = try DetailReader(node: detail, base: list).read()
+            let read = try DetailReader(node: detail, base: self.list).read()
             (plan.details, plan.fetch) = (read.details, read.fetch)
         }
         return plan
     }
 
-    private func mode(_ node: SchemaNode) throws(SchemaError) -> PullPlan.Mode {
+    /// What a list's templates may name.
+    func names(of list: ListPlan, _ since: SchemaNode?) -> TemplateNames {
+        var names = TemplateNames(values: ["account"], hasNow: true)
+        if let name = list.style.positionName { names.values.insert(name) }
+        if list.style != .single { names.values.insert("size") }
+        if let since { names.values.insert(SinceReader(node: since).name) }
+        return names
+    }
+
+    private func mode(_ node: SchemaNode, _ call: ListCall?) throws(SchemaError) -> PullPlan.Mode {
         let since = node.child("since")
         let word = try node.child("mode")?.string() ?? (since == nil ? "full" : "since")
         guard word == "since" else {
@@ -44,31 +64,43 @@ struct PlanReader {
             if word == "newest_first" { return .newestFirst }
             throw try node.required("mode").error("expected one of the modes since, newest_first or full")
         }
-        let node = try node.required("since")
-        try node.requireKeys(["param", "value", "format", "field", "overlap"])
-        return .since(
-            parameter: try SinceReader(node: node).parameter(),
-            overlap: try node.child("overlap")?.duration() ?? PullPlan.defaultOverlap)
+        let reader = SinceReader(node: try node.required("since"))
+        return try reader.mode(isInTemplate: call?.names(reader.name) ?? false)
     }
 
-    private func query(_ node: SchemaNode?) throws(SchemaError) -> [QueryItem] {
-        var items: [QueryItem] = []
-        for (name, value) in try node?.members() ?? [] {
-            let values = value.isSequence ? try value.strings() : [try value.string()]
-            items += values.map { QueryItem(name: name, value: $0) }
+    /// Without a path of its own, the single record is at its key below the list's path. Below a list that is asked for
+    /// by POST, or at a path with values, is none.
+    private func single(
+        _ node: SchemaNode?, _ list: ListCallReader.Result, _ place: SchemaNode
+    ) throws(SchemaError) -> PullPlan.Single {
+        try node?.requireKeys(["path", "call", "body", "at"])
+        guard let template = Template("\(list.path)/{\(key)}") else {
+            throw place.error("expected a path without braces")
         }
-        return items
-    }
-
-    /// Without a path of its own, the single record is at its key below the list's path.
-    private func single(_ node: SchemaNode?, _ path: SchemaNode) throws(SchemaError) -> PullPlan.Single {
-        try node?.requireKeys(["path", "at"])
-        guard let template = Template("\(try path.urlPath())/{\(key)}") else {
-            throw path.error("expected a path without braces")
-        }
-        return PullPlan.Single(
+        var single = PullPlan.Single(
             path: try node?.child("path")?.urlTemplate() ?? template,
             place: try node?.child("at")?.place() ?? record, isPlaceInherited: node?.child("at") == nil)
+        if let call = node?.child("call") {
+            if let path = node?.child("path") { throw path.error("call has the path already; remove path") }
+            (single.method, single.path) = try target(call, ["GET", "POST"])
+        } else if node?.child("path") == nil {
+            single.isServed = list.call == nil || list.call?.method == "GET" && list.call?.path == nil
+            if !single.isServed { single.path = Template(parts: [.text(list.path)]) }
+        }
+        if let body = node?.child("body") {
+            guard single.method == "POST" else { throw body.error("a record with a body is asked for by call: POST …") }
+            single.body = try BodyReader(node: body).values()
+        }
+        return single
+    }
+
+    /// `POST /api/orders/{id}`.
+    private func target(_ node: SchemaNode, _ methods: [String]) throws(SchemaError) -> (String, Template) {
+        let words = try node.string().split(separator: " ").map(String.init)
+        guard words.count == 2, methods.contains(words[0]), words[1].hasPrefix("/"), let path = Template(words[1]) else {
+            throw node.error("expected \(methods.joined(separator: " or ")) and a path, such as \(methods[0]) /orders/{id}")
+        }
+        return (words[0], path)
     }
 
     // MARK: Push
@@ -77,21 +109,23 @@ struct PlanReader {
         guard let node = entity.child("push") else { return PushPlan(create: [], update: [], delete: []) }
         try node.requireKeys(["create", "update", "delete"])
         return PushPlan(
-            create: try routes(node.child("create")), update: try routes(node.child("update")),
-            delete: try routes(node.child("delete")))
+            create: try routes(node.child("create"), .create), update: try routes(node.child("update"), .update),
+            delete: try routes(node.child("delete"), .delete))
     }
 
-    private func routes(_ node: SchemaNode?) throws(SchemaError) -> [PushRoute] {
+    private func routes(_ node: SchemaNode?, _ operation: Operation) throws(SchemaError) -> [PushRoute] {
         guard let node else { return [] }
-        guard node.isSequence else { return [try route(node)] }
+        guard node.isSequence else { return [try route(node, operation)] }
         var routes: [PushRoute] = []
-        for element in try node.elements() { routes.append(try route(element)) }
+        for element in try node.elements() { routes.append(try route(element, operation)) }
         return routes
     }
 
-    func route(_ node: SchemaNode) throws(SchemaError) -> PushRoute {
-        try node.requireKeys(["call", "when", "fields", "body", "encoding", "html", "file", "record", "look_up"])
-        let body = node.child("body").map { BodyReader(node: $0) }
+    func route(_ node: SchemaNode, _ operation: Operation = .update) throws(SchemaError) -> PushRoute {
+        try node.requireKeys([
+            "call", "when", "fields", "body", "encoding", "html", "file", "record", "look_up", "batch",
+        ])
+        let body = node.child("body").map { BodyReader(node: $0, sendsFields: operation != .delete) }
         let call = try node.required("call")
         let words = try call.string().split(separator: " ")
         guard words.count == 2, ["POST", "PUT", "PATCH", "DELETE"].contains(words[0]), words[1].hasPrefix("/"),
@@ -108,7 +142,14 @@ struct PlanReader {
             html: try pairs(node.child("html")) ?? [:],
             file: try node.child("file")?.string(),
             record: try node.child("record")?.place() ?? record, isRecordInherited: node.child("record") == nil,
-            lookUp: try lookUp(node.child("look_up")))
+            lookUp: try lookUp(node.child("look_up")), batch: try batch(node.child("batch")),
+            isSentAlone: node.child("batch")?.value.boolean == false)
+    }
+
+    /// `false` keeps the changes of the route out of the upstream's batches.
+    private func batch(_ node: SchemaNode?) throws(SchemaError) -> BatchPlan? {
+        guard let node, node.value.boolean != false else { return nil }
+        return try BatchReader(node: node).own(key: key)
     }
 
     private func encoding(
@@ -127,18 +168,23 @@ struct PlanReader {
         try node.requireKeys(["match", "path", "embedded", "records", "pagination"])
         // Without a path of its own, it searches the entity's list, as a pull does.
         let pull = node.child("path") == nil ? entity.child("pull") : nil
-        guard let path = node.child("path") ?? pull?.child("path") else {
-            throw node.error("expected path, because this entity has no list of its own to search")
-        }
         let base = try pull.map { (pull) throws(SchemaError) in try ListReader(node: pull, base: list).list() } ?? list
         var plan = try ListReader(node: node, base: base).list()
         if let embedded = node.child("embedded") {
             plan.style = .single
             plan.records = try embedded.place()
         }
-        return .match(
-            fields: try node.required("match").strings(), path: try path.urlTemplate(),
-            query: try query(pull?.child("query")), list: plan)
+        let fields = try node.required("match").strings()
+        if let pull {
+            let names = names(of: base, pull.child("since"))
+            let request = try ListCallReader(node: pull, names: names).read()
+            let path = Template(parts: [.text(request.path)])
+            return .match(fields: fields, path: path, query: request.query, call: request.call, list: plan)
+        }
+        guard let path = node.child("path") else {
+            throw node.error("expected path, because this entity has no list of its own to search")
+        }
+        return .match(fields: fields, path: try path.urlTemplate(), query: [], call: nil, list: plan)
     }
 
     private func pairs(_ node: SchemaNode?) throws(SchemaError) -> [String: String]? {
@@ -163,6 +209,10 @@ extension SchemaNode {
 
     /// One path or a list of alternatives.
     func place() throws(SchemaError) -> Place {
-        isSequence ? Place(paths: try strings()) : Place(paths: [try string()])
+        let paths = isSequence ? try strings() : [try string()]
+        for path in paths where !JSONPath.isValid(path) {
+            throw error("\(path) is no place; put quotes around each name with a dot in it, such as '\"@odata.nextLink\"'")
+        }
+        return Place(paths: paths)
     }
 }

@@ -4,6 +4,8 @@ internal import JSONText
 /// which one must.
 struct RecordTestReader {
     let entity: Entity
+    /// What values may name in braces; times can then be compared by size as well. Nil allows only plain values.
+    var templates: TemplateNames?
 
     func test(_ node: SchemaNode) throws(SchemaError) -> RecordTest {
         var alternatives: [[RecordTest.Condition]] = []
@@ -23,23 +25,73 @@ struct RecordTestReader {
         let word = names.count == 2 ? names[1] : ""
         guard names.count < 3, let comparison = RecordTest.Comparison(rawValue: word) else {
             let known = RecordTest.Comparison.allCases.map(\.rawValue).filter { !$0.isEmpty }
-            throw node.error("expected a field, or a field with .\(known.joined(separator: ", ."))")
+            let near = Suggestion.nearest(to: word, among: known).map { "; did you mean .\($0)?" } ?? ""
+            throw node.error("expected a field, or a field with .\(known.joined(separator: ", ."))\(near)")
         }
         let field = try ConditionReader(entity: entity).field(names[0], node)
+        let nodes = node.isSequence ? try node.elements() : [node]
+        guard !nodes.isEmpty else { throw node.error("expected a value or a list of them") }
         let isBySize = ![.isOneOf, .isNoneOf].contains(comparison)
-        let values = node.isSequence ? try node.strings() : [try node.string()]
         if isBySize {
-            guard [.integer, .number, .money].contains(field.kind) else {
-                throw node.error("\(field.name) cannot be compared by size; expected a field with numbers")
-            }
-            guard values.count == 1, JSONText.string(values[0]).amount != nil else {
-                throw node.error("expected a number")
-            }
-        } else if values != ["null"] {
-            _ = try ConditionReader(entity: entity).plain(field.name, node)
+            let size = try size(node, field)
+            return RecordTest.Condition(field: field.name, comparison: comparison, values: [size])
         }
-        try node.check(values.filter { $0 != "null" }, for: field)
-        return RecordTest.Condition(
-            field: field.name, comparison: comparison, values: values.map { $0 == "null" ? nil : $0 })
+        var values: [String?] = []
+        for value in nodes { values.append(try plain(value, field)) }
+        if values != [nil] { _ = try ConditionReader(entity: entity).plain(field.name, node) }
+        return RecordTest.Condition(field: field.name, comparison: comparison, values: values)
+    }
+
+    /// A value to compare by; nil for `null`.
+    private func plain(_ node: SchemaNode, _ field: Field) throws(SchemaError) -> String? {
+        let text = try node.string()
+        guard text != "null" else { return nil }
+        guard let templates else {
+            try node.check([text], for: field)
+            return text
+        }
+        if text == Condition.account { throw node.error("write it in braces: \"{\(text)}\"") }
+        guard text.contains("{") else {
+            try node.check([text], for: field)
+            return text
+        }
+        let template = try node.valueTemplate(templates)
+        for placeholder in template.placeholders {
+            if case .now = placeholder.name {
+                throw node.error("times are compared by size only: write \(field.name).gte or \(field.name).lt")
+            }
+        }
+        if field.enumValues != nil { throw node.error("\(text) is not a value of \(field.name), which is an enum") }
+        return text
+    }
+
+    /// One number, or one time.
+    private func size(_ node: SchemaNode, _ field: Field) throws(SchemaError) -> String {
+        let isNumber = [.integer, .number, .money].contains(field.kind)
+        guard isNumber || templates != nil && field.kind == .time else {
+            let kinds = templates == nil ? "numbers" : "numbers or times"
+            throw node.error("\(field.name) cannot be compared by size; expected a field with \(kinds)")
+        }
+        guard !node.isSequence else { throw node.error(isNumber ? "expected a number" : "expected one time") }
+        let text = try node.string()
+        if let templates, text.contains("{") {
+            let template = try node.valueTemplate(templates)
+            guard template.parts.count == 1, case .now? = template.placeholders.first?.name,
+                template.placeholders[0].format?.isNumber ?? false == isNumber, !template.placeholders[0].isQuoted
+            else {
+                throw node.error(
+                    isNumber
+                        ? "\(field.name) holds numbers, so a time needs a format: \"{$now-90d:epoch}\" or "
+                            + "\"{$now-90d:epoch_ms}\""
+                        : "expected a time, such as \"{$now-90d}\" or 2026-01-31T09:00:00Z")
+            }
+            return text
+        }
+        if isNumber {
+            guard JSONText.string(text).amount != nil else { throw node.error("expected a number") }
+        } else if Timestamp(iso8601: text) == nil {
+            throw node.error("expected a time, such as \"{$now-90d}\" or 2026-01-31T09:00:00Z")
+        }
+        return text
     }
 }

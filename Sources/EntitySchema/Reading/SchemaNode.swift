@@ -132,10 +132,13 @@ struct SchemaNode {
         return value
     }
 
-    /// Text that is a valid name in SQL, JSON and URLs: a letter, then letters, digits or `_`.
-    func identifier(_ name: String) throws(SchemaError) -> String {
+    /// Text that is a valid name in SQL, JSON and URLs: a letter, then letters, digits or `_`. Fields may begin with `_`.
+    func identifier(_ name: String, mayBeginWithLine: Bool = false) throws(SchemaError) -> String {
         let allowed = name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0.isASCIILetter || $0.isASCIIDigit }
-        guard allowed, name.utf8.first?.isASCIILetter == true, name.utf8.count <= 60 else {
+        let first = mayBeginWithLine ? name.utf8.first { $0 != UInt8(ascii: "_") } : name.utf8.first
+        guard allowed, first.map({ $0.isASCIILetter || mayBeginWithLine }) == true, name.utf8.count <= 60,
+            name.utf8.first?.isASCIIDigit != true
+        else {
             throw error("\(name) cannot be a name; expected a letter, then letters, digits or _, at most 60")
         }
         return name

@@ -1,13 +1,68 @@
-/// Reads how a request says since when it wants changes: `param`, `value` and `format` of `pull.since`.
+/// Reads how a request says what changes it wants: `pull.since`.
 struct SinceReader {
     let node: SchemaNode
 
     /// What stands for the time in `value`.
     private static let time = "{$since}"
 
-    func parameter() throws(SchemaError) -> PullPlan.SinceParameter {
-        var parameter = PullPlan.SinceParameter(name: try node.required("param").string())
+    /// Whether the upstream gives out tokens or addresses, and no time is sent.
+    var isDelta: Bool { node.child("token") != nil || node.child("link") != nil }
+
+    /// What stands for the mark in templates of the list.
+    var name: String { isDelta ? "delta" : "since" }
+
+    /// `isInTemplate`: a template of the list names it.
+    func mode(isInTemplate: Bool) throws(SchemaError) -> PullPlan.Mode {
+        if isDelta { return .delta(try token(isInTemplate: isInTemplate)) }
+        try node.requireKeys(["param", "value", "format", "field", "overlap", "token", "link"])
+        return .since(
+            parameter: try parameter(isInTemplate: isInTemplate),
+            overlap: try node.child("overlap")?.duration() ?? PullPlan.defaultOverlap)
+    }
+
+    private func token(isInTemplate: Bool) throws(SchemaError) -> PullPlan.DeltaToken {
+        if let link = node.child("link") {
+            try node.requireKeys(["link", "expired", "field"])
+            guard !isInTemplate else { throw link.error("the address is all that is sent; remove {$delta}") }
+            return PullPlan.DeltaToken(place: try link.place(), form: .link, expired: try expired())
+        }
+        try node.requireKeys(["token", "param", "expired", "field"])
+        let parameter = try parameterName(isInTemplate: isInTemplate)
+        return PullPlan.DeltaToken(
+            place: try node.required("token").place(), form: .token(parameter: parameter), expired: try expired())
+    }
+
+    /// 410, or a list of statuses.
+    private func expired() throws(SchemaError) -> [Int] {
+        guard let node = node.child("expired") else { return [] }
+        var statuses: [Int] = []
+        for element in node.isSequence ? try node.elements() : [node] {
+            statuses.append(try element.integer(in: 400...599))
+        }
+        return statuses
+    }
+
+    /// Nil where a template has the value.
+    private func parameterName(isInTemplate: Bool) throws(SchemaError) -> String? {
+        guard let param = node.child("param") else {
+            guard isInTemplate else {
+                throw node.error("the key param is missing; add it, or write {$\(name)} in query or body")
+            }
+            return nil
+        }
+        guard !isInTemplate else {
+            throw param.error("{$\(name)} stands in path, query or body already; remove param or that")
+        }
+        return try param.string()
+    }
+
+    private func parameter(isInTemplate: Bool) throws(SchemaError) -> PullPlan.SinceParameter {
+        let name = try parameterName(isInTemplate: isInTemplate)
+        var parameter = PullPlan.SinceParameter(name: name ?? "", isInTemplate: name == nil)
         if let format = node.child("format") { parameter.format = try self.format(format) }
+        if name == nil, let value = node.child("value") {
+            throw value.error("the time stands in path, query or body; write there what is around it, and remove value")
+        }
         guard let value = node.child("value") else { return parameter }
         let parts = try value.string().split(separator: Self.time, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else {

@@ -13,7 +13,12 @@ extension Entity {
         guard let route = route(for: operation, record: record, fields: body.members.map(\.key)),
             let path = path(route.path, of: record)
         else { return nil }
-        guard operation != .delete else { return request(operation, route, path, nil, version) }
+        guard operation != .delete else {
+            let body = route.envelope?.filled { value(of: $0, in: record) }.enclosing(.null)
+            var request = request(operation, route, path, body, version)
+            request.encoding = route.encoding
+            return request
+        }
         let members =
             members(of: body, over: operation == .update ? remote : nil, route)
             + route.html.sorted { $0.key < $1.key }.compactMap { wire, field in
@@ -97,6 +102,10 @@ extension Entity {
     package func recordRequest(of record: JSONText) -> WireRequest? {
         recordPath(of: record).map { path in
             var request = WireRequest.get(path)
+            if let single = pull?.single, single.method == "POST" {
+                let body = single.body?.filled { value(of: $0, in: record) }.enclosing(.null)
+                request = .query(path, body)
+            }
             request.mayQuoteAnswer = secretPlaces.isEmpty
             return request
         }
@@ -104,7 +113,7 @@ extension Entity {
 
     /// The path of a single record, if the entity has one.
     package func recordPath(of record: JSONText) -> String? {
-        pull.flatMap { path($0.single.path, of: record) }
+        pull.flatMap { $0.single.isServed ? path($0.single.path, of: record) : nil }
     }
 
     /// A path with its placeholders filled from a record; nil when one of them would stay empty.

@@ -1,15 +1,23 @@
-/// One page of a list, by the list's paging style.
+internal import JSONText
+
+/// A request for one page of a list, by the list's paging style.
 ///
 /// What a position is depends on the style: `page` or `page/records before it`, a number of records, a cursor, a
-/// header's value, or a path with its query. One that does not fit the style, as after a change of the schema, is the
-/// first page.
+/// header's value, or a path with its query. A cursor that stands in a template is JSON text, so that it keeps its type.
+/// A position that does not fit the style, as after a change of the schema, is the first page.
 package struct PageRequest: Sendable, Equatable {
     /// The entity of the records.
     package var entity: String
     package var path: String
     package var query: [QueryItem]
-    /// Asks only for records changed at or after this time.
+    /// Asks only for records changed at or after this time, or since a token.
     package var since: QueryItem?
+    /// How the list is asked for, if it is more than GET with parameters.
+    package var call: ListCall?
+    /// What the placeholders of `call` stand for.
+    package var values = ListValues()
+    /// Where the last page has a mark for the next pull.
+    package var deltaToken: PullPlan.DeltaToken?
     package var list: ListPlan
     /// `next` of the page before; nil for the first page.
     package var position: String?
@@ -17,19 +25,20 @@ package struct PageRequest: Sendable, Equatable {
     package var mayQuoteAnswer = true
 
     package init(
-        entity: String = "", path: String, query: [QueryItem] = [], since: QueryItem? = nil, list: ListPlan,
-        position: String? = nil
+        entity: String = "", path: String, query: [QueryItem] = [], since: QueryItem? = nil, call: ListCall? = nil,
+        list: ListPlan, position: String? = nil
     ) {
         self.entity = entity
         self.path = path
         self.query = query
         self.since = since
+        self.call = call
         self.list = list
         self.position = position
     }
 
     package var request: WireRequest {
-        var request = WireRequest.get(wirePath)
+        var request = call?.method == "POST" ? .query(wirePath, call?.body?.filled(value)) : WireRequest.get(wirePath)
         request.mayQuoteAnswer = mayQuoteAnswer
         return request
     }
@@ -41,18 +50,61 @@ package struct PageRequest: Sendable, Equatable {
         case .cursor(let parameter, _), .lastRecord(let parameter, _), .header(_, let parameter):
             path(with: position.map { QueryItem(name: parameter, value: $0) })
         // Appended to the base address, a text that does not start with a slash could be read as part of the host.
-        case .link, .nextURL, .headerURL: position.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? path(with: nil)
+        case .link, .nextURL, .headerURL: address(position) ?? path(with: nil)
         case .single: path(with: nil)
         }
     }
 
+    private func address(_ text: String?) -> String? { text.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+
     private func path(with position: QueryItem?) -> String {
-        var items = [position].compactMap(\.self) + query
+        if deltaToken?.form == .link, let link = address(values.delta) { return link }
+        var items: [QueryItem] = []
+        if let position, !isNamed(list.style.positionName) { items.append(position) }
+        items += query
+        for parameter in call?.query ?? [] {
+            if let text = parameter.value.text(value) { items.append(QueryItem(name: parameter.name, value: text)) }
+        }
         if let since { items.append(since) }
-        if let size = list.size { items.append(QueryItem(name: size, value: "\(list.pageSize)")) }
+        if let size = list.size, !isNamed("size") { items.append(QueryItem(name: size, value: "\(list.pageSize)")) }
         let query = items.map { "\(Entity.percentEncoded($0.name))=\(Entity.percentEncoded($0.value))" }
-        return query.isEmpty ? path : "\(path)?\(query.joined(separator: "&"))"
+        return query.isEmpty ? filledPath : "\(filledPath)?\(query.joined(separator: "&"))"
     }
+
+    private var filledPath: String {
+        call?.path?.text { name in value(name).map { .string(Entity.percentEncoded($0.plain)) } } ?? path
+    }
+
+    private func isNamed(_ name: String?) -> Bool { name.map { call?.names($0) ?? false } ?? false }
+
+    // MARK: Values
+
+    /// What a placeholder of the list stands for; nil if it has no value in this request.
+    private func value(_ name: ValueTemplate.Name) -> JSONText? {
+        switch name {
+        case .now(let span): values.now.map { .string(($0 + span).description) }
+        case .secret, .field: .none
+        case .value(let name): value(named: name)
+        }
+    }
+
+    private func value(named name: String) -> JSONText? {
+        switch name {
+        case "page": .some(.integer(page.number))
+        case "offset": .some(.integer(offset))
+        case "size": .some(.integer(list.pageSize))
+        case "cursor": cursor
+        case "since": values.since.map(JSONText.string)
+        case "delta": values.delta.map(JSONText.string)
+        case "account": values.account.map(JSONText.string)
+        default: .none
+        }
+    }
+
+    /// Whether the position is JSON text.
+    package var hasTypedCursor: Bool { list.style.positionName == "cursor" && isNamed("cursor") }
+
+    private var cursor: JSONText? { position.flatMap { try? JSONText(parsing: $0) } }
 
     // MARK: Positions
 
@@ -67,4 +119,26 @@ package struct PageRequest: Sendable, Equatable {
 
     /// How many records the page skips, if the list is paged by offset.
     package var offset: Int { position.flatMap { Int($0) }.map { max(0, $0) } ?? 0 }
+}
+
+extension PullPlan {
+    /// A request for a page of the list of `entity`: of all of it, of what changed since a time, or since a token.
+    package func request(
+        of entity: String, at position: String? = nil, since: String? = nil, delta: String? = nil, now: Timestamp? = nil
+    ) -> PageRequest {
+        var request = PageRequest(
+            entity: entity, path: path, query: query, call: call, list: list, position: position)
+        request.values = ListValues(since: since, delta: delta, now: now)
+        switch mode {
+        case .since(let parameter, _):
+            if !parameter.isInTemplate { request.since = since.map(parameter.item) }
+        case .delta(let token):
+            request.deltaToken = token
+            if case .token(let parameter?) = token.form {
+                request.since = delta.map { QueryItem(name: parameter, value: $0) }
+            }
+        case .newestFirst, .full: break
+        }
+        return request
+    }
 }

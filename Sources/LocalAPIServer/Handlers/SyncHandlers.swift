@@ -96,11 +96,24 @@ extension Handlers {
                 "clock_offset_ms": .integer(status.clockOffset.map { Int($0.milliseconds) }),
                 "retry_after": time(status.retryAfter),
                 "budget": budget(status.budget),
+                "batches": .string(status.batches),
             ]),
+            "signals": signals(status.signals),
             "schema": .string(schema.name),
             "version": .string(about.version),
             "uptime_s": .integer(Int(now().since(about.startedAt).components.seconds)),
         ])
+    }
+
+    private func signals(_ sources: [SignalStatus]) -> JSONText {
+        .array(
+            sources.map { source in
+                .object([
+                    "kind": .string(source.kind), "path": .string(source.path),
+                    "connected": source.isConnected.map(JSONText.boolean) ?? .null,
+                    "last_signal_at": time(source.lastSignalAt), "error": .string(source.error),
+                ])
+            })
     }
 
     private func budget(_ budget: SyncStatus.Budget?) -> JSONText {
@@ -130,7 +143,7 @@ extension Handlers {
                     let error = cursor.error ?? held(cursor, of: rows, entity)
                     var state = status.entities[entity.name]?.state ?? .idle
                     if state == .idle, error != nil { state = .error }
-                    let value = JSONText.object([
+                    var value = JSONText.object([
                         "rows": .integer(rows),
                         "state": .string(state.rawValue),
                         "last_synced_at": time(status.entities[entity.name]?.lastSyncedAt ?? cursor.lastSyncedAt),
@@ -138,6 +151,10 @@ extension Handlers {
                         "error": .string(error),
                         "held": .string(cursor.held),
                     ])
+                    if entity.pull?.window != nil {
+                        value = value.setting("kept", to: .integer(rows))
+                            .setting("total", to: .integer(cursor.total))
+                    }
                     return (key: entity.name, value: value)
                 })
     }

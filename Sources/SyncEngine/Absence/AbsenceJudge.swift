@@ -23,6 +23,10 @@ struct AbsenceJudge: Sendable {
     let upstream: any Upstream
     let schema: EntitySchema
     let now: @Sendable () -> Timestamp
+    /// The server's time as far as it is known, for the windows of lists; nil takes `now`.
+    var serverNow: (@Sendable () -> Timestamp)?
+
+    private var upstreamTime: Timestamp { serverNow?() ?? now() }
 
     /// The most pages of a list that are read to find one record.
     private static let mostPages = 3
@@ -98,6 +102,7 @@ struct AbsenceJudge: Sendable {
     func isServing(_ entity: Entity) async throws -> Bool {
         guard let plan = entity.pull else { return try await isWell(beside: entity) != false }
         let count = try await page(plan, of: entity, at: nil).count
+        if plan.window != nil { return try count > 0 || !store.expectsList(of: entity, at: upstreamTime) }
         return try count > 0 || store.anotherRecord(of: entity.name, than: []) == nil
     }
 
@@ -117,6 +122,9 @@ struct AbsenceJudge: Sendable {
                     "\(plan.path) lists \(shown[entity.key]?.plain ?? "a record"), but asked for it, the upstream answers "
                         + "that there is none")
             }
+        }
+        if let window = try store.window(of: entity, at: upstreamTime), !window.holds(for: known, of: entity) {
+            return .cannotSay("\(entity.name)/\(key) is outside of pull.where, so its list need not show it")
         }
         for _ in 1...2 {
             let reading = try await read(plan, of: entity, for: key)
@@ -155,7 +163,7 @@ struct AbsenceJudge: Sendable {
     /// An empty list may be what an expired token gets to see.
     private func verdictOfEmptyList(_ entity: Entity, _ plan: PullPlan) async throws -> Verdict {
         let isWell = try await isWell(beside: entity)
-        let rows = try store.rowCounts()[entity.name] ?? 0
+        let rows = try store.expectsList(of: entity, at: upstreamTime) ? store.rowCounts()[entity.name] ?? 0 : 0
         if isWell == true, rows <= 1 { return .gone }
         guard isWell != false else {
             throw UpstreamError.barred(
@@ -170,8 +178,9 @@ struct AbsenceJudge: Sendable {
     /// such thing: who is signed in is told even to those who may see nothing.
     func isWell(beside entity: Entity) async throws -> Bool? {
         var isWell: Bool?
-        let rows = try store.rowCounts()
-        let others = schema.entities.filter { $0.name != entity.name && $0.pull != nil && rows[$0.name] ?? 0 > 0 }
+        let others = try schema.entities.filter {
+            try $0.name != entity.name && $0.pull != nil && store.expectsList(of: $0, at: upstreamTime)
+        }
         for other in others.prefix(2) {
             guard let plan = other.pull else { continue }
             isWell = false
@@ -181,8 +190,7 @@ struct AbsenceJudge: Sendable {
     }
 
     private func page(_ plan: PullPlan, of entity: Entity, at position: String?) async throws -> Page {
-        let request = PageRequest(
-            entity: entity.name, path: plan.path, query: plan.query, list: plan.list, position: position)
+        let request = plan.request(of: entity.name, at: position)
         do throws(UpstreamError) {
             return try await upstream.page(request)
         } catch .gone(let status, let message) {

@@ -179,8 +179,7 @@ actor HealthMonitor {
         guard !others.isEmpty else { return }
         let index = min(Int(environment.random() * Double(others.count)), others.count - 1)
         guard let plan = others[index].pull else { return }
-        _ = try await upstream.page(
-            PageRequest(entity: others[index].name, path: plan.path, query: plan.query, list: plan.list))
+        _ = try await upstream.page(plan.request(of: others[index].name))
     }
 
     // MARK: Probes

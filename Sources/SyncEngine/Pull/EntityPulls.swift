@@ -17,7 +17,8 @@ struct EntityPulls {
     private var store: CacheStore { environment.store }
     private var settings: SyncSettings { environment.settings }
 
-    /// Loaded records are indexed and searchable when this ends, even by an error. `onlyChanges` postpones a full pull that is due.
+    /// Loaded records are indexed, counted and searchable when this ends, even by an error. `onlyChanges` postpones a full
+    /// pull that is due.
     func pull(onlyChanges: Bool = false) async throws {
         do {
             try await pullAll(onlyChanges: onlyChanges)
@@ -34,20 +35,22 @@ struct EntityPulls {
     }
 
     private func completeLoading() async throws {
-        try await store.completeIndexes()
-        try await store.completeSearch()
+        try await store.completeLoading(at: environment.now())
     }
 
     private func pullAll(onlyChanges: Bool) async throws {
         let schema = environment.schema
-        let lists = schema.entities.filter { $0.pull != nil && isRequested($0) }
+        let lists = Self.inOrder(schema.entities.filter { $0.pull != nil && isRequested($0) })
         let fetches = schema.entities.compactMap { entity in
             entity.pull?.fetch.map { (entity: entity, fetch: $0) }
         }.filter { isRequested($0.entity) }
         var failed: Set<String> = []
         let count = lists.count + fetches.count { Self.name($0.entity) != $0.entity.name }
         await update { $0.expect(count) }
+        var wrote = request.full
         for entity in lists {
+            // Which records outside of a window are referred to is looked up for each.
+            if Self.followsReferences(entity) { try await completeLoading() }
             let summary = try await isolatingFailures(of: entity.name) {
                 try await pull(entity, full: request.full || !onlyChanges && isFullDue(entity))
             }
@@ -55,6 +58,7 @@ struct EntityPulls {
                 failed.insert(entity.name)
                 continue
             }
+            wrote = wrote || summary.wrote
             for detail in entity.pull?.details ?? [] where detail.isInList {
                 try await isolatingFailures(of: detail.entity) {
                     if let problem = summary.childProblem { throw UpstreamError.malformed(problem) }
@@ -73,6 +77,23 @@ struct EntityPulls {
                 )
                 .pull(all: request.full)
             }
+        }
+        try await sweepWindows(readsReferences: wrote || !fetches.isEmpty)
+    }
+
+    /// In the schema's order, but records that stay while others refer to them come after those.
+    private static func inOrder(_ entities: [Entity]) -> [Entity] {
+        entities.filter { !followsReferences($0) } + entities.filter(followsReferences)
+    }
+
+    private static func followsReferences(_ entity: Entity) -> Bool { entity.pull?.window?.keepsReferenced ?? false }
+
+    private func sweepWindows(readsReferences: Bool) async throws {
+        guard environment.schema.entities.contains(where: { $0.pull?.window != nil }) else { return }
+        let left = try await WindowSweep(puller: puller(of: "")).run(readsReferences: readsReferences)
+        for (entity, count) in left.sorted(by: { $0.key < $1.key }) {
+            environment.log.info(
+                "records left their window", metadata: ["entity": "\(entity)", "records": "\(count)"])
         }
     }
 
@@ -122,6 +143,7 @@ struct EntityPulls {
                     "entity": "\(entity.name)", "records": "\(summary.held)", "reason": "\(summary.heldReason ?? "")",
                 ])
         }
+        if let problem = summary.problem { throw UpstreamError.malformed(problem) }
         return summary
     }
 

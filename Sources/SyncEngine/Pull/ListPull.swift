@@ -49,7 +49,10 @@ struct ListPull {
         self.plan = plan
         var cursor = try puller.store.cursor(of: entity.name)
         Self.forgetFuture(in: &cursor, puller)
-        let pull = PullStart(plan: plan, cursor: cursor, full: full).pull
+        let window = try puller.store.windowDefinition(of: entity)
+        // Records of another window have no new change times, nor have those that time brings.
+        let full = full || cursor.window != window || plan.window?.opensWithTime ?? false
+        let pull = PullStart(plan: plan, cursor: cursor, full: full, window: window).pull
         progress = Progress(cursor: cursor, pull: pull)
         reader = PageReader(puller, entity, plan, from: pull)
         isDue = full
@@ -72,6 +75,9 @@ struct ListPull {
     }
 
     private var pull: PullInProgress { progress.pull }
+
+    /// False for lists in which no record can slide past the pages, or in which one may be named for each of its changes.
+    private var showsEachOnce: Bool { pull.kind == .everything || pull.kind == .changes }
 
     var pullsEverything: Bool { pull.kind == .everything }
 
@@ -143,15 +149,27 @@ struct ListPull {
                 return try await reader.read()
             } catch let error as UpstreamError where error.refusesPosition {}
         }
+        try begin(pull)
+        do {
+            return try await reader.read()
+        } catch let error as UpstreamError where pull.kind == .delta && error.refuses(plan.deltaToken) {
+            try begin(PullInProgress(kind: .everything, window: pull.window))
+            return try await reader.read()
+        }
+    }
+
+    /// Starts at the first page.
+    private mutating func begin(_ pull: PullInProgress) throws {
         isResumed = false
-        progress.pull = PullInProgress(kind: pull.kind, since: pull.since, started: puller.now())
-        if pull.kind != .newest {
-            let nothing = try puller.store.startDeletionSweep(of: entity.name)
+        progress.seen = nil
+        progress.pull = PullInProgress(
+            kind: pull.kind, since: pull.since, delta: pull.delta, started: puller.now(), window: pull.window)
+        if showsEachOnce {
+            let nothing = try puller.store.startDeletionSweep(of: entity.name, window: window(moved: .seconds(-300)))
             progress.seen = nothing
             if nothing.knownUpTo == 0 { progress.pull.began = nothing.position }
         }
-        reader = PageReader(puller, entity, plan, from: pull)
-        return try await reader.read()
+        reader = PageReader(puller, entity, plan, from: progress.pull)
     }
 
     /// Returns the outcome of the last page.
@@ -210,11 +228,12 @@ struct ListPull {
 
     /// How the list disagrees with itself; nil if it does not.
     private var gap: ListGap? {
-        ListGap(total: total.map { $0 - pull.seen } ?? 0, repeated: progress.seen?.repeated ?? [])
+        guard pull.kind != .delta else { return nil }
+        return ListGap(total: total.map { $0 - pull.seen } ?? 0, repeated: progress.seen?.repeated ?? [])
     }
 
     /// A record changed while the pull was under way, and another one may have slid past its pages.
-    private var isUnstable: Bool { progress.seen?.hasChanged ?? false || reader.totalMoved && pull.kind != .newest }
+    private var isUnstable: Bool { progress.seen?.hasChanged ?? false || reader.totalMoved && showsEachOnce }
 
     private var hasMoved: Bool { isUnstable || progress.seen?.repeated.isEmpty == false && !isUsualGap }
 
@@ -234,12 +253,15 @@ struct ListPull {
 
     private mutating func finish() async throws {
         moveWatermark()
+        keepToken()
         cursor.pull = nil
         cursor.lastSyncedAt = puller.now()
         cursor.error = nil
         let childrenAreOpen = try await settleChildren()
         if countsAsFull {
             if isRemembered { cursor.lastFullAt = puller.now() }
+            cursor.window = pull.window
+            cursor.total = plan.window == nil ? nil : total ?? pull.seen
             try await settleUnseen()
             if childrenAreOpen { cursor.lastFullAt = nil }
         }
@@ -282,7 +304,26 @@ struct ListPull {
         cursor.watermark = max(cursor.watermark ?? "", reached.description)
     }
 
+    /// Keeps what the last page says to ask with next time. Like the watermark, it stays as it is while a record may have
+    /// been missed.
+    private mutating func keepToken() {
+        guard let token = plan.deltaToken, isWhole, !hasMoved else { return }
+        if let delta = reader.delta {
+            cursor.delta = delta
+        } else if pullsEverything {
+            progress.summary.problem = """
+                the last page of \(plan.path) has nothing at \(token.place.description), so each pull reads the whole list; \
+                correct pull.since in the schema
+                """
+        }
+    }
+
     // MARK: What seems to be gone
+
+    /// The entity's window, a little before or after now: how late the upstream's own may be is not known.
+    private func window(moved: Duration) throws -> RecordTest? {
+        try puller.store.window(of: entity, at: puller.upstreamTime + moved)
+    }
 
     private mutating func settleUnseen() async throws {
         let reported = reader.cut ?? (isUsualGap ? gap?.words : nil)
@@ -291,7 +332,8 @@ struct ListPull {
         }
         cursor.heldDeletions = 0
         cursor.held = reported.map { "the list of \(entity.name) is not believed: \($0)" }
-        guard let seen = progress.seen, seen.knownUpTo > 0 else { return }
+        guard var seen = progress.seen, seen.knownUpTo > 0 else { return }
+        seen.limit(to: try window(moved: .seconds(300)))
         let sweep = UnseenSweep(
             puller: puller, entity: entity, seen: seen, listed: pull.seen, doubt: doubt,
             isConfirmed: puller.deletionGuard.confirmed.contains(entity.name) && !isUnstable)
@@ -303,24 +345,10 @@ struct ListPull {
 
     /// Tombstones beyond the guard are believed once each record was asked for by its key.
     private mutating func settleTombstones() async throws {
-        let keys = summary.heldTombstones
-        guard !keys.isEmpty else { return }
-        let (store, position) = (puller.store, try puller.store.position())
-        let suspects = try keys.prefix(AbsenceJudge.most).compactMap { key in
-            try store.remote(of: entity.name, key: key).map { CacheStore.UnseenRecord(key: key, remote: $0) }
-        }
-        var findings: AbsenceJudge.Findings?
-        do {
-            if keys.count <= AbsenceJudge.most {
-                findings = try await puller.judge.findings(on: suspects, of: entity)
-            }
-        } catch let error as UpstreamError where !error.concernsWholeUpstream {}
-        let gone = findings?.gone ?? []
-        progress.summary.deleted += try await store.delete(
-            gone, of: entity.name, position: position, at: puller.now())
-        let left = keys.count - gone.count - (findings?.here.count ?? 0)
-        guard left > 0 else { return }
-        hold(left, "the upstream marks \(left.grouped) \(entity.name) as deleted at once")
+        let tombstones = HeldTombstones(puller: puller, entity: entity, keys: summary.heldTombstones)
+        let (deleted, left) = try await tombstones.settle()
+        progress.summary.deleted += deleted
+        hold(left, tombstones.words(left))
     }
 
     private mutating func hold(_ count: Int, _ reason: String?) {
@@ -329,50 +357,5 @@ struct ListPull {
         cursor.held = reason
         progress.summary.held += count
         progress.summary.heldReason = reason
-    }
-}
-
-extension ListPull.Progress {
-    /// Completes a page with what the pages before it have led to.
-    func prepare(_ page: inout PulledPage) {
-        if let seen {
-            page.knownUpTo = seen.knownUpTo > 0 ? seen.knownUpTo : nil
-            page.began = seen.position
-        }
-        page.tombstones = tombstones
-        guard page.cursor != nil else { return }
-        var completed = cursor
-        completed.pull = reached(page)
-        // A newest-first pull always begins with the newest.
-        if pull.kind == .newest { completed.pull?.position = nil }
-        page.cursor = completed
-    }
-
-    mutating func include(_ page: PulledPage, _ outcome: PageOutcome) {
-        pull = reached(page)
-        if page.cursor != nil { cursor.pull = page.cursor?.pull }
-        seen?.insert(outcome)
-        tombstones -= tombstones == .max ? 0 : outcome.deleted
-        pull.include(outcome)
-        cursor = cursor.including(outcome)
-        summary.add(outcome)
-    }
-
-    /// The pull once the page is written, but for what the page brings.
-    private func reached(_ page: PulledPage) -> PullInProgress {
-        var reached = pull
-        reached.position = page.next
-        reached.seen = page.seen
-        return reached
-    }
-}
-
-extension UpstreamError {
-    /// True for answers of an upstream that no longer knows a page.
-    fileprivate var refusesPosition: Bool {
-        switch self {
-        case .refused, .gone, .malformed: true
-        case .offline, .unclear, .throttled, .unauthorized, .barred, .changed, .held, .cancelled: false
-        }
     }
 }

@@ -18,6 +18,8 @@ struct PageReader: Sendable {
     /// The upstream reported another total than on an earlier page.
     private(set) var totalMoved = false
     private(set) var pages = 0
+    /// What the next pull asks with, once the last page was read and said so.
+    private(set) var delta: String?
     /// Why the list may be cut, once its last page was read; nil if nothing suggests it.
     private(set) var cut: String?
 
@@ -58,6 +60,7 @@ struct PageReader: Sendable {
         total = fetched.page.total
         fetched.after = pull
         if pull.position == nil {
+            delta = fetched.page.delta
             cut = ListDoubt.reason(plan.list, pages: pages, records: pull.seen, last: fetched.page)
         }
         next = pull.position == nil ? nil : pull

@@ -7,11 +7,22 @@ struct PullStart {
     let cursor: PullCursor
     /// A full pull is requested.
     let full: Bool
+    /// The definition of the entity's window; nil without one.
+    var window: String?
 
     var pull: PullInProgress {
+        var pull = begun
+        pull.window = window
+        return pull
+    }
+
+    private var begun: PullInProgress {
         if let pull = cursor.pull, fits(pull) { return pull }
         if full { return PullInProgress(kind: .everything) }
         if plan.isSince, let since = plan.settled(cursor) { return PullInProgress(kind: .changes, since: since) }
+        if plan.deltaToken != nil, let delta = cursor.delta, cursor.lastFullAt != nil {
+            return PullInProgress(kind: .delta, delta: delta)
+        }
         // Stopping early is safe only after the whole list has been read once.
         if plan.mode == .newestFirst, cursor.lastFullAt != nil { return PullInProgress(kind: .newest) }
         return PullInProgress(kind: .everything)
@@ -19,9 +30,11 @@ struct PullStart {
 
     /// An interrupted full pull can be resumed for any request; other pulls only in their own mode.
     private func fits(_ pull: PullInProgress) -> Bool {
-        switch pull.kind {
+        guard pull.window == window else { return false }
+        return switch pull.kind {
         case .everything: true
         case .changes: !full && plan.isSince
+        case .delta: !full && plan.deltaToken != nil && pull.delta == cursor.delta
         case .newest: !full && plan.mode == .newestFirst
         }
     }

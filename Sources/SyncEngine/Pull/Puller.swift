@@ -16,11 +16,31 @@ struct Puller: Sendable {
     /// Called after each page with the records seen so far and the upstream's total.
     let progress: @Sendable (_ seen: Int, _ total: Int?) async -> Void
 
-    var judge: AbsenceJudge { AbsenceJudge(store: store, upstream: upstream, schema: schema, now: now) }
+    var judge: AbsenceJudge {
+        AbsenceJudge(store: store, upstream: upstream, schema: schema, now: now, serverNow: { upstreamTime })
+    }
+
+    /// The server's time, or this machine's while that was never measured.
+    var upstreamTime: Timestamp { serverNow() ?? now() }
 
     /// Resumes an interrupted pull; `full` pulls everything, regardless of the watermark.
     func pull(_ entity: Entity, full: Bool) async throws -> PullSummary {
         guard let plan = entity.pull else { return PullSummary() }
+        guard let list = entity.tombstones else { return try await pull(entity, plan, full: full) }
+        let tombstones = TombstonePull(puller: self, entity: entity, list: list)
+        // Without its time, a deletion must be applied before a record that was created again since comes.
+        guard list.at == nil else {
+            var summary = try await pull(entity, plan, full: full)
+            summary.add(try await tombstones.run())
+            return summary
+        }
+        let outcome = try await tombstones.run()
+        var summary = try await pull(entity, plan, full: full)
+        summary.add(outcome)
+        return summary
+    }
+
+    private func pull(_ entity: Entity, _ plan: PullPlan, full: Bool) async throws -> PullSummary {
         var first = try ListPull(self, entity, plan, full: full)
         let summary = try await first.run()
         guard summary.hasGap || !first.isWhole else { return summary }
@@ -34,10 +54,10 @@ struct Puller: Sendable {
         guard let pull else { return nil }
         // A change acknowledged after this point is newer than the page.
         let position = try store.position()
-        var request = PageRequest(
-            entity: entity, path: plan.path, query: plan.query, list: plan.list, position: pull.position)
-        if case .since(let parameter, _) = plan.mode {
-            request.since = pull.since.map(parameter.item)
+        var request = plan.request(of: entity, at: pull.position, since: pull.since, delta: pull.delta)
+        // The same for all pages, so that a list that it limits does not move under them.
+        if plan.call != nil, let started = pull.started {
+            request.values.now = started + (serverNow()?.since(now()) ?? .zero)
         }
         return FetchedPage(page: try await upstream.page(request), askedAt: pull.position, position: position)
     }
@@ -75,6 +95,8 @@ struct PullSummary: Equatable {
     var heldTombstones: [String] = []
     /// The list changed while it was read: some records may not have been on any page.
     var hasGap = false
+    /// What is wrong with the list as a whole, although its records could be used.
+    var problem: String?
     /// By the children's entity.
     var children: [String: ChildOutcome] = [:]
     /// The problem of the first record whose children could not be read.
@@ -87,6 +109,12 @@ struct PullSummary: Equatable {
         setAside += outcome.setAside
         for (entity, outcome) in outcome.children { children[entity, default: ChildOutcome()] += outcome }
         heldTombstones += outcome.heldTombstones
+    }
+
+    mutating func add(_ outcome: TombstonePull.Outcome) {
+        deleted += outcome.deleted
+        held += outcome.held
+        heldReason = outcome.reason ?? heldReason
     }
 
     var wrote: Bool { written + deleted > 0 || children.values.contains { $0.changed } }

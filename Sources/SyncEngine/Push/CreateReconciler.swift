@@ -53,13 +53,14 @@ struct CreateReconciler {
             return .unknowable("the schema has no look_up")
         case .key:
             return try await finding(byKey: change, entity)
-        case .match(let fields, let path, let query, let list):
+        case .match(let fields, let path, let query, let call, let list):
             let sent = fields.filter { change.body[$0] != nil }
-            guard let path = entity.path(path, of: change.record), !sent.isEmpty else {
+            let ownPath = call.map { _ in path.source }
+            guard let path = ownPath ?? entity.path(path, of: change.record), !sent.isEmpty else {
                 return .unknowable("the look-up finds nothing to compare by")
             }
             return try await match(
-                PageRequest(entity: entity.name, path: path, query: query, list: list), sent, change, entity)
+                PageRequest(entity: entity.name, path: path, query: query, call: call, list: list), sent, change, entity)
         }
     }
 
@@ -91,7 +92,7 @@ struct CreateReconciler {
         guard let plan = entity.pull, change.body[entity.key] != nil else {
             return .unknowable("the upstream serves no single \(entity.name)")
         }
-        let request = PageRequest(entity: entity.name, path: plan.path, query: plan.query, list: plan.list)
+        let request = plan.request(of: entity.name)
         return try await match(request, [entity.key], change, entity)
     }
 

@@ -66,18 +66,33 @@ struct NextPage {
 
     private func cursor(_ place: Place, _ body: JSONText) throws(UpstreamError) -> String? {
         guard let value = place.value(in: body) else { return nil }
-        guard value.kind == .string || value.kind == .number else { throw malformed(place, value, "a cursor") }
-        return value.plain.isEmpty ? nil : value.plain
+        guard value.kind == .string || value.kind == .number || value.kind == .array && request.hasTypedCursor else {
+            throw malformed(place, value, "a cursor")
+        }
+        return value.plain.isEmpty ? nil : written(value)
     }
+
+    /// A cursor that goes back inside JSON keeps its type.
+    private func written(_ value: JSONText) -> String { request.hasTypedCursor ? value.text : value.plain }
 
     /// What the next page comes after. A list whose last record has none cannot be continued, or said to be complete.
     private func mark(_ place: Place, _ last: JSONText?) throws(UpstreamError) -> String {
-        guard let text = last.flatMap({ place.value(in: $0) })?.plain, !text.isEmpty else {
+        guard let value = last.flatMap({ place.value(in: $0) }), !value.plain.isEmpty else {
             throw .malformed(
                 "\(request.path) answered a last record without \(place.description), by which the next page is asked "
                     + "for; correct pagination.next.last in the schema")
         }
-        return text
+        return written(value)
+    }
+
+    /// What the next pull asks with for what changes from now on; nil if the page names nothing of the kind.
+    func delta(in body: JSONText) throws(UpstreamError) -> String? {
+        guard let token = request.deltaToken, let value = token.place.value(in: body) else { return nil }
+        guard value.kind == .string || value.kind == .number else {
+            throw malformed(token.place, value, "a token", key: "pull.since")
+        }
+        guard !value.plain.isEmpty else { return nil }
+        return token.form == .link ? try following(value.plain, as: "next delta") : value.plain
     }
 
     private func linked(_ response: HTTPResponse) throws(UpstreamError) -> String? {
@@ -95,18 +110,22 @@ struct NextPage {
     }
 
     /// The path of a next page that the upstream named itself.
-    private func following(_ address: String) throws(UpstreamError) -> String {
+    private func following(
+        _ address: String, as name: String = "next page"
+    ) throws(UpstreamError) -> String {
         let address = tokenPlace.leavingOut(of: address)
         if let next = base.path(of: address, from: request.request.path) { return next }
         throw .malformed(
-            "\(request.path) says that its next page is at \(address.prefix(300)), which is not below the address that "
+            "\(request.path) says that its \(name) is at \(address.prefix(300)), which is not below the address that "
                 + "the token is for; nothing is sent there. If that address is right, set upstream.base_url to it")
     }
 
-    private func malformed(_ place: Place, _ value: JSONText, _ expected: String) -> UpstreamError {
+    private func malformed(
+        _ place: Place, _ value: JSONText, _ expected: String, key: String = "pagination.next"
+    ) -> UpstreamError {
         let found = request.mayQuoteAnswer ? String(value.text.prefix(60)) : "another value"
         return .malformed(
             "\(request.path) answered \(found) at \(place.description), where \(expected) is expected; "
-                + "correct pagination.next in the schema")
+                + "correct \(key) in the schema")
     }
 }

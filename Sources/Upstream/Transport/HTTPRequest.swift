@@ -20,6 +20,8 @@ package struct HTTPRequest: Sendable, Equatable {
     package var deadline: Duration
     /// The largest decoded body that is accepted, in bytes.
     package var maximumBody: Int
+    /// It changes nothing at the upstream although its method might.
+    var isReading = false
 
     package init(
         method: String = "GET", url: String, headers: [HTTPHeader] = [], body: [UInt8]? = nil,
@@ -40,6 +42,7 @@ package struct HTTPRequest: Sendable, Equatable {
             headers: request.headers.map { HTTPHeader($0.name, $0.value) },
             body: request.body.map { Array($0.bytes) } ?? request.text.map { Array($0.utf8) },
             deadline: deadline)
+        isReading = request.isReading
     }
 }
 
@@ -73,7 +76,7 @@ extension HTTPRequest {
     }
 
     /// Whether the method changes nothing at the upstream (RFC 9110, 9.2.1), so that sending it twice does no harm.
-    var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method) }
+    var isSafe: Bool { isReading || ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method) }
 
     func hasHeader(_ name: String) -> Bool { headers.contains { HTTPSyntax.isSameName($0.name, name) } }
 }

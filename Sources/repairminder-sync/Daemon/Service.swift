@@ -69,11 +69,15 @@ struct Service: Sendable {
         let engine = try engine(store, contents)
         let server = try server(store, engine, state, listeners: await listeners())
         for address in try server.bind() { log.notice("listening", metadata: ["address": "\(address)"]) }
+        let webhooks = try webhookServer(engine)
+        for address in try webhooks?.bind() ?? [] {
+            log.notice("listening for webhooks", metadata: ["address": "\(address)"])
+        }
         await ready()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 async let _ = watchNetwork(for: engine)
-                async let _ = completeSearch(in: store)
+                async let _ = completeLoads(of: store)
                 try await engine.run()
             }
             group.addTask {
@@ -84,6 +88,7 @@ struct Service: Sendable {
                     store.signal.close()
                 }
             }
+            if let webhooks { group.addTask { try await webhooks.run() } }
             group.addTask { try await logKeeper(store, engine).run() }
             group.addTask { try await backupKeeper(store).run() }
             if let contents { group.addTask { try await contentKeeper(store, contents).run() } }
@@ -112,13 +117,16 @@ struct Service: Sendable {
         }
     }
 
-    /// Returns when every record is in the search index: one of an older version is built again.
-    private func completeSearch(in store: CacheStore) async {
+    /// Returns when what earlier runs left is done: figures that waited for the end of a load, and the search index,
+    /// which is built again when it is of an older version.
+    private func completeLoads(of store: CacheStore) async {
         do {
+            try await store.completeFigures(at: host.now())
             try await store.completeSearch()
         } catch {
             log.warning(
-                "the search index could not be completed; the next sync tries again", metadata: ["error": "\(error)"])
+                "figures and search index could not be completed; the next sync tries again",
+                metadata: ["error": "\(error)"])
         }
     }
 

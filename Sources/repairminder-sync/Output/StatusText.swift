@@ -24,9 +24,15 @@ enum StatusText {
     static func entities(_ status: JSONText) -> Table {
         let columns = ["rows", "state", "last_synced_at", "error"]
         let rows = (status["entities"]?.members ?? []).map { name, entity in
-            [name] + columns.map { entity[$0]?.plain ?? "" }
+            [name, kept(entity)] + columns.dropFirst().map { entity[$0]?.plain ?? "" }
         }
         return Table(header: ["entity"] + columns, rows: rows)
+    }
+
+    /// `40`, or `40 of 1000` of an entity of which only some are kept.
+    private static func kept(_ entity: JSONText) -> String {
+        let rows = entity["rows"]?.plain ?? ""
+        return entity["total"]?.integer.map { "\(rows) of \($0)" } ?? rows
     }
 
     /// `87 of 100 requests left`, and how many wait.

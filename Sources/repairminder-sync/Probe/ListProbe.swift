@@ -35,15 +35,14 @@ struct ListProbe {
         return Report(findings: findings, records: records)
     }
 
-    private func request(at position: String? = nil, since: QueryItem? = nil) -> PageRequest {
-        PageRequest(
-            entity: entity.name, path: pull.path, query: pull.query, since: since, list: pull.list, position: position)
+    private func request(at position: String? = nil, since: String? = nil) -> PageRequest {
+        pull.request(of: entity.name, at: position, since: since)
     }
 
     // MARK: The first page
 
     private func failure(_ error: UpstreamError) -> Finding {
-        let message = "GET \(pull.path): \(error.message)"
+        let message = "\(pull.call?.method ?? "GET") \(pull.path): \(error.message)"
         switch error {
         case .malformed:
             return .error(entity.name, message, lists(in: transport.lastBody) ?? "correct pull.path or base_url")
@@ -175,13 +174,14 @@ struct ListProbe {
     private func changes() async -> [Finding] {
         guard case .since(let parameter, let overlap) = pull.mode else { return [] }
         let item = parameter.item(now.description)
+        let asked = parameter.isInTemplate ? "since \(item.value)" : "\(item.name)=\(item.value)"
         let page: Page
         do {
-            page = try await upstream.page(request(since: item))
+            page = try await upstream.page(request(since: now.description))
         } catch {
             return [
                 .error(
-                    entity.name, "\(item.name)=\(item.value) is not accepted: \(error.message)",
+                    entity.name, "\(asked) is not accepted: \(error.message)",
                     "correct pull.since, or its format")
             ]
         }
@@ -190,13 +190,13 @@ struct ListProbe {
         }
         guard !early.isEmpty else {
             return [
-                .ok(entity.name, "\(item.name)=\(item.value): \(page.count.counted("record", "records")) changed since")
+                .ok(entity.name, "\(asked): \(page.count.counted("record", "records")) changed since")
             ]
         }
         return [
             .error(
                 entity.name,
-                "\(item.name)=\(item.value) also gives \(early.count.counted("record", "records")) that changed before",
+                "\(asked) also gives \(early.count.counted("record", "records")) that changed before",
                 "correct pull.since.param, which the upstream seems not to know, or use mode: full")
         ]
     }

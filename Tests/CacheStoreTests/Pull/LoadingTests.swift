@@ -67,22 +67,6 @@ struct LoadingTests {
         #expect((after.records, after.isComplete) == (during.records, true))
     }
 
-    @Test("during a load, what parents compute from its records is still found by an index")
-    func needed() async throws {
-        let cache = try TestCache(schema: DerivedFieldSchema.yaml)
-        let pull = PullInProgress(kind: .everything, position: "2", began: 0)
-        var page = PulledPage(
-            entity: "lines", records: #"[{"id":"l","talk_id":"t"}]"#, position: .max, cursor: PullCursor(pull: pull))
-        page.began = 0
-        _ = try await cache.store.apply(page, at: TestCache.now)
-        let names = try await cache.store.pool.read { db in
-            try String.fetchSet(
-                db,
-                sql: "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'records_lines' AND sql <> ''")
-        }
-        #expect(names == ["lines_by_talk_id", "lines_displaced_by_talk_id"])
-    }
-
     @Test("a page that is the whole list leaves the indexes alone")
     func single() async throws {
         let cache = try TestCache()

@@ -51,6 +51,7 @@ struct SearchIndexTests {
             JSONText.object(["id": .string("k\(number)"), "name": .string("Many \(number)")])
         }
         _ = try await reopened.pull("clients", JSONText.array(records).text)
+        try await reopened.store.completeSearch()
         let others = records.map { $0.setting("name", to: "Other") }
         let filled = try await reopened.indexSize()
         _ = try await reopened.pull("clients", JSONText.array(Array(others.dropFirst())).text)

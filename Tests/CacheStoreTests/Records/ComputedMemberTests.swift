@@ -53,6 +53,31 @@ struct ComputedMemberTests {
         #expect(try cache.keys(query) == ["a"])
     }
 
+    @Test("an edit of another field leaves them as they were, in a record of many fields too", arguments: [5, 80])
+    func untouched(count: Int) async throws {
+        let fields = (0..<count).map { "      f\($0): { type: string, index: true }" }.joined(separator: "\n")
+        let cache = try TestCache(
+            schema: """
+                schema: wide
+                upstream: { base_url: http://localhost }
+                entities:
+                  things:
+                    fields:
+                      id: { type: string }
+                \(fields)
+                      label: { type: string, derive: { text: "#{f0}" } }
+                    pull: { path: /things }
+                    push: { update: { call: "PATCH /things/{id}" } }
+                """)
+        _ = try await cache.pull("things", #"[{"id":"a","f0":"1","f\#(count - 1)":"x"}]"#)
+        try await cache.change("things", "a", #"{"f\#(count - 1)":"y"}"#)
+        var query = ListQuery(entity: "things")
+        query.filters = [ListQuery.Filter(field: "label", comparison: .equal, values: ["#1"])]
+        #expect(try cache.keys(query) == ["a"])
+        try await cache.change("things", "a", #"{"f0":"2"}"#)
+        #expect(try cache.keys(query) == [])
+    }
+
     @Test("a local edit of what they are made of changes them at once, and discarding it changes them back")
     func edited() async throws {
         let cache = try await cache(#"[{"id":"a","number":7,"status":"done"},{"id":"b","number":8,"ref":"B-8"}]"#)

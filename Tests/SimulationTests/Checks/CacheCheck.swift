@@ -28,6 +28,7 @@ struct CacheCheck {
             }
             try world.check { try checkCursor(entity, records) }
         }
+        try world.check { try checkHeld(changes) }
         try world.check { try checkRetries(changes) }
         try world.check { try checkPause() }
         try world.check { try checkLoad() }
@@ -113,6 +114,16 @@ struct CacheCheck {
         Dictionary((record?.members ?? []).map { ($0.key, $0.value.text) }) { $1 }
     }
 
+    /// No record leaves the window while something of it is queued.
+    private func checkHeld(_ changes: [CacheReader.Change]) throws {
+        let orders = Set(try reader.records("orders").map(\.key))
+        for change in changes where change.entity == "orders" && !orders.contains(change.key) {
+            throw Violation(
+                rule: .heldWhileQueued,
+                detail: "d\(daemon.number) lacks orders/\(change.key), of which a \(change.operation) is queued")
+        }
+    }
+
     // MARK: The cursor
 
     /// The cache has everything that changed before the watermark, less the overlap.
@@ -126,7 +137,9 @@ struct CacheCheck {
         for row in server.rows(entity) where row.changedAt < watermark - overlap {
             // A record that becomes visible long after its change time is found by the next full pull.
             let lateness = server.time(at: row.visibleAt).since(row.changedAt)
-            guard lateness < overlap / 2, !undecided.contains("\(entity)/\(row.key)") else { continue }
+            guard lateness < overlap / 2, !undecided.contains("\(entity)/\(row.key)"),
+                world.isInWindow(entity, row.record)
+            else { continue }
             let remote = known[row.key]?.remote
             guard row.isDeleted ? remote != nil : remote?.text != row.record.text else { continue }
             throw Violation(

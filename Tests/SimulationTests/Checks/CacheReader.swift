@@ -128,6 +128,14 @@ struct CacheReader {
         }
     }
 
+    /// Records whose acknowledged changes may not be shown everywhere yet.
+    func settling(_ entity: String) throws -> Set<String> {
+        try store.pool.read { db in
+            try String.fetchSet(
+                db.cachedStatement(sql: "SELECT record_key FROM sync_settling WHERE entity = ?"), arguments: [entity])
+        }
+    }
+
     /// Entities whose last list was not believed.
     func heldEntities() throws -> Set<String> {
         try store.pool.read { db in

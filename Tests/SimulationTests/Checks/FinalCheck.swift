@@ -100,8 +100,10 @@ struct FinalCheck {
                 let truth = Dictionary(uniqueKeysWithValues: world.server.records(entity).map { ($0.key, $0.record) })
                 var here: [String: JSONText] = [:]
                 for record in try reader.records(entity) { here[record.key] = record.remote }
+                try WindowCheck(world: world, daemon: daemon, reader: reader).run(entity, truth, here)
                 for key in Set(truth.keys).union(here.keys).sorted() where !spared.contains("\(entity)/\(key)") {
                     guard !Self.same(truth[key], here[key]) else { continue }
+                    if let there = truth[key], here[key] == nil, !world.isInWindow(entity, there) { continue }
                     let customer = (truth[key] ?? here[key])?["customer_id"]?.string ?? ""
                     if entity == "visits", hidden.contains(customer) || spared.contains("customers/\(customer)") {
                         continue

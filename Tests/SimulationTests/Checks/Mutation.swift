@@ -37,6 +37,8 @@ enum Mutation: String, Sendable, CaseIterable {
     case forgetsPlace
     /// Derived values stay as they were.
     case forgetsDerivedValue
+    /// Figures that wait for the end of a load are never computed.
+    case forgetsWaitingFigures
     /// A second change of a record is not shown.
     case forgetsOverlay
     /// Changes that leave the queue are still counted.
@@ -45,6 +47,8 @@ enum Mutation: String, Sendable, CaseIterable {
     case forgetsSearch
     /// A reminder keeps its first time.
     case forgetsReminder
+    /// Records leave their window although something of them is queued.
+    case forgetsHeldRecords
 
     /// The rule that it breaks.
     var rule: Violation.Rule {
@@ -60,8 +64,9 @@ enum Mutation: String, Sendable, CaseIterable {
         case .runsAheadOfData: .cursorBehindData
         case .ignoresServersClock: .lastWriteWins
         case .takesFailuresForAnswers: .cheapOutage
-        case .forgetsColumn, .forgetsPlace, .forgetsDerivedValue, .forgetsOverlay, .forgetsCount, .forgetsSearch,
-            .forgetsReminder:
+        case .forgetsHeldRecords: .heldWhileQueued
+        case .forgetsColumn, .forgetsPlace, .forgetsDerivedValue, .forgetsWaitingFigures, .forgetsOverlay,
+            .forgetsCount, .forgetsSearch, .forgetsReminder:
             .consistent
         }
     }
@@ -76,6 +81,11 @@ enum Mutation: String, Sendable, CaseIterable {
                     (.nothing, 5000), (.fault(daemon: 0, .failsBefore, times: 1), 0),
                     (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 700),
                     (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 5000),
+                ]
+            case .forgetsHeldRecords:
+                [
+                    (.nothing, 5000), (.poison(entity: "orders", pick: 0, .alwaysRefuses), 0),
+                    (.edit(daemon: 0, entity: "orders", pick: 0, fields: 1), 400_000),
                 ]
             default: []
             }
@@ -133,6 +143,13 @@ enum Mutation: String, Sendable, CaseIterable {
         case .forgetsColumn: [keeping("name", of: "records_customers", "true")]
         case .forgetsPlace: [keeping("_displaced", of: "records_orders", "NEW._displaced")]
         case .forgetsDerivedValue: [keeping("_derived", of: "records_customers", "OLD._derived IS NOT NULL")]
+        case .forgetsWaitingFigures:
+            [
+                """
+                mutation AFTER INSERT ON sync_setting WHEN NEW.name GLOB 'figures:*'
+                BEGIN DELETE FROM sync_setting WHERE name = NEW.name
+                """
+            ]
         case .forgetsOverlay:
             [keeping("_local", of: "records_customers", "OLD._local IS NOT NULL AND NEW._local IS NOT NULL")]
         case .forgetsCount:
@@ -150,6 +167,13 @@ enum Mutation: String, Sendable, CaseIterable {
                 """
             ]
         case .forgetsReminder: [keeping("due_at", of: "sync_reminder", "true")]
+        case .forgetsHeldRecords:
+            [
+                """
+                mutation AFTER INSERT ON sync_change_log WHEN NEW.kind = 'deleted' AND NEW.detail LIKE '%window%'
+                BEGIN DELETE FROM records_orders WHERE _local IS NOT NULL
+                """
+            ]
         case .runsAheadOfData:
             ["INSERT", "UPDATE OF watermark"].map { event in
                 """

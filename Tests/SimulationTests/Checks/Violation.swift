@@ -10,6 +10,7 @@ struct Violation: Error, Sendable, CustomStringConvertible {
         case boundedRetries = "no change is tried more often than the settings allow"
         case silentWhilePaused = "nothing is sent while paused"
         case cursorBehindData = "the cursor never passes data that was not applied"
+        case heldWhileQueued = "a record with queued changes stays in the cache, also outside of its window"
         case lastWriteWins = "the last write wins, by the server's clock"
         case consistent =
             "columns, overlays, derived fields, counters, search and reminders agree with records and queue"

@@ -101,8 +101,9 @@ struct SystemScript {
         }
     }
 
-    /// A third of all requests fail, before or after the upstream applied them.
+    /// A third of all requests fail, before or after the upstream applied them, and some batches in the middle.
     private static let frequent = Faults([
+        Faults.Rule(.cutBatch, rate: 0.3, path: "/batch"),
         Faults.Rule(.fail(status: 503), rate: 0.15), Faults.Rule(.cutBody, rate: 0.1),
         Faults.Rule(.timeoutAfterApply(hold: .seconds(3)), rate: 0.1),
     ])
@@ -204,8 +205,8 @@ struct SystemScript {
                 try later.entity == write.entity && !Set(later.fields).isDisjoint(with: write.fields)
                     && reader().current(later.entity, later.key) == current
             }
-            // A PUT sends earlier values again.
-            let isPut = world.schema[write.entity]?.push.update.contains { $0.method == "PUT" } ?? false
+            // A route that sends the whole record sends earlier values again.
+            let isPut = world.schema[write.entity]?.push.update.contains(where: \.sendsRecord) ?? false
             if count > 1, world.schema.upstream.idempotencyHeader != nil, world.plan.habits.isEmpty, !isPut {
                 throw Violation(rule: .onlyOnce, detail: "\(marker) was applied \(count) times")
             }

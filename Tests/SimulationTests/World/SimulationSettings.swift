@@ -26,6 +26,17 @@ struct SimulationSettings: Sendable {
     /// Everything that the cache keeps twice is compared after each step. There is also more of it: customers are
     /// searched and count their orders, orders have reminders.
     var comparesAll: Bool
+    /// Which orders the caches keep.
+    var window: Window
+
+    enum Window: CaseIterable {
+        case everything, open, recent, openAndRecent
+
+        static let span = 300
+
+        var hasStages: Bool { self == .open || self == .openAndRecent }
+        var hasTime: Bool { self == .recent || self == .openAndRecent }
+    }
 
     /// `mutation`: the settings are chosen so that this fault takes effect.
     init(seed: UInt64, for mutation: Mutation? = nil) {
@@ -49,6 +60,8 @@ struct SimulationSettings: Sendable {
             return random.within(-most...most)
         }
         comparesAll = seed % 8 == 0
+        var other = SplitMix64(seed: seed ^ 0x7769_6e64_6f77)
+        window = other.chance(0.6) ? .everything : other.pick(Window.allCases)
         adapt(to: mutation)
     }
 
@@ -60,6 +73,7 @@ struct SimulationSettings: Sendable {
             policy = .lastWriteWins
             clockErrors = [18_000_000, -18_000_000]
         case .takesFailuresForAnswers: endsWithOutage = true
+        case .forgetsHeldRecords: window = .recent
         default: break
         }
     }
@@ -104,7 +118,8 @@ struct SimulationSettings: Sendable {
                   status: { type: string }
                   customer_id: { type: reference, to: customers }
                   updated_at: { type: time }
-                pull: { path: /orders, \(ordersMode), deleted: deleted }
+                  \(window.hasStages ? "stage: { type: enum, values: { open: Open, done: Done } }" : "")
+                pull: { path: /orders, \(ordersMode), deleted: deleted\(conditions) }
                 push:
                   create: { call: POST /orders\(lookUp) }
                   update: { call: "PATCH /orders/{id}" }
@@ -128,6 +143,14 @@ struct SimulationSettings: Sendable {
         reminders:
           order_done: { of: orders, at: updated_at, before: 1h, text: "{name}" }
         """
+
+    private var conditions: String {
+        let conditions = [
+            window.hasStages ? "stage: open" : nil,
+            window.hasTime ? "updated_at.gte: \"{$now-\(Window.span)s}\"" : nil,
+        ].compactMap(\.self)
+        return conditions.isEmpty ? "" : ", where: { \(conditions.joined(separator: ", ")) }"
+    }
 
     private var relations: String {
         let relations = [

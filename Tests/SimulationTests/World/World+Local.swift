@@ -16,7 +16,7 @@ extension World {
         let fields = SimulationSettings.markedFields[entity] ?? []
         let write = ledger.begin(
             daemon: daemon.number, entity, nil, .create, parent: parent?.value.string, fields: fields)
-        let body = JSONText.object(members: self.members(of: write) + [parent].compactMap { $0 })
+        let body = JSONText.object(members: self.members(of: write) + [parent].compactMap { $0 } + stage(of: entity))
         call(write, daemon, life) { time, offset in
             try await life.store.create(entity, body: body, at: time, clockOffset: offset)
         }

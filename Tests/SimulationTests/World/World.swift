@@ -124,6 +124,7 @@ final class World {
             guard let key = pickServerKey(parent, pick) else { return }
             members.append((field, .string(key)))
         }
+        members += stage(of: entity)
         server.create(entity, members, late: .milliseconds(late))
     }
 
@@ -132,7 +133,14 @@ final class World {
             return
         }
         let field = fields[pick % fields.count]
-        server.update(entity, key, .object(members: [(field, .string(serverMarker(field)))]), late: .milliseconds(late))
+        let members = [(key: field, value: JSONText.string(serverMarker(field)))] + stage(of: entity)
+        server.update(entity, key, .object(members: members), late: .milliseconds(late))
+    }
+
+    /// Whether an order is in the caches' window, drawn.
+    func stage(of entity: String) -> [(key: String, value: JSONText)] {
+        guard entity == "orders", settings.window.hasStages else { return [] }
+        return [("stage", executor.random { $0.chance(0.5) } ? "open" : "done")]
     }
 
     private func serverMarker(_ field: String) -> String { "s\(executor.random { $0.below(1_000_000) }).\(field)" }

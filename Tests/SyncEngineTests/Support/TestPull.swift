@@ -1,4 +1,5 @@
 import EntitySchema
+import GRDB
 import JSONText
 import Synchronization
 import TestSupport
@@ -23,6 +24,16 @@ struct TestPull {
     ) throws {
         schema = try EntitySchema(yaml: changing(Self.shop(pull, create)), file: "shop.yaml")
         store = try CacheStore.temporary(schema)
+    }
+
+    /// The cache of another, with another schema.
+    init(_ other: TestPull, _ pull: String, changing: (String) -> String = { $0 }) throws {
+        schema = try EntitySchema(yaml: changing(Self.shop(pull, "call: POST /orders")), file: "shop.yaml")
+        try other.store.close()
+        store = try CacheStore(
+            path: other.store.pool.path, schema: schema, sealer: .sample(),
+            // The other store holds the folder.
+            makeID: { withExtendedLifetime(other.store) { "unused" } })
     }
 
     func puller(confirmed: Set<String> = []) -> Puller {

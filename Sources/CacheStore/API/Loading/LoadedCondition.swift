@@ -1,8 +1,8 @@
 internal import EntitySchema
 internal import SQLiteStore
 
-/// When an entity has all records that the upstream had when its first load began, and its lists use indexes: as a
-/// statement that returns a row then.
+/// When an entity has all records that the upstream had when its first load began, its lists use indexes, and its
+/// figures do not wait for another load: as a statement that returns a row then.
 ///
 /// A local-only entity is always loaded. Children that come with another entity's records are loaded with them.
 struct LoadedCondition {
@@ -10,8 +10,9 @@ struct LoadedCondition {
     let schema: EntitySchema
 
     var sql: String {
-        let indexes = SecondaryIndexes.setting(entity.name).quoted(by: "'")
-        return "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sync_setting WHERE name = \(indexes))"
+        let outstanding = [SecondaryIndexes.setting(entity.name), PostponedFigures.setting(entity.name)]
+            .map { $0.quoted(by: "'") }.joined(separator: ", ")
+        return "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sync_setting WHERE name IN (\(outstanding)))"
             + pulls.map { " AND \($0)" }.joined()
     }
 

@@ -26,8 +26,7 @@ struct DerivedRefresh {
             let rows = try load(Array(stale.keys), table).filter { row in
                 stale[row.key]?.cause != .sentChildren || isFigureUnsaid(row, entity)
             }
-            let derived = try RelationAggregates.members(
-                of: rows, RelationAggregates.all(of: table, in: schema), db)
+            let derived = try derived(of: rows, table)
             var changes = Changes()
             for row in rows {
                 guard let cause = stale[row.key] else { continue }
@@ -37,6 +36,16 @@ struct DerivedRefresh {
             try log.append(.upserted, entity: entity.name, keys: changes.shown)
             try log.append(.deleted, entity: entity.name, keys: changes.hidden)
         }
+    }
+
+    /// What `_derived` should have for each record. While that cannot be found, it stays as it is.
+    private func derived(of rows: [RecordImage], _ table: EntityTable) throws -> [String: JSONText] {
+        let postponed = PostponedFigures(table, in: schema, db)
+        guard try !rows.isEmpty && postponed.mustWait() else {
+            return try RelationAggregates.members(of: rows, postponed.figures, db)
+        }
+        try postponed.postpone()
+        return Dictionary(uniqueKeysWithValues: rows.compactMap { row in row.derived.map { (row.key, $0) } })
     }
 
     private func load(_ keys: [String], _ table: EntityTable) throws -> [RecordImage] {

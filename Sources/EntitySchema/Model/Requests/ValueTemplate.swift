@@ -34,6 +34,10 @@ package struct ValueTemplate: Sendable, Equatable {
 
     package let parts: [Part]
 
+    init(parts: [Part]) {
+        self.parts = parts
+    }
+
     /// Nil when a brace is left open, a name is empty, or a format does not exist.
     package init?(_ source: String) {
         guard let template = Template(source) else { return nil }
@@ -47,6 +51,35 @@ package struct ValueTemplate: Sendable, Equatable {
             }
         }
         self.parts = parts
+    }
+
+    /// A text in which only `{$…}` is a placeholder: all other braces stand for themselves, as in queries of GraphQL.
+    package init?(values source: String) {
+        var parts: [Part] = []
+        var rest = source[...]
+        while let open = rest.firstRange(of: "{$") {
+            let inside = rest[rest.index(after: open.lowerBound)...]
+            guard let close = inside.firstIndex(of: "}"), let placeholder = Placeholder(String(inside[..<close])) else {
+                return nil
+            }
+            if open.lowerBound > rest.startIndex { parts.append(.text(String(rest[..<open.lowerBound]))) }
+            parts.append(.placeholder(placeholder))
+            rest = inside[inside.index(after: close)...]
+        }
+        if !rest.isEmpty { parts.append(.text(String(rest))) }
+        self.parts = parts
+    }
+
+    /// The same with this format where `value` is named without one.
+    func formatting(_ value: String, as format: TimeFormat) -> ValueTemplate {
+        ValueTemplate(
+            parts: parts.map { part in
+                guard case .placeholder(var placeholder) = part, placeholder.name == .value(value),
+                    placeholder.format == nil, !placeholder.isQuoted
+                else { return part }
+                placeholder.format = format
+                return .placeholder(placeholder)
+            })
     }
 
     package var placeholders: [Placeholder] {

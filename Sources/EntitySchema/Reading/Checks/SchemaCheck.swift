@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Checks a schema as a whole: every name that is used must be defined.
 struct SchemaCheck {
     let schema: EntitySchema
@@ -13,6 +15,7 @@ struct SchemaCheck {
             if let content = entity.content { try check(content, of: entity) }
         }
         try FileRouteCheck(schema: schema, error: error).run()
+        try BatchCheck(schema: schema, error: error).run()
         try SecretCheck(schema: schema, error: error).run()
         try DerivedFieldCheck(schema: schema, error: error).run()
         try DefaultCheck(schema: schema, error: error).run()
@@ -58,6 +61,10 @@ struct SchemaCheck {
     }
 
     private func check(_ relation: Relation, of entity: Entity) throws(SchemaError) {
+        guard !relation.name.hasPrefix("_") else {
+            throw error(
+                entity, place(of: relation), "a relation cannot begin with _, as \(relation.name) does; name it with as:")
+        }
         if EntitySchema.reservedRelationNames.contains(relation.name) {
             throw error(
                 entity, place(of: relation),
@@ -114,8 +121,15 @@ struct SchemaCheck {
                         + "or pull with mode: full")
             }
         }
+        if pull.call?.names("account") == true, schema.upstream.account == nil {
+            throw error(entity, "pull", "{$account} needs upstream.account, which says who is signed in; add it")
+        }
+        try check(pull.single.body, of: entity, at: "pull.record.body")
         for name in pull.single.path.placeholders { try field(name, of: entity, at: "pull.record.path") }
         if let name = pull.whenChanged { try field(name, of: entity, at: "pull.detail.when_changed") }
+        if let name = pull.whenChanged, let source = entity[field: name]?.source, JSONPath.isThroughList(source) {
+            throw error(entity, "pull.detail.when_changed", "\(name) goes through a list; name another field, or any")
+        }
         for detail in pull.details { try check(detail, of: entity) }
     }
 
@@ -177,7 +191,7 @@ struct SchemaCheck {
     }
 
     private func lookUpNames(_ route: PushRoute) -> [String] {
-        guard case .match(let fields, let path, _, _) = route.lookUp else { return [] }
+        guard case .match(let fields, let path, _, _, _) = route.lookUp else { return [] }
         return fields + path.placeholders
     }
 
@@ -233,7 +247,7 @@ extension EntitySchema {
             if route.path.placeholders.contains(field) || route.conditions[field] != nil {
                 return "the path or condition of a push"
             }
-            if case .match(_, let path, _, _) = route.lookUp, path.placeholders.contains(field) { return "look_up" }
+            if case .match(_, let path, _, _, _) = route.lookUp, path.placeholders.contains(field) { return "look_up" }
         }
         return entity.pull?.whenChanged == field ? Self.changeUse : nil
     }

@@ -3,13 +3,15 @@ internal import JSONText
 /// Reads `body` of a push route: other names for fields, or a form around them.
 struct BodyReader {
     let node: SchemaNode
+    /// False for a deletion, whose body has only values of the record.
+    var sendsFields = true
 
     /// What stands for the fields that change, and for the whole record with the changes.
     private static let (fields, record) = ("$fields", "$record")
 
     /// Whether it is a form, with `$fields`, `$record` or something nested, and no list of names.
     var isTemplate: Bool {
-        guard let members = node.value.members else { return true }
+        guard sendsFields, let members = node.value.members else { return true }
         return members.contains { $0.value.text.map(Self.isSlot) ?? true }
     }
 
@@ -32,9 +34,19 @@ struct BodyReader {
 
     func template() throws(SchemaError) -> BodyTemplate {
         let template = try template(node)
+        guard sendsFields else { return try values() }
         guard template.fieldsCount == 1 else {
             throw node.error(
                 "expected \(Self.fields) (what changes) or \(Self.record) (the whole record) once, in its place")
+        }
+        return template
+    }
+
+    /// A body of constants and values of the record.
+    func values() throws(SchemaError) -> BodyTemplate {
+        let template = try template(node)
+        guard template.fieldsCount == 0 else {
+            throw node.error("nothing changes here; expected values of the record such as {id}, without \(Self.fields)")
         }
         return template
     }
@@ -60,9 +72,23 @@ struct BodyReader {
         // Numbers, true, false and null, if they stand without quotes.
         if isPlain, let json = try? JSONText(parsing: text), json.kind != .string { return .constant(json) }
         guard text.contains("{") || text.hasPrefix("$") else { return .constant(.string(text)) }
-        guard case .placeholder(let name)? = Template(text)?.parts.first, text == "{\(name)}" else {
-            throw node.error("expected \(Self.fields), \(Self.record), one {field} alone, or plain text")
+        guard let template = Template(text), !text.hasPrefix("$") else {
+            // Braces within braces, as in a query of GraphQL.
+            if !text.hasPrefix("$"), !text.contains("{$") { return .constant(.string(text)) }
+            throw Self.unexpected(node)
         }
-        return .value(name)
+        if case .placeholder(let name)? = template.parts.first, template.parts.count == 1, Self.isName(name) {
+            return .value(name)
+        }
+        guard !template.placeholders.contains(where: Self.isName) else { throw Self.unexpected(node) }
+        return .constant(.string(text))
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        text.allSatisfy { $0.isLetter || $0.isNumber || "_.$".contains($0) }
+    }
+
+    private static func unexpected(_ node: SchemaNode) -> SchemaError {
+        node.error("expected \(fields), \(record), one {field} alone, or text without {names}")
     }
 }

@@ -2,14 +2,16 @@
 struct TemplateNames {
     /// Values of the request, without the `$`: `since`, `page`, `cursor`, `token`, `account`.
     var values: Set<String> = []
+    /// Values that have names of their own after a dot, without the `$`: `event` for `{$event.clientId}`.
+    var groups: Set<String> = []
     var hasNow = false
     var hasSecrets = false
     /// Whether it may name fields; the entity's are checked where it is known.
     var hasFields = false
 
     /// `$since, $now-90d, {field}`: for messages.
-    fileprivate var examples: String {
-        let known = values.sorted().map { "{$\($0)}" }
+    var examples: String {
+        let known = values.sorted().map { "{$\($0)}" } + groups.sorted().map { "{$\($0).name}" }
         return
             (known + (hasNow ? ["{$now-90d}"] : []) + (hasSecrets ? ["{$secret.name}"] : [])
             + (hasFields ? ["{field}"] : [])).joined(separator: ", ")
@@ -17,7 +19,8 @@ struct TemplateNames {
 
     fileprivate func allows(_ name: ValueTemplate.Name) -> Bool {
         switch name {
-        case .value(let name): values.contains(name)
+        case .value(let name):
+            values.contains(name) || groups.contains { name.hasPrefix("\($0).") && name.count > $0.count + 1 }
         case .secret(let name): hasSecrets && !name.isEmpty
         case .now: hasNow
         case .field: hasFields
@@ -29,7 +32,19 @@ extension SchemaNode {
     /// A text that may name these values in braces.
     func valueTemplate(_ names: TemplateNames) throws(SchemaError) -> ValueTemplate {
         let text = try string()
-        guard let template = ValueTemplate(text) else {
+        return try checked(text, ValueTemplate(text), names)
+    }
+
+    /// A text in which only `{$…}` names one of these values, and all other braces stand for themselves.
+    func listTemplate(_ names: TemplateNames) throws(SchemaError) -> ValueTemplate {
+        let text = try string()
+        return try checked(text, ValueTemplate(values: text), names)
+    }
+
+    func checked(
+        _ text: String, _ template: ValueTemplate?, _ names: TemplateNames
+    ) throws(SchemaError) -> ValueTemplate {
+        guard let template else {
             let formats = TimeFormat.allCases.map(\.rawValue).joined(separator: ", ")
             throw error(
                 "\(text) is no template; expected names in braces such as \(names.examples), with a format (\(formats), "
@@ -37,7 +52,7 @@ extension SchemaNode {
         }
         for placeholder in template.placeholders where !names.allows(placeholder.name) {
             let words = placeholder.source.split(separator: ":").first.map(String.init) ?? ""
-            let hint = Suggestion.hint(for: words, among: names.values.map { "$\($0)" })
+            let hint = Suggestion.hint(for: words, among: names.values.sorted().map { "$\($0)" })
             throw error("{\(placeholder.source)} cannot stand here\(hint); expected \(names.examples)")
         }
         return template

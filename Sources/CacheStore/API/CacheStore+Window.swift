@@ -1,0 +1,121 @@
+package import EntitySchema
+internal import GRDB
+internal import SQLiteStore
+
+/// Keeps the cache to what the schema's windows include (`pull.where`).
+extension CacheStore {
+    /// How many candidates a transaction looks at, and how many rows it removes: callers' writes go in between.
+    private static let batch = 200
+
+    /// The window of an entity at the upstream's time; nil without one, and while it needs an account that is not known.
+    package func window(of entity: Entity, at serverNow: Timestamp) throws -> RecordTest? {
+        guard let window = entity.pull?.window else { return nil }
+        return window.test(at: serverNow, account: window.usesAccount ? try setting("account") : nil)
+    }
+
+    /// Text that differs when another window applies to the entity; nil without one.
+    package func windowDefinition(of entity: Entity) throws -> String? {
+        guard let window = entity.pull?.window else { return nil }
+        return window.definition(account: window.usesAccount ? try setting("account") : nil)
+    }
+
+    /// Whether the entity's list must show something, going by what is cached.
+    package func expectsList(of entity: Entity, at serverNow: Timestamp) throws -> Bool {
+        guard let test = try window(of: entity, at: serverNow) else {
+            return try rowCounts()[entity.name] ?? 0 > 0
+        }
+        return try read { db in
+            // Its text holds times, so it is not worth a place among the prepared ones.
+            try Bool.fetchOne(db, sql: try statement(entity, test).inside) ?? false
+        }
+    }
+
+    /// Removes every record that is outside of its entity's window and that nothing holds. Returns how many left, by
+    /// entity.
+    ///
+    /// The candidates are found on a reader. What they refer to may leave once they have left, so this goes on until
+    /// nothing leaves.
+    package func leaveWindows(at now: Timestamp, serverNow: Timestamp) async throws -> [String: Int] {
+        var left: [String: Int] = [:]
+        let entities = schema.entities.filter { $0.pull?.window != nil }
+        var goesOn = !entities.isEmpty
+        while goesOn {
+            goesOn = false
+            for entity in entities.reversed() {
+                guard let test = try window(of: entity, at: serverNow) else { continue }
+                let count = try await leave(try statement(entity, test), at: now)
+                left[entity.name, default: 0] += count
+                goesOn = goesOn || count > 0
+            }
+        }
+        return left.filter { $0.value > 0 }
+    }
+
+    private func leave(_ statement: WindowStatement, at now: Timestamp) async throws -> Int {
+        let settledBefore = now - schema.upstream.settle
+        var candidates = try snapshot { db in
+            try Int64.fetchAll(db, sql: statement.leaving(), arguments: [settledBefore.milliseconds])
+        }[...]
+        var left = 0
+        while !candidates.isEmpty, !Task.isCancelled {
+            let pks = Array(candidates.prefix(Self.batch))
+            let step = try await change(at: now) { context in
+                try WindowExit(statement: statement, context: context, settledBefore: settledBefore)
+                    .leave(pks, most: Self.batch)
+            }
+            left += step.left
+            candidates = candidates.dropFirst(step.looked)
+        }
+        return left
+    }
+
+    private func statement(_ entity: Entity, _ test: RecordTest) throws -> WindowStatement {
+        WindowStatement(
+            table: try table(entity.name), ties: WindowTies(of: entity, in: schema), test: test, schema: schema)
+    }
+
+    // MARK: What kept records refer to
+
+    /// How long the upstream is not asked again for a record that it did not have.
+    private static let absence = Duration.seconds(86_400)
+
+    /// Up to `limit` keys that cached records refer to and the cache does not have, for an entity that keeps such records.
+    package func missingReferences(to entity: Entity, limit: Int, at now: Timestamp) throws -> [String] {
+        guard entity.pull?.window?.keepsReferenced == true else { return [] }
+        let target = try table(entity.name)
+        var keys: [String] = []
+        for link in WindowTies(of: entity, in: schema).references where keys.count < limit {
+            let reference = link.table.sql(for: link.field, of: "record.")
+            keys += try read { db in
+                try String.fetchAll(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT DISTINCT \(reference) FROM \(link.table.name) AS record
+                            WHERE record._deleted = 0 AND \(reference) > ''
+                              AND NOT EXISTS (
+                                SELECT 1 FROM \(target.name) AS target WHERE target._key = \(reference))
+                              AND \(reference) NOT IN (SELECT record_key FROM sync_absent WHERE entity = ?1 AND at > ?2)
+                              AND \(reference) NOT IN (SELECT record_key FROM sync_outbox WHERE entity = ?1)
+                              AND \(reference) NOT IN (
+                                SELECT record_key FROM sync_settling WHERE entity = ?1 AND kind = 'deleted')
+                            LIMIT ?3
+                            """),
+                    arguments: [entity.name, (now - Self.absence).milliseconds, limit])
+            }
+        }
+        return Array(Set(keys).sorted().prefix(limit))
+    }
+
+    /// Remembers that the upstream does not have these records.
+    package func noteAbsent(_ keys: [String], of entity: String, at now: Timestamp) async throws {
+        guard !keys.isEmpty else { return }
+        let old = (now - Self.absence).milliseconds
+        try await writer.write { db in
+            try db.cachedStatement(sql: "DELETE FROM sync_absent WHERE at <= ?").execute(arguments: [old])
+            for key in keys {
+                try db.cachedStatement(sql: "INSERT OR REPLACE INTO sync_absent VALUES (?, ?, ?)")
+                    .execute(arguments: [entity, key, now.milliseconds])
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// How a list is asked for, if it is more than GET with constant parameters: by POST with a body, or with values in its
+/// path, its query or its body.
+package struct ListCall: Sendable, Equatable {
+    package struct Parameter: Sendable, Equatable {
+        package var name: String
+        package var value: ValueTemplate
+    }
+
+    package var method = "GET"
+    /// Nil for a path without values.
+    package var path: ValueTemplate?
+    /// The parameters with values; the constant ones are `PullPlan.query`.
+    package var query: [Parameter] = []
+    package var body: JSONTemplate?
+
+    package var placeholders: [ValueTemplate.Placeholder] {
+        (path?.placeholders ?? []) + query.flatMap(\.value.placeholders) + (body?.placeholders ?? [])
+    }
+
+    /// Whether a value of this name stands anywhere, so that it is no parameter of its own.
+    package func names(_ value: String) -> Bool { placeholders.contains { $0.name == .value(value) } }
+
+    /// Whether it depends on the account or on the upstream's time.
+    package var namesSurroundings: Bool {
+        placeholders.contains { placeholder in
+            if case .now = placeholder.name { true } else { placeholder.name == .value("account") }
+        }
+    }
+
+    /// The same with this format where `value` is named without one.
+    func formatting(_ value: String, as format: TimeFormat) -> ListCall {
+        var call = self
+        call.path = path?.formatting(value, as: format)
+        call.query = query.map { Parameter(name: $0.name, value: $0.value.formatting(value, as: format)) }
+        call.body = body?.formatting(value, as: format)
+        return call
+    }
+}
+
+/// What a list's placeholders stand for, besides its paging. One without a value leaves out what names it.
+package struct ListValues: Sendable, Equatable {
+    /// `{$since}`, in ISO 8601: nil when everything is asked for.
+    package var since: String?
+    /// `{$delta}`.
+    package var delta: String?
+    /// `{$account}`.
+    package var account: String?
+    /// `{$now}`: the upstream's time.
+    package var now: Timestamp?
+
+    package init(since: String? = nil, delta: String? = nil, account: String? = nil, now: Timestamp? = nil) {
+        self.since = since
+        self.delta = delta
+        self.account = account
+        self.now = now
+    }
+}

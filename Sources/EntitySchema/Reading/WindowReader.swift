@@ -1,0 +1,65 @@
+/// Reads `pull.where` and `pull.keep` of every entity, once all fields are known.
+struct WindowReader {
+    let root: SchemaNode
+    let entities: [Entity]
+    let hasAccount: Bool
+
+    /// The entities with their windows.
+    func read() throws(SchemaError) -> [Entity] {
+        var result = entities
+        for (index, entity) in entities.enumerated() where entity.pull != nil {
+            let node = ["entities", entity.name, "pull"].reduce(root) { $0.child($1) ?? $0 }
+            result[index].pull?.window = try window(node, of: entity)
+        }
+        return result
+    }
+
+    private func window(_ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Window? {
+        guard let test = node.child("where") else {
+            guard let keep = node.child("keep") else { return nil }
+            throw keep.error("keep is only allowed with where; add where or remove keep")
+        }
+        let names = TemplateNames(values: ["account"], hasNow: true)
+        let window = Window(
+            test: try RecordTestReader(entity: entity, templates: names).test(test),
+            keepsReferenced: try keepsReferenced(node.child("keep")))
+        for name in window.fields where entity[field: name]?.isDerivedHere == true {
+            throw test.error(
+                "\(name) is computed here, so it says nothing about the upstream's records; name another field")
+        }
+        if window.usesAccount, !hasAccount {
+            throw test.error("{$account} needs upstream.account, which says whose records these are; add it")
+        }
+        return window
+    }
+
+    private func keepsReferenced(_ node: SchemaNode?) throws(SchemaError) -> Bool {
+        guard let node else { return true }
+        let words = ["referenced", "window"]
+        let word = try node.string()
+        guard words.contains(word) else {
+            let hint = Suggestion.hint(for: word, among: words)
+            throw node.error("keep is \(word); expected referenced or window\(hint)")
+        }
+        return word == "referenced"
+    }
+}
+
+extension EntitySchema {
+    /// Indexes the fields that windows test, and the references that keep records outside of a window.
+    var withWindowIndexes: EntitySchema {
+        var schema = self
+        for (index, entity) in entities.enumerated() {
+            for (place, field) in entity.fields.enumerated() {
+                let isTested = entity.pull?.window?.fields.contains(field.name) ?? false
+                if isTested || refersToWindow(field) { schema.entities[index].fields[place].indexed = true }
+            }
+        }
+        return schema
+    }
+
+    private func refersToWindow(_ field: Field) -> Bool {
+        guard case .reference(let other) = field.kind else { return false }
+        return self[other]?.pull?.window?.keepsReferenced ?? false
+    }
+}

@@ -1,0 +1,65 @@
+/// Finds values by places: names separated by dots.
+extension JSONText {
+    /// Follows names separated by dots (`data.pagination.total`); the empty path is the value itself.
+    ///
+    /// In a list, a number names an element (`items.0.id`, `items.-1.id` for the last), and `*` all of them
+    /// (`lines.*.id` is a list). A name with a dot stands in quotes: `value."@odata.id"`.
+    package func at(path: String) -> JSONText? { follow(JSONPath.steps(path)[...]) }
+
+    private func follow(_ steps: ArraySlice<Substring>) -> JSONText? {
+        var value = self
+        for (place, step) in zip(steps.indices, steps) {
+            guard value.kind == .array else {
+                guard let member = value[String(step)] else { return nil }
+                value = member
+                continue
+            }
+            guard step != "*" else {
+                let rest = steps[(place + 1)...]
+                return .some(.array(value.elements.compactMap { $0.follow(rest) }))
+            }
+            guard let element = value.element(step) else { return nil }
+            value = element
+        }
+        return value
+    }
+
+    /// The element with this number, counted from 0, or from the end if it is negative.
+    private func element(_ number: Substring) -> JSONText? {
+        guard let number = Int(number) else { return nil }
+        let elements = elements
+        let index = number < 0 ? elements.count + number : number
+        return elements.indices.contains(index) ? elements[index] : nil
+    }
+}
+
+/// The notation of places.
+package enum JSONPath {
+    /// The names in a path, without quotes.
+    package static func steps(_ path: String) -> [Substring] {
+        guard path.utf8.contains(UInt8(ascii: "\"")) else { return path.split(separator: ".") }
+        var steps: [Substring] = []
+        var rest = path[...]
+        while !rest.isEmpty {
+            guard rest.first == "\"", let close = rest.dropFirst().firstIndex(of: "\"") else {
+                let end = rest.firstIndex(of: ".") ?? rest.endIndex
+                if end > rest.startIndex { steps.append(rest[..<end]) }
+                rest = rest[end...].dropFirst()
+                continue
+            }
+            steps.append(rest[..<close].dropFirst())
+            rest = rest[close...].dropFirst()
+            if rest.first == "." { rest = rest.dropFirst() }
+        }
+        return steps
+    }
+
+    /// Whether every quote is closed, around a name and with a dot on both sides.
+    package static func isValid(_ path: String) -> Bool {
+        path.utf8.contains(UInt8(ascii: "\""))
+            ? path.wholeMatch(of: #/(?:"[^"]+"|[^".]+)(?:\.(?:"[^"]+"|[^".]+))*/#) != nil : true
+    }
+
+    /// Whether a step names all elements of a list.
+    package static func isThroughList(_ path: String) -> Bool { steps(path).contains("*") }
+}

@@ -1,0 +1,34 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Upstream
+
+/// Decides about records that the upstream says were deleted, where that is not believed at once: each is asked for by
+/// its key, up to a hundred.
+struct HeldTombstones {
+    let puller: Puller
+    let entity: Entity
+    let keys: [String]
+
+    /// Returns how many were deleted, and how many are kept although it cannot be said that they are there.
+    func settle() async throws -> (deleted: Int, left: Int) {
+        guard !keys.isEmpty else { return (0, 0) }
+        let (store, position) = (puller.store, try puller.store.position())
+        guard !puller.deletionGuard.confirmed.contains(entity.name) else {
+            return (try await store.delete(keys, of: entity.name, position: position, at: puller.now()), 0)
+        }
+        let suspects = try keys.prefix(AbsenceJudge.most).compactMap { key in
+            try store.remote(of: entity.name, key: key).map { CacheStore.UnseenRecord(key: key, remote: $0) }
+        }
+        var findings: AbsenceJudge.Findings?
+        do {
+            if keys.count <= AbsenceJudge.most {
+                findings = try await puller.judge.findings(on: suspects, of: entity)
+            }
+        } catch let error as UpstreamError where !error.concernsWholeUpstream {}
+        let gone = findings?.gone ?? []
+        let deleted = try await store.delete(gone, of: entity.name, position: position, at: puller.now())
+        return (deleted, keys.count - gone.count - (findings?.here.count ?? 0))
+    }
+
+    func words(_ left: Int) -> String { "the upstream marks \(left.grouped) \(entity.name) as deleted at once" }
+}

@@ -1,0 +1,37 @@
+internal import CacheStore
+
+/// What the pages of a pull have led to, before and after each is written.
+extension ListPull.Progress {
+    /// Completes a page with what the pages before it have led to.
+    func prepare(_ page: inout PulledPage) {
+        if let seen {
+            page.knownUpTo = seen.knownUpTo > 0 ? seen.knownUpTo : nil
+            page.began = seen.position
+        }
+        page.tombstones = tombstones
+        guard page.cursor != nil else { return }
+        var completed = cursor
+        completed.pull = reached(page)
+        // A newest-first pull always begins with the newest.
+        if pull.kind == .newest { completed.pull?.position = nil }
+        page.cursor = completed
+    }
+
+    mutating func include(_ page: PulledPage, _ outcome: PageOutcome) {
+        pull = reached(page)
+        if page.cursor != nil { cursor.pull = page.cursor?.pull }
+        seen?.insert(outcome)
+        tombstones -= tombstones == .max ? 0 : outcome.deleted
+        pull.include(outcome)
+        cursor = cursor.including(outcome)
+        summary.add(outcome)
+    }
+
+    /// The pull once the page is written, but for what the page brings.
+    private func reached(_ page: PulledPage) -> PullInProgress {
+        var reached = pull
+        reached.position = page.next
+        reached.seen = page.seen
+        return reached
+    }
+}

@@ -1,0 +1,120 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// Reads the list of what was deleted upstream (`pull.deleted`), from a watermark or token of its own, and deletes it
+/// here, within the guard. The list is read again from the same place while something of it is held.
+struct TombstonePull {
+    let puller: Puller
+    let entity: Entity
+    let list: TombstoneList
+
+    struct Outcome: Equatable {
+        var deleted = 0
+        /// Records that are kept although the list names them, and why.
+        var held = 0
+        var reason: String?
+    }
+
+    /// What the pages have led to.
+    private struct Progress {
+        var deleted = 0
+        var held: [String] = []
+        /// The latest time of a deletion.
+        var latest: String?
+        /// How many more records may be deleted.
+        var allowance: Int
+    }
+
+    private var store: CacheStore { puller.store }
+
+    /// The list's own cursor; no entity has a colon in its name.
+    static func cursor(of entity: Entity) -> String { "\(entity.name):deleted" }
+
+    func run() async throws -> Outcome {
+        var cursor = try store.cursor(of: Self.cursor(of: entity))
+        if list.plan.isSince, cursor.watermark == nil {
+            // What was deleted before the records were first read is not here.
+            cursor.watermark = try store.cursor(of: entity.name).watermark
+        }
+        let stopwatch = Stopwatch(puller.clock)
+        var pull = PullStart(plan: list.plan, cursor: cursor, full: false).pull
+        pull.started = puller.now()
+        var reader = PageReader(puller, entity, list.plan, from: pull)
+        let progress = try await read(&reader)
+        let held = HeldTombstones(puller: puller, entity: entity, keys: progress.held)
+        let before = cursor.heldDeletions
+        // They were asked for before, and nothing is new.
+        let isKnown = before > 0 && before == held.keys.count && !puller.deletionGuard.confirmed.contains(entity.name)
+        let (deleted, left) = isKnown ? (0, before) : try await held.settle()
+        if left == 0 { move(&cursor, to: progress.latest, reader.delta, after: stopwatch.duration) }
+        cursor.heldDeletions = left
+        cursor.lastSyncedAt = puller.now()
+        cursor.lastFullAt = cursor.lastFullAt ?? puller.now()
+        try await store.setCursor(of: Self.cursor(of: entity), to: cursor)
+        if left > 0 || before > 0 {
+            try await puller.noteHeld(left, left > 0 ? held.words(left) : nil, of: entity.name)
+        }
+        return Outcome(
+            deleted: progress.deleted + deleted, held: left, reason: left > 0 ? held.words(left) : nil)
+    }
+
+    private func read(_ reader: inout PageReader) async throws -> Progress {
+        let rows = try store.rowCounts()[entity.name] ?? 0
+        var progress = Progress(allowance: puller.deletionGuard.tombstones(of: entity.name, rows: rows))
+        do {
+            var next = try await first(&reader)
+            while let fetched = next {
+                try await apply(fetched, &progress)
+                next = try await reader.read()
+            }
+        } catch let endless as PageReader.Endless {
+            throw endless.reason
+        }
+        return progress
+    }
+
+    /// With a token that is no longer known, everything is read.
+    private func first(_ reader: inout PageReader) async throws -> FetchedPage? {
+        do {
+            return try await reader.read()
+        } catch let error as UpstreamError where list.plan.deltaToken != nil && error.refuses(list.plan.deltaToken) {
+            reader = PageReader(puller, entity, list.plan, from: PullInProgress(kind: .everything, started: puller.now()))
+            return try await reader.read()
+        }
+    }
+
+    private func apply(_ fetched: FetchedPage, _ progress: inout Progress) async throws {
+        let records = fetched.page.records.elements.map(deletion)
+        var page = PulledPage(
+            entity: entity.name, records: JSONText.array(records).text, position: fetched.position)
+        page.deletions = list.at == nil ? .once : .dated
+        page.serverNow = puller.serverNow().map { $0 + .seconds(1) }
+        page.tombstones = progress.allowance
+        let outcome = try await store.apply(page, at: puller.now())
+        progress.deleted += outcome.deleted
+        progress.held += outcome.heldTombstones
+        progress.latest = [progress.latest, outcome.latestChange].compactMap(\.self).max()
+        progress.allowance -= progress.allowance == .max ? 0 : outcome.deleted
+    }
+
+    /// An entry of the list as a record of the entity. One without a key is set aside.
+    private func deletion(_ entry: JSONText) -> JSONText {
+        guard let key = list.key.value(in: entry) else { return entry }
+        var members = [(key: entity.key, value: key)]
+        if let changedAt = entity.pull?.changedAt, let at = list.at?.value(in: entry) {
+            members.append((changedAt, at))
+        }
+        return .object(members: members)
+    }
+
+    /// As `ListPull` moves the watermark of the records.
+    private func move(_ cursor: inout PullCursor, to latest: String?, _ delta: String?, after duration: Duration) {
+        cursor.delta = delta ?? cursor.delta
+        guard let latest = latest.flatMap(Timestamp.init(iso8601:)),
+            puller.serverNow().map({ latest <= $0 + .seconds(1) }) ?? true
+        else { return }
+        cursor.watermark = max(cursor.watermark ?? "", (latest - duration).description)
+    }
+}

@@ -1,0 +1,109 @@
+import EntitySchema
+import GRDB
+import JSONText
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Fields inside lists, and names that begin with a line")
+struct FieldPlaceTests {
+    private static func schema(indexed: Bool = false) throws -> EntitySchema {
+        try EntitySchema(
+            yaml: """
+                schema: shop
+                upstream: { base_url: http://localhost }
+                entities:
+                  orders:
+                    key: _id
+                    fields:
+                      _id: { type: string }
+                      _updated: { type: time, index: true }
+                      first: { type: string, from: lines.0.name, index: \(indexed) }
+                      last: { type: integer, from: lines.-1.count, index: \(indexed) }
+                      names: { type: list, from: lines.*.name, index: \(indexed) }
+                      type: { type: string, from: '"@odata.type"', index: \(indexed) }
+                      quote: { type: string, from: '"it''s".x', index: \(indexed) }
+                    pull: { path: /orders, changed_at: _updated }
+                """, file: "shop.yaml")
+    }
+
+    private static let records = """
+        [{"_id":"a","_updated":"2026-01-01T00:00:00Z","lines":[{"name":"x","count":1},{"name":"no JSON","count":2}],\
+        "@odata.type":"#big","it's":{"x":"q"}},
+         {"_id":"b","_updated":"2026-01-02T00:00:00Z","lines":[{"name":"y","count":10}]},
+         {"_id":"c","lines":[]}, {"_id":"d","lines":"none"}]
+        """
+
+    private func keys(_ store: CacheStore, _ filters: [ListQuery.Filter], sort: [SortTerm] = []) throws -> [String] {
+        var query = ListQuery(entity: "orders", limit: 10)
+        query.filters = filters
+        query.sort = sort
+        return try JSONText(store.list(query).records).elements.compactMap { $0["_id"]?.plain }
+    }
+
+    @Test("are filtered and sorted by, with an index and without", arguments: [false, true])
+    func listed(indexed: Bool) async throws {
+        let store = try CacheStore.temporary(Self.schema(indexed: indexed))
+        _ = try await store.apply(PulledPage(entity: "orders", records: Self.records), at: .sample)
+        let entity = try #require(store.schema["orders"])
+        func filtered(_ name: String, _ value: String) throws -> [String] {
+            try keys(store, [ListQuery.Filter(field: name, comparison: .equal, values: [value])])
+        }
+        #expect(try filtered("first", "x") == ["a"])
+        #expect(try filtered("last", "10") == ["b"])
+        #expect(try filtered("type", "#big") == ["a"])
+        #expect(try filtered("quote", "q") == ["a"])
+        #expect(try keys(store, [], sort: [SortTerm(text: "-_updated")]).prefix(2) == ["b", "a"])
+        let record = try JSONText(parsing: Self.records).elements[0]
+        #expect(entity.value(of: "names", in: record)?.text == #"["x","no JSON"]"#)
+    }
+
+    @Test("a column through a list holds what the record says")
+    func column() async throws {
+        let store = try CacheStore.temporary(Self.schema(indexed: true))
+        _ = try await store.apply(PulledPage(entity: "orders", records: Self.records), at: .sample)
+        let table = EntityTable(entity: try #require(store.schema["orders"]))
+        let field = try #require(store.schema["orders"]?[field: "names"])
+        let found = try store.read { db in
+            try String?.fetchAll(
+                db, sql: "SELECT \(table.expression(for: field, in: "_remote")) FROM \(table.name) ORDER BY _key")
+        }
+        #expect(found == [#"["x","no JSON"]"#, #"["y"]"#, "[]", nil])
+        let kept = try store.read { db in
+            try String?.fetchAll(db, sql: "SELECT names FROM \(table.name) ORDER BY _key")
+        }
+        #expect(kept == found)
+    }
+
+    @Test("a field cannot have the name of a column or a member of the cache's own")
+    func ownMembers() {
+        for name in EntityTable.ownColumns.map(\.key) + ["_displaced", "_sync", "_include", "_labels", "_Local"] {
+            #expect {
+                try EntitySchema(
+                    yaml: """
+                        schema: shop
+                        upstream: { base_url: http://localhost }
+                        entities: { orders: { fields: { id: { type: string }, \(name): { type: string } }, pull: { path: /o } } }
+                        """, file: "shop.yaml")
+            } throws: { ($0 as? SchemaError)?.problem.contains("with from: \(name)") == true }
+        }
+    }
+
+    @Test(
+        "what a field's place cannot be is refused",
+        arguments: [
+            ("{ type: string, from: a.*.b }", "type: list"), ("{ type: list, from: a.*.b.*.c }", "two lists"),
+            ("{ type: string, secret: true, from: a.0.b }", "part of a list"), ("{ type: string, from: a..b }", "cannot be a name"),
+        ])
+    func refused(_ field: String, _ words: String) {
+        #expect {
+            try EntitySchema(
+                yaml: """
+                    schema: shop
+                    upstream: { base_url: http://localhost }
+                    entities: { orders: { fields: { id: { type: string }, x: \(field) }, pull: { path: /o } } }
+                    """, file: "shop.yaml")
+        } throws: { ($0 as? SchemaError)?.problem.contains(words) == true }
+    }
+}

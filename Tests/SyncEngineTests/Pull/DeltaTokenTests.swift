@@ -1,0 +1,131 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("Pulls since a token")
+struct DeltaTokenTests {
+    private static let pull = "since: { token: next_token, param: token, expired: [403] }"
+
+    private static func page(_ records: String, next: String? = nil, delta: String? = nil) throws -> Page {
+        let records = try JSONText(parsing: records)
+        var page = Page(records: records, count: records.elementCount, next: next)
+        page.delta = delta
+        return page
+    }
+
+    private func first(_ test: TestPull) async throws {
+        let (one, two) = (
+            try Self.page(#"[{"id":"a"},{"id":"b"}]"#, next: "2"), try Self.page(#"[{"id":"c"}]"#, delta: "t1")
+        )
+        test.upstream.answering { .success($0.position == nil ? one : two) }
+        try await test.pull()
+    }
+
+    @Test("the token of the last page is kept, and the next pull brings only what changed since")
+    func changes() async throws {
+        let test = try TestPull(Self.pull)
+        try await first(test)
+        #expect(try test.cursor.delta == "t1")
+        test.upstream.forget()
+        let changes = try Self.page(#"[{"id":"b","deleted_at":"2026-01-01T00:00:00Z"},{"id":"d"},{"id":"d","notes":"x"}]"#, delta: "t2")
+        test.upstream.answering { _ in .success(changes) }
+        try await test.pull()
+        #expect(test.upstream.requests.map(\.since?.value) == ["t1"])
+        #expect(try test.keys() == ["a", "c", "d"])
+        #expect(try test.cursor.delta == "t2")
+    }
+
+    @Test("an interrupted pull keeps the token that it began with")
+    func interrupted() async throws {
+        let test = try TestPull(Self.pull)
+        try await first(test)
+        let begun = try Self.page(#"[{"id":"d"}]"#, next: "2", delta: nil)
+        test.upstream.answering { request in
+            request.position == nil ? .success(begun) : .failure(.unclear(status: 500, "oops"))
+        }
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        #expect(try test.cursor.delta == "t1")
+        test.upstream.forget()
+        let rest = try Self.page(#"[{"id":"e"}]"#, delta: "t2")
+        test.upstream.answering { .success($0.position == nil ? begun : rest) }
+        try await test.pull()
+        #expect(test.upstream.requests.allSatisfy { $0.since?.value == "t1" })
+        #expect(try test.keys() == ["a", "b", "c", "d", "e"])
+        #expect(try test.cursor.delta == "t2")
+    }
+
+    @Test("an interrupted first pull has no token")
+    func interruptedFirst() async throws {
+        let test = try TestPull(Self.pull)
+        let begun = try Self.page(#"[{"id":"a"}]"#, next: "2", delta: "early")
+        test.upstream.answering { request in
+            request.position == nil ? .success(begun) : .failure(.unclear(status: 500, "oops"))
+        }
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        #expect(try test.cursor.delta == nil)
+    }
+
+    @Test(
+        "a token that is no longer known leads to a full pull at once",
+        arguments: [
+            UpstreamError.gone(status: 410, "expired"), .refused(status: 400, "bad token"),
+            .barred(status: 403, "expired"),
+        ])
+    func expired(_ error: UpstreamError) async throws {
+        let test = try TestPull(Self.pull)
+        try await first(test)
+        test.upstream.forget()
+        let all = try Self.page(#"[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"e"}]"#, delta: "t9")
+        test.upstream.answering { $0.since == nil ? .success(all) : .failure(error) }
+        try await test.pull()
+        #expect(test.upstream.requests.map(\.since?.value) == ["t1", nil])
+        #expect(try test.keys() == ["a", "b", "c", "e"])
+        #expect(try test.cursor.delta == "t9")
+    }
+
+    @Test("a failure that says nothing about the token keeps it", arguments: [UpstreamError.unclear(status: 500, "oops"), .barred(status: 402, "pay")])
+    func failed(_ error: UpstreamError) async throws {
+        let test = try TestPull(Self.pull)
+        try await first(test)
+        test.upstream.forget()
+        test.upstream.answering { _ in .failure(error) }
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        #expect(test.upstream.requests.count == 1)
+        #expect(try test.cursor.delta == "t1")
+    }
+
+    @Test("a full list without a token is used, and said to be wrong")
+    func missing() async throws {
+        let test = try TestPull(Self.pull)
+        try test.upstream.serve([#"[{"id":"a"}]"#])
+        let summary = try await test.pull()
+        #expect(summary.problem?.contains("nothing at next_token") == true)
+        #expect(try test.keys() == ["a"])
+    }
+
+    @Test("a pull of changes without a new token goes on from the old one")
+    func kept() async throws {
+        let test = try TestPull(Self.pull)
+        try await first(test)
+        try test.upstream.serve(["[]"])
+        #expect(try await test.pull().problem == nil)
+        #expect(try test.cursor.delta == "t1")
+    }
+
+    @Test("a full pull asks without the token")
+    func full() async throws {
+        let test = try TestPull(Self.pull)
+        try await first(test)
+        test.upstream.forget()
+        let all = try Self.page(#"[{"id":"a"},{"id":"b"},{"id":"c"}]"#, delta: "t5")
+        test.upstream.answering { _ in .success(all) }
+        try await test.pull(full: true)
+        #expect(test.upstream.requests.map(\.since?.value) == [nil])
+        #expect(try test.cursor.delta == "t5")
+    }
+}

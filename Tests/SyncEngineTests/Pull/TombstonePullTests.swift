@@ -1,0 +1,142 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("Lists of what was deleted")
+struct TombstonePullTests {
+    private static let dated = """
+        { path: /deletions, key: order.id, at: deleted_at, since: { param: after, overlap: 10s } }
+        """
+    private static let byToken = "{ path: /deletions, since: { token: next_token, param: token } }"
+
+    private func test(_ list: String = dated) throws -> TestPull {
+        try TestPull { $0.replacing("deleted: deleted_at", with: "deleted: \(list)") }
+    }
+
+    /// Serves these records and deletions, and each record by its key.
+    private func serve(_ test: TestPull, _ records: String, _ deletions: String, delta: String? = nil) throws {
+        let (records, deletions) = (try JSONText(parsing: records), try JSONText(parsing: deletions))
+        test.upstream.answering { request in
+            let list = request.path == "/deletions" ? deletions : records
+            var page = Page(records: list, count: list.elementCount)
+            page.delta = request.path == "/deletions" ? delta : nil
+            return .success(page)
+        }
+        try test.upstream.serveSingles(of: records.text)
+    }
+
+    private static func order(_ key: String, _ time: String) -> String {
+        #"{"id":"\#(key)","updated_at":"2026-01-01T\#(time)Z"}"#
+    }
+
+    private static func deletion(_ key: String, _ time: String) -> String {
+        #"{"order":{"id":"\#(key)"},"deleted_at":"2026-01-01T\#(time)Z"}"#
+    }
+
+    private func filled(_ list: String = dated) async throws -> TestPull {
+        let test = try test(list)
+        let orders = ["a", "b", "c"].map { Self.order($0, "10:00:00") }.joined(separator: ",")
+        try serve(test, "[\(orders)]", "[]", delta: "t1")
+        try await test.pull()
+        test.upstream.forget()
+        return test
+    }
+
+    private func askedSince(_ test: TestPull) -> [String?] {
+        test.upstream.requests.filter { $0.path == "/deletions" }.map(\.since?.value)
+    }
+
+    @Test("a deletion is applied, and the next pull asks from its time on")
+    func applied() async throws {
+        let test = try await filled()
+        try serve(test, "[]", "[\(Self.deletion("b", "11:00:00"))]")
+        #expect(try await test.pull().deleted == 1)
+        #expect(try test.keys() == ["a", "c"])
+        try serve(test, "[]", "[]")
+        try await test.pull()
+        #expect(askedSince(test) == ["2026-01-01T09:59:50.000Z", "2026-01-01T10:59:50.000Z"])
+    }
+
+    @Test("what was deleted before the first pull is not asked for")
+    func first() async throws {
+        let test = try test()
+        try serve(test, "[\(Self.order("a", "10:00:00"))]", "[]")
+        try await test.pull()
+        #expect(askedSince(test) == ["2026-01-01T09:59:50.000Z"])
+    }
+
+    @Test("a deletion does not touch a record that was created again since, however often it is listed")
+    func createdAgain() async throws {
+        let test = try await filled()
+        try serve(test, "[\(Self.order("b", "12:00:00"))]", "[\(Self.deletion("b", "11:00:00"))]")
+        for _ in 1...2 { #expect(try await test.pull().deleted == 0) }
+        #expect(try test.keys() == ["a", "b", "c"])
+    }
+
+    @Test("a deletion without a time is believed once the record was asked for")
+    func undated() async throws {
+        let test = try await filled()
+        let deletions = #"[{"order":{"id":"b"}},{"order":{"id":"c"},"deleted_at":"2026-01-01"}]"#
+        // The upstream serves a and c.
+        try serve(test, "[\(Self.order("a", "10:00:00")),\(Self.order("c", "10:00:00"))]", deletions)
+        try await test.pull()
+        #expect(try test.keys() == ["a", "c"])
+    }
+
+    @Test("a list that suddenly names everything is held, and read again from the same place")
+    func everything() async throws {
+        let test = try test()
+        let orders = (0..<20).map { Self.order("k\($0)", "10:00:00") }.joined(separator: ",")
+        try serve(test, "[\(orders)]", "[]")
+        try await test.pull()
+        let all = (0..<20).map { Self.deletion("k\($0)", "11:00:00") }.joined(separator: ",")
+        // Asked for one by one, the records cannot be read.
+        try serve(test, "[]", "[\(all)]")
+        test.upstream.serveSingles { _, _ in .failure(.unclear(status: 500, "oops")) }
+        test.upstream.forget()
+        let summary = try await test.pull()
+        #expect(summary.deleted == 0 && summary.held == 20)
+        #expect(try test.keys().count == 20)
+        #expect(try test.cursor.held?.contains("marks 20 orders as deleted at once") == true)
+        try await test.pull()
+        #expect(Set(askedSince(test)).count == 1)
+        // A person confirms.
+        #expect(try await test.pull(confirmed: ["orders"]).deleted == 20)
+        #expect(try test.cursor.held == nil)
+    }
+
+    @Test("a list by tokens names each deletion once, and before the records are read")
+    func tokens() async throws {
+        let test = try await filled(Self.byToken)
+        // b was deleted and created again, c was deleted.
+        try serve(test, "[\(Self.order("b", "12:00:00"))]", #"[{"id":"b"},{"id":"c"}]"#, delta: "t2")
+        try await test.pull()
+        #expect(try test.keys() == ["a", "b"])
+        #expect(test.upstream.requests.map(\.path).first == "/deletions")
+        try serve(test, "[]", "[]", delta: "t3")
+        try await test.pull()
+        #expect(askedSince(test) == ["t1", "t2"])
+    }
+
+    @Test("an edited record becomes a conflict")
+    func edited() async throws {
+        let test = try await filled()
+        try await test.store.update(
+            "orders", key: "b", body: .object(["notes": "mine"]), at: test.clock.timestamp)
+        try serve(test, "[]", "[\(Self.deletion("b", "11:00:00"))]")
+        try await test.pull()
+        #expect(try test.store.pendingCount().pending + test.store.pendingCount().failed == 1)
+    }
+
+    @Test("without a time, or tokens, the schema is refused")
+    func refused() {
+        #expect {
+            try test("{ path: /deletions }")
+        } throws: { ($0 as? SchemaError)?.problem.contains("the key at is missing") == true }
+    }
+}

@@ -1,0 +1,143 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("Pulling what a window includes")
+struct WindowPullTests {
+    private static let since = "since: { param: since, field: updated_at, overlap: 10s }"
+
+    private func test(_ window: String, store: TestPull? = nil) throws -> TestPull {
+        try TestPull("\(Self.since), where: \(window)") {
+            $0.replacing("notes: { type: string }", with: "notes: { type: string, index: true }")
+        }
+    }
+
+    /// The same cache with another window.
+    private func changed(_ test: TestPull, to window: String) throws -> TestPull {
+        try TestPull(test, "\(Self.since), where: \(window)") {
+            $0.replacing("notes: { type: string }", with: "notes: { type: string, index: true }")
+        }
+    }
+
+    private func record(_ id: String, _ notes: String, at time: String = "2026-01-01T00:00:00Z") -> String {
+        #"{"id":"\#(id)","notes":"\#(notes)","updated_at":"\#(time)"}"#
+    }
+
+    private func sweep(_ test: TestPull) async throws -> [String: Int] {
+        try await WindowSweep(puller: test.puller()).run(readsReferences: true)
+    }
+
+    @Test("the rest of an unfiltered list is no absence, and the cursor knows how much there is")
+    func unfiltered() async throws {
+        let test = try test("{ notes: mine }")
+        try test.upstream.serve(
+            ["[\(record("a", "mine")),\(record("b", "yours"))]", "[\(record("c", "mine"))]"], total: 3, singles: true)
+        let summary = try await test.pull()
+        #expect(!summary.hasGap)
+        #expect(try test.keys() == ["a", "c"])
+        #expect(try test.cursor.total == 3)
+        #expect(try test.cursor.window != nil)
+        let again = try await test.pull(full: true)
+        #expect(again.deleted == 0)
+        #expect(again.held == 0)
+    }
+
+    @Test("a list that shows nothing because everything left is not held")
+    func emptied() async throws {
+        let test = try test("{ updated_at.gte: \"{$now-1d}\" }")
+        test.serverNow.set("2026-01-01T10:00:00Z")
+        try test.upstream.serve(["[\(record("a", "x")),\(record("b", "x"))]"], total: 2)
+        try await test.pull(full: true)
+        #expect(try test.keys() == ["a", "b"])
+        test.serverNow.set("2026-01-03T10:00:00Z")
+        try test.upstream.serve(["[]"], total: 0)
+        let summary = try await test.pull(full: true)
+        #expect(summary.held == 0)
+        #expect(summary.deleted == 0)
+        #expect(test.upstream.reads.isEmpty)
+        #expect(try await sweep(test) == ["orders": 2])
+        #expect(try test.cursor.held == nil)
+    }
+
+    @Test("another window reads the list once, takes in what it includes and drops the rest")
+    func widened() async throws {
+        let first = try test("{ notes: mine }")
+        try first.upstream.serve(["[\(record("a", "mine")),\(record("b", "yours"))]"], total: 2, singles: true)
+        try await first.pull()
+        #expect(try first.keys() == ["a"])
+        let second = try changed(first, to: "{ notes: yours }")
+        try second.upstream.serve(["[\(record("a", "mine")),\(record("b", "yours"))]"], total: 2, singles: true)
+        try await second.pull()
+        #expect(second.upstream.requests.first?.since == nil)
+        #expect(try await sweep(second) == ["orders": 1])
+        #expect(try second.keys() == ["b"])
+        second.upstream.forget()
+        try await second.pull()
+        #expect(second.upstream.requests.first?.since != nil)
+    }
+
+    @Test("a full pull that was cut off under another window starts over")
+    func cutOff() async throws {
+        let first = try test("{ notes: mine }")
+        let pages = ["[\(record("a", "mine")),\(record("b", "yours"))]", "[\(record("c", "yours"))]"]
+        first.upstream.answering { request in
+            if request.position != nil { return .failure(.offline("gone")) }
+            guard let records = try? JSONText(parsing: pages[0]) else { return .failure(.offline("")) }
+            return .success(Page(records: records, count: 2, total: 3, next: "2"))
+        }
+        await #expect(throws: UpstreamError.self) { try await first.pull() }
+        #expect(try first.cursor.pull?.position == "2")
+        let second = try changed(first, to: "{ notes: yours }")
+        try second.upstream.serve(pages, total: 3, singles: true)
+        try await second.pull()
+        #expect(second.upstream.positions.first == .some(nil))
+        _ = try await sweep(second)
+        #expect(try second.keys() == ["b", "c"])
+        #expect(try second.cursor.window?.contains("yours") == true)
+    }
+
+    @Test("a window that opens with time is read whole each time")
+    func opening() async throws {
+        let test = try test("{ updated_at.lt: \"{$now-1h}\" }")
+        test.serverNow.set("2026-01-01T00:30:00Z")
+        try test.upstream.serve(["[\(record("a", "x"))]"], total: 1, singles: true)
+        try await test.pull()
+        #expect(try test.keys().isEmpty)
+        test.serverNow.set("2026-01-01T01:30:00Z")
+        try await test.pull()
+        #expect(try test.keys() == ["a"])
+    }
+
+    @Test("what kept records refer to is read one by one, and what is not there only once")
+    func references() async throws {
+        let test = try test("{ notes: mine }")
+        _ = try await test.store.apply(
+            PulledPage(
+                entity: "messages",
+                records: #"[{"id":"m","order_id":"z","text":"x"},{"id":"n","order_id":"gone","text":"x"}]"#),
+            at: test.clock.timestamp)
+        try test.upstream.serveSingles(of: "[\(record("z", "yours"))]")
+        _ = try await sweep(test)
+        // Children that are deleted with their order do not keep it.
+        #expect(test.upstream.reads.isEmpty)
+        let keeping = try TestPull("\(Self.since), where: { notes: mine }") {
+            $0.replacing("on_delete: cascade", with: "on_delete: keep")
+        }
+        _ = try await keeping.store.apply(
+            PulledPage(
+                entity: "messages",
+                records: #"[{"id":"m","order_id":"z","text":"x"},{"id":"n","order_id":"gone","text":"x"}]"#),
+            at: keeping.clock.timestamp)
+        try keeping.upstream.serveSingles(of: "[\(record("z", "yours"))]")
+        _ = try await sweep(keeping)
+        #expect(try keeping.keys() == ["z"])
+        #expect(Set(keeping.upstream.reads) == ["gone", "z"])
+        #expect(try await sweep(keeping).isEmpty)
+        #expect(keeping.upstream.reads.count == 2)
+    }
+}

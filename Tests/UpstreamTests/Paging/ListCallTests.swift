@@ -1,0 +1,126 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+
+@testable import Upstream
+
+@Suite("Lists that are posted for, and what the next pull asks with")
+struct ListCallTests {
+    private static func schema(_ pull: String) throws -> EntitySchema {
+        try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: "https://shop.example/api", account: { path: /me, id: id } }
+                entities: { orders: { fields: { id: { type: string }, changed: { type: time } }, pull: { \(pull) } } }
+                """, file: "s.yaml")
+    }
+
+    private func upstream(
+        _ schema: EntitySchema, _ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+    ) -> (HTTPUpstream, ScriptedTransport) {
+        let transport = ScriptedTransport { answer($0) }
+        return (
+            HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { Timestamp.sample }), transport
+        )
+    }
+
+    private static let search = """
+        call: POST /orders/_search, records: hits.hits,
+        body: { size: "{$size}", sort: [{ changed: asc }], search_after: "{$cursor}" },
+        pagination: { style: cursor, next: { last: sort }, page_size: 2, total: hits.total.value }
+        """
+
+    @Test("a list of Elasticsearch is read to its end by the sort values of each page's last hit")
+    func searchAfter() async throws {
+        let schema = try Self.schema(Self.search)
+        let (upstream, transport) = upstream(schema) { request in
+            let body = String(decoding: request.body ?? [], as: UTF8.self)
+            let hits =
+                body.contains("search_after")
+                ? #"[{"id":"c","sort":[3,"c"]}]"# : #"[{"id":"a","sort":[1,"a"]},{"id":"b","sort":[2,"b"]}]"#
+            return .json(200, #"{"hits":{"total":{"value":3},"hits":\#(hits)}}"#)
+        }
+        let plan = try #require(schema["orders"]?.pull)
+        let first = try await upstream.page(plan.request(of: "orders"))
+        #expect(first.total == 3 && first.next == #"[2,"b"]"#)
+        let second = try await upstream.page(plan.request(of: "orders", at: first.next))
+        #expect(second.next == nil && second.count == 1)
+        let sent = transport.requests.map { String(decoding: $0.body ?? [], as: UTF8.self) }
+        #expect(
+            sent == [
+                #"{"size":2,"sort":[{"changed":"asc"}]}"#,
+                #"{"size":2,"sort":[{"changed":"asc"}],"search_after":[2,"b"]}"#,
+            ])
+        #expect(transport.requests.allSatisfy { $0.method == "POST" && $0.isSafe && $0.maximumBody > 4 << 20 })
+    }
+
+    @Test("a cursor that is a list belongs in a body")
+    func arrayInQuery() async throws {
+        let schema = try Self.schema("path: /orders, records: data, pagination: { style: cursor, next: next }")
+        let (upstream, _) = upstream(schema) { _ in .json(200, #"{"data":[{"id":"a"}],"next":[1]}"#) }
+        let plan = try #require(schema["orders"]?.pull)
+        await #expect(throws: UpstreamError.self) { try await upstream.page(plan.request(of: "orders")) }
+    }
+
+    @Test("the account and the upstream's time are filled in")
+    func account() async throws {
+        let schema = try Self.schema(#"path: /orders, query: { by: "{$account}", after: "{$now-1d:date}" }"#)
+        let (upstream, transport) = upstream(schema) { request in
+            request.url.hasSuffix("/me") ? .json(200, #"{"id":42}"#) : .json(200, "[]")
+        }
+        let plan = try #require(schema["orders"]?.pull)
+        _ = try await upstream.page(plan.request(of: "orders"))
+        let day = TimeFormat.date.text(Timestamp.sample - .seconds(86_400))
+        #expect(transport.requests.last?.url == "https://shop.example/api/orders?by=42&after=\(day)")
+    }
+
+    @Test("a token of the last page goes back as a parameter, and not from a page before")
+    func token() async throws {
+        let schema = try Self.schema(
+            """
+            path: /orders, records: data, since: { token: meta.sync_token, param: token },
+            pagination: { style: cursor, next: next }
+            """)
+        let (upstream, transport) = upstream(schema) { request in
+            request.url.contains("cursor=2")
+                ? .json(200, #"{"data":[{"id":"b"}],"meta":{"sync_token":"t 2"}}"#)
+                : .json(200, #"{"data":[{"id":"a"}],"next":"2","meta":{"sync_token":"t1"}}"#)
+        }
+        let plan = try #require(schema["orders"]?.pull)
+        let first = try await upstream.page(plan.request(of: "orders"))
+        #expect(first.next == "2" && first.delta == nil)
+        let last = try await upstream.page(plan.request(of: "orders", at: "2"))
+        #expect(last.delta == "t 2")
+        _ = try await upstream.page(plan.request(of: "orders", delta: last.delta))
+        #expect(transport.requests.last?.url == "https://shop.example/api/orders?token=t%202&limit=100")
+    }
+
+    private static let link = """
+        path: /Orders, records: value, since: { link: '"@odata.deltaLink"' },
+        pagination: { style: next_url, next: '"@odata.nextLink"' }
+        """
+
+    @Test("a delta link is the whole address of the next pull")
+    func deltaLink() async throws {
+        let schema = try Self.schema(Self.link)
+        let (upstream, transport) = upstream(schema) { _ in
+            .json(200, #"{"value":[],"@odata.deltaLink":"https://shop.example/api/Orders?$deltatoken=7"}"#)
+        }
+        let plan = try #require(schema["orders"]?.pull)
+        let page = try await upstream.page(plan.request(of: "orders"))
+        #expect(page.delta == "/Orders?$deltatoken=7")
+        _ = try await upstream.page(plan.request(of: "orders", delta: page.delta))
+        #expect(transport.requests.last?.url == "https://shop.example/api/Orders?$deltatoken=7")
+    }
+
+    @Test(
+        "a delta link to another place is never followed",
+        arguments: ["https://evil.example/api/Orders", "http://shop.example/api/Orders", "/other", "//evil.example/x"])
+    func elsewhere(_ link: String) async throws {
+        let schema = try Self.schema(Self.link)
+        let (upstream, _) = upstream(schema) { _ in .json(200, #"{"value":[],"@odata.deltaLink":"\#(link)"}"#) }
+        let plan = try #require(schema["orders"]?.pull)
+        await #expect(throws: UpstreamError.self) { try await upstream.page(plan.request(of: "orders")) }
+    }
+}
