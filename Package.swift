@@ -143,10 +143,11 @@ let package = Package(
         .testTarget(
             name: "RepairminderSyncTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "Secrets",
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "Secrets", "SocketServer",
                 "SyncEngine", "Upstream",
                 "repairminder-sync",
                 "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict),

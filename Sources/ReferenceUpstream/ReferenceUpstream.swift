@@ -72,10 +72,12 @@ package final class ReferenceUpstream: Sendable {
             try? await clock.sleep(for: hold)
             throw .unanswered
         }
+        if case .cutBatch = strike.failure { throw .unanswered }
         if strike.latency > .zero {
             do { try await clock.sleep(for: strike.latency) } catch { throw .unanswered }
         }
         state.withLock { $0.log.amend(seq) { $0.status = answer.status } }
+        if let stream = answer.stream { return handler.feed.stream(stream, request) }
         var response = answer.response
         if strike.failure == .cutBody, answer.body.count > 1 {
             response.body = .bytes(Array(answer.body.prefix(answer.body.count / 2)))
@@ -104,8 +106,16 @@ package final class ReferenceUpstream: Sendable {
             return answer
         }
         return state.withLock { state in
-            let answer = HabitPipeline(handler: handler, now: now()).answer(request, &state.desk)
-            if answer.applied { state.log.amend(seq) { $0.applied = true } }
+            var pipeline = HabitPipeline(handler: handler, now: now())
+            if case .cutBatch = strike.failure { pipeline.appliesHalf = true }
+            let answer = pipeline.answer(request, &state.desk)
+            tell(of: state.desk.store.takeChanged())
+            if answer.applied {
+                state.log.amend(seq) { entry in
+                    entry.applied = true
+                    entry.appliedText = answer.appliedText
+                }
+            }
             return answer
         }
     }
@@ -123,8 +133,14 @@ package final class ReferenceUpstream: Sendable {
     ) throws(Failure) -> Result {
         try state.withLock { (state) throws(Failure) in
             HabitPipeline(handler: handler, now: now()).applyAccepted(&state.desk)
+            defer { tell(of: state.desk.store.takeChanged()) }
             return try body(&state)
         }
+    }
+
+    /// Sends signals of changed records.
+    private func tell(of changed: [(entity: String, key: JSONText)]) {
+        handler.feed.add(changed.map { SignalFeed.Change(entity: $0.entity, key: $0.key) })
     }
 }
 

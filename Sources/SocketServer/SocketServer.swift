@@ -21,7 +21,8 @@ package final class SocketServer: Sendable {
     private let state = Mutex(State())
 
     /// Without a `lookup` all callers are equal and unknown to the handler. A request that `streams` accepts is handled
-    /// as soon as its head has arrived. `screen` can refuse any other request at that moment, before its body takes memory.
+    /// as soon as its head has arrived. `screen` can refuse any other request at that moment, before its body takes
+    /// memory.
     package init(
         listeners: [Listener], limits: ServerLimits = ServerLimits(), threads: Int = 2,
         handler: @escaping @Sendable (Request) async -> Response, lookup: Caller.Lookup? = nil,
@@ -66,7 +67,8 @@ package final class SocketServer: Sendable {
     package func run() async throws(ServerError) {
         try bind()
         let (sockets, loops) = try begin()
-        let context = ServerContext(limits: limits, loops: loops, lookup: lookup, streams: streams, screen: screen, handler: handler)
+        let context = ServerContext(
+            limits: limits, loops: loops, lookup: lookup, streams: streams, screen: screen, handler: handler)
         let acceptors = sockets.map { Acceptor(socket: $0, context: context) }
         do throws(ServerError) {
             for loop in loops { try loop.start() }
@@ -125,7 +127,8 @@ final class ServerContext: Sendable {
 
     init(
         limits: ServerLimits, loops: [EventLoop], lookup: Caller.Lookup?,
-        streams: @escaping StreamRule, screen: @escaping HeadScreen, handler: @escaping @Sendable (Request) async -> Response
+        streams: @escaping StreamRule, screen: @escaping HeadScreen,
+        handler: @escaping @Sendable (Request) async -> Response
     ) {
         self.limits = limits
         self.loops = loops

@@ -23,6 +23,7 @@ package actor SyncEngine: RunSteps {
     private let uploads: UploadLoop
     private nonisolated let refresher: RecordRefresher
     private nonisolated let fetcher: ContentFetcher
+    nonisolated let signals: Signals
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
 
@@ -50,6 +51,7 @@ package actor SyncEngine: RunSteps {
         uploads = UploadLoop(environment, monitor: monitor, account: account, unwritten: unwritten)
         refresher = RecordRefresher(environment, monitor: monitor, account: account)
         fetcher = ContentFetcher(environment, monitor: monitor, account: account)
+        signals = Signals(environment, monitor: monitor, account: account, pull: pull)
     }
 
     /// The content files of records; nil if the schema has no contents.
@@ -81,6 +83,9 @@ package actor SyncEngine: RunSteps {
                 group.addTask { try await self.pull.loop(self) }
                 for sleep in environment.sleeps.uploads where uploads.isNeeded {
                     group.addTask { try await self.uploads.loop(sleep) }
+                }
+                if !environment.schema.upstream.signals.isEmpty {
+                    group.addTask { await self.signals.run() }
                 }
                 try await group.next()
                 group.cancelAll()
@@ -210,6 +215,7 @@ package actor SyncEngine: RunSteps {
             isReachable: breaker.offline == nil, clockOffset: environment.clockOffset(),
             retryAfter: breaker.hold(at: monotonicNow).map { $0 + set },
             budget: environment.upstream.budget.map(SyncStatus.Budget.init),
-            entities: run.entities)
+            batches: environment.batches.restriction(at: monotonicNow),
+            entities: run.entities, signals: signals.status)
     }
 }

@@ -7,6 +7,10 @@ package protocol Upstream: Sendable {
     /// Whose records they are; nil when the schema has no account call.
     func account() async throws(UpstreamError) -> SignedInAccount?
 
+    /// Returns if the token counts now, or if nothing can show that. Throws `.unauthorized` if it does not, and then has
+    /// renewed it: what was read before may be what a caller without a token gets to see.
+    func confirmToken() async throws(UpstreamError)
+
     /// One page of a list.
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page
 
@@ -21,6 +25,12 @@ package protocol Upstream: Sendable {
     /// to a request that arrived.
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer
 
+    /// Sends several changes as one request. Returns the answer to each in the order of its elements, as if each had been
+    /// sent by itself; `.unclear` with a status of 2xx for one whose result is missing or could be another's.
+    ///
+    /// Throws when there are no results at all.
+    func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult]
+
     /// Sends a change with `source` as its body; otherwise like `push`.
     func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
@@ -29,6 +39,14 @@ package protocol Upstream: Sendable {
     /// Downloads at most `limit` bytes from an address that a record names, possibly on another host. Returns the media
     /// type of the response.
     func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String?
+
+    /// Follows an event stream until it ends. `lastEvent` is the id of the last event that arrived earlier.
+    ///
+    /// Throws when it cannot be opened or breaks. `receive` must be quick: the stream waits for it.
+    func follow(
+        _ stream: SignalStream, after lastEvent: String?, clock: any Clock<Duration>,
+        receive: @escaping @Sendable (StreamNews) -> Void
+    ) async throws(UpstreamError) -> StreamEnd
 
     /// Whether an address is below the upstream's own.
     func serves(_ address: String) -> Bool
@@ -51,13 +69,30 @@ package protocol Upstream: Sendable {
 
 extension Upstream {
     package var missing: String? { nil }
+    package func confirmToken() async throws(UpstreamError) {}
     package func networkChanged() {}
     package func taking(_ turn: RequestTurn) -> any Upstream { self }
     package var budget: RequestBudget.Balance? { nil }
 }
 
-/// Defaults for an upstream without content.
+/// What the upstream answered to one change of a batch.
+package typealias BatchResult = Result<PushAnswer, UpstreamError>
+
 extension Upstream {
+    package func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {
+        throw .refused(status: nil, "this upstream takes no batches")
+    }
+}
+
+/// Defaults for an upstream without content and event streams.
+extension Upstream {
+    package func follow(
+        _ stream: SignalStream, after lastEvent: String?, clock: any Clock<Duration>,
+        receive: @escaping @Sendable (StreamNews) -> Void
+    ) async throws(UpstreamError) -> StreamEnd {
+        throw .refused(status: nil, "this upstream has no event streams")
+    }
+
     package func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
     ) async throws(UpstreamError) -> PushAnswer {
@@ -139,10 +174,16 @@ package final class BodySource: Sendable, Equatable {
 
 /// Receives the body of a successful response that is too large to hold in memory.
 package final class BodySink: Sendable, Equatable {
+    /// Called with status and media type before the body comes; a text refuses it and says why.
+    package let begin: @Sendable (_ status: Int, _ type: String) -> String?
     /// False refuses the rest of the body.
     package let take: @Sendable (UnsafeRawBufferPointer) -> Bool
 
-    package init(take: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool) {
+    package init(
+        begin: @escaping @Sendable (_ status: Int, _ type: String) -> String? = { _, _ in nil },
+        take: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
+    ) {
+        self.begin = begin
         self.take = take
     }
 

@@ -25,6 +25,11 @@ struct UpstreamCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The schema file.", valueName: "file"))
     var schema: String
 
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp("A setting that the schema names; can be repeated.", valueName: "name=value"))
+    var setting: [String] = []
+
     @Option(help: ArgumentHelp("A directory with ENTITY.ndjson or ENTITY.ndjson.gz files.", valueName: "folder"))
     var data: String?
 
@@ -83,11 +88,24 @@ struct UpstreamCommand: AsyncParsableCommand {
 
     private func readSchema() throws -> EntitySchema {
         let text = try read(schema)
+        let settings = try settings()
         do {
-            return try EntitySchema(yaml: text, file: schema)
+            return try EntitySchema(yaml: text, file: schema, settings: settings)
         } catch {
             throw Failure(code: EX_DATAERR, message: "\(error)")
         }
+    }
+
+    private func settings() throws -> [String: String] {
+        var settings: [String: String] = [:]
+        for text in setting {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, !parts[0].isEmpty else {
+                throw ValidationError("--setting is \(text); expected NAME=VALUE")
+            }
+            settings[parts[0]] = parts[1]
+        }
+        return settings
     }
 
     private func records(for schema: EntitySchema) throws -> [String: [JSONText]] {

@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -25,6 +26,8 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 COUNTS = (2_000, 5_000, 3_000)
 TOKEN_S = 10  # how long tokens last: the shortest that it allows
 USER, PASSWORD = "ada@example.org", "a-long-password"
+# A caller whose token has expired is a guest: 200 with an empty list, 404 for a record, 400 for a creation.
+RULES = {f"{call}Rule": "@request.auth.id != ''" for call in ("list", "view", "create", "update", "delete")}
 OPERATIONS = {"POST": "create", "PATCH": "update", "DELETE": "delete"}
 
 
@@ -45,11 +48,12 @@ def free_port():
 class PocketBase(Convention):
     """A gateway to it on a port of its own: what the daemon calls."""
     DIGITS = 3
-    TOKEN_EVERY_S = 7  # in between, requests are refused
+    KEY = f"{USER}:{PASSWORD}"
     LOCAL = {entity: {name: NAMES.get(name, name) for name in fields} for entity, fields in FIELDS.items()}
 
     def __init__(self, seed=1):
         self.random = random.Random(seed)
+        self.sign_ins = 0
         self.folder = tempfile.mkdtemp(prefix="pocketbase-")
         # Migrations would otherwise stand beside the folder, for the next run to find.
         self.folders = ["--dir", f"{self.folder}/data", "--migrationsDir", f"{self.folder}/migrations"]
@@ -61,28 +65,23 @@ class PocketBase(Convention):
         self.process = subprocess.Popen([program(), "serve", "--http", self.far, *self.folders],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
         await_true(self._is_up, 20, "pocketbase did not start")
-        self.own = self._token()
+        self._sign_in()
         self._define()
         self._load()
         self._shorten()
-        self.another_token()
 
     def make_id(self, entity, number):
         return "".join(self.random.choices(LETTERS, k=15))
 
     def renew(self):
-        """The token is no longer valid; there is another."""
+        """All tokens are no longer valid."""
         self._shorten()
-        self.another_token()
-
-    def another_token(self):
-        self.KEY = self._token()
 
     def _shorten(self):
         """From now on tokens are brief, and those of before are no longer valid."""
         self.call("PATCH", "/api/collections/_superusers", {"authToken": {
             "duration": TOKEN_S, "secret": "".join(self.random.choices(LETTERS, k=50))}})
-        self.own = self._token()
+        self._sign_in()
 
     # Starting
 
@@ -96,6 +95,9 @@ class PocketBase(Convention):
             return self.send("GET", "/api/health", None, None)[0] == 200
         except OSError:
             return False
+
+    def _sign_in(self):
+        self.own, self.own_since = self._token(), time.monotonic()
 
     def _token(self):
         status, answer = self.send("POST", "/api/collections/_superusers/auth-with-password",
@@ -124,7 +126,7 @@ class PocketBase(Convention):
             if entity == "orders":
                 defined.append({"name": "scan", "type": "file", "maxSelect": 1, "maxSize": 1 << 20})
             made[entity] = self.call("POST", "/api/collections", {
-                "name": entity, "type": "base", "fields": defined + times,
+                "name": entity, "type": "base", "fields": defined + times, **RULES,
                 "indexes": [f"CREATE INDEX idx_{entity}_updated ON {entity} (updated)"]})["id"]
         self.call("PATCH", "/api/settings", {"batch": {"enabled": True, "maxRequests": 500, "timeout": 30}})
 
@@ -155,10 +157,10 @@ class PocketBase(Convention):
 
     def call(self, method, path, body=None):
         """A call of the test's own; raises `Failed` if it is refused."""
+        # An expired token would be answered as a guest's.
+        if time.monotonic() - self.own_since > TOKEN_S / 3:
+            self._sign_in()
         status, answer = self.send(method, path, body, self.own)
-        if status in (401, 403):
-            self.own = self._token()
-            status, answer = self.send(method, path, body, self.own)
         if status >= 300:
             raise Failed(f"pocketbase: {method} {path}: {status} {answer}")
         return answer
@@ -185,6 +187,30 @@ class PocketBase(Convention):
 
     # The gateway
 
+    def respond(self, request):
+        # A stream must not keep others from their answers.
+        return self.realtime(request) if request.path == "/api/realtime" else super().respond(request)
+
+    def realtime(self, request):
+        connection = http.client.HTTPConnection(self.far, timeout=600)
+        names = ("accept", "authorization", "content-type", "last-event-id")
+        connection.request(request.method, request.target, request.body or None,
+                           {name: value for name, value in request.headers.items() if name.lower() in names})
+        answer = connection.getresponse()
+        kind = answer.getheader("Content-Type") or "application/json"
+        if not kind.startswith("text/event-stream"):
+            return Response(answer.status, answer.read() or None, {}, kind)
+
+        def pieces():
+            try:
+                while piece := answer.read1(1 << 16):
+                    yield piece
+            except http.client.HTTPException:
+                pass  # pocketbase has ended
+            finally:
+                connection.close()
+        return Response(answer.status, pieces(), {}, kind)
+
     def answer(self, request):
         connection = http.client.HTTPConnection(self.far, timeout=60)
         headers = {name: value for name, value in request.headers.items() if name.lower() not in ("host", "connection")}
@@ -192,6 +218,8 @@ class PocketBase(Convention):
         answer = connection.getresponse()
         data = answer.read()
         parts = request.path.strip("/").split("/")
+        if parts[3:4] == ["auth-with-password"]:
+            self.sign_ins += 1
         if request.method in WRITES and answer.status < 300 and parts[3:4] == ["records"]:
             key = parts[4] if len(parts) > 4 else json.loads(data)["id"]
             self.store.applied.append(("api", OPERATIONS[request.method], parts[2], key))
@@ -221,6 +249,45 @@ class PocketBaseSide(Side):
         return {record["id"]: self.row(entity, record) for record in self.server.records(entity)}
 
     def more(self, story):
+        self.told(story)
+        self.files(story)
+
+    def told(self, story):
+        """Changes there are here within a second, without a poll: the interval is an hour."""
+        def status():
+            return story.ask("GET", "/v1/status").json["signals"][0]
+
+        def within(seconds, condition):
+            began = time.monotonic()
+            while not condition():
+                if time.monotonic() - began > seconds:
+                    raise Failed(f"a change there was not here within {seconds} s: {status()}\n{story.daemon.log()}")
+                time.sleep(0.02)
+            return time.monotonic() - began
+
+        def note(key):
+            answer = story.client.call("GET", f"/v1/orders/{key}")
+            return answer.json["note"] if answer.status == 200 else None
+
+        # With a fresh token: one that has expired is renewed by the first call that is refused.
+        story.write_token()
+        story.client.call("POST", "/v1/sync?wait=true", {})
+        story.await_true(lambda: status()["connected"], lambda: f"the stream is not open: {status()}")
+        time.sleep(2)
+        longest = 0
+        keys = story.random.sample(story.untouched("orders"), 6)
+        for number, key in enumerate(keys):
+            self.server.test("edit", entity="orders", id=key, fields={"note": f"Told {number}"})
+            longest = max(longest, within(1, lambda: note(key) == f"Told {number}"))
+        customer = story.untouched("customers")[0]
+        made = self.server.test("create", entity="orders", fields={
+            "customer_id": customer, "number": "T-told", "total": 1.5, "status": "open", "note": "New"})["id"]
+        longest = max(longest, within(1, lambda: note(made) == "New"))
+        self.server.test("delete", entity="orders", id=made)
+        within(2, lambda: story.client.call("GET", f"/v1/orders/{made}").status == 404)
+        story.note(f"signals: 6 edits and a creation there were here within {longest * 1000:.0f} ms, and a deletion")
+
+    def files(self, story):
         """A file arrives, and so does another in its place."""
         key = story.key(story.rows_here("orders")[0])
         for data in (b"%PDF-1.4 first", b"%PDF-1.4 second"):
@@ -238,6 +305,28 @@ class PocketBaseSide(Side):
             await_true(is_there, 20, lambda: f"the file did not arrive: {story.pending()}")
         story.sent("after the files")
         story.note("files: arrived, and replaced")
+        self.guest(story)
+
+    def guest(self, story):
+        """The token turns into a guest's while an edit and a deletion wait: both arrive, and nothing leaves the cache."""
+        self.server.renew()
+        edited, deleted = story.random.sample(story.rows_here("orders"), 2)
+        before = len(story.rows_here("orders"))
+        story.edit("orders", edited)
+        story.remove("orders", deleted)
+        for _ in range(3):
+            story.client.call("POST", "/v1/sync?wait=true", {"full": True})
+            if (here := len(story.rows_here("orders"))) != before - 1:
+                raise Failed(f"{before} orders were here, one was deleted, now there are {here}")
+        story.sent("as a guest")
+        story.note(f"signed in {self.server.sign_ins} times by itself")
 
 
-SERVER, SIDE = PocketBase, PocketBaseSide
+    def credentials(self, story):
+        password = story.folder / "password"
+        password.write_text(PASSWORD + "\n")
+        password.chmod(0o600)
+        return {"settings": f"{{ user: {USER} }}", "secrets": f"{{ password: {password} }}"}
+
+
+SERVER, SIDE, SETTINGS = PocketBase, PocketBaseSide, {"sync": {"interval": "1h"}}

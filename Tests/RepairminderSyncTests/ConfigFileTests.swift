@@ -38,6 +38,12 @@ import Testing
         #expect(text.contains("Flag: --\(key.flag). Environment: \(key.variable)\n"))
     }
 
+    @Test("every mapping is listed with its flag and its environment variable", arguments: ConfigurationMap.allCases)
+    func maps(map: ConfigurationMap) throws {
+        #expect(text.contains("Flag: --\(map.flag) NAME=") && text.contains("Environment: \(map.variable("name"))\n"))
+        #expect(try ProjectFiles.text("docs/config.md").contains("| `\(map.rawValue)` | `--\(map.flag) NAME="))
+    }
+
     @Test(
         "docs/config.md lists every key with its flag and its environment variable",
         arguments: ConfigurationKey.allCases)

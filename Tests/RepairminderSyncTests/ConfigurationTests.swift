@@ -27,6 +27,7 @@ import Testing
             listen: .init(
                 tcp: ListenAddress("localhost:7679"), unix: nil, allowRemote: false, group: "repairminder", rate: nil,
                 threads: 2),
+            signals: .init(listen: nil, secretFile: nil),
             dashboard: .init(timeZone: nil),
             reminders: .init(recipient: nil, deadline: .seconds(30), hour: 9),
             mirror: .init(isEnabled: false, directory: "/home/ada/.local/state/repairminder-sync/mirror"),
@@ -129,6 +130,68 @@ import Testing
         #expect(configuration.schema == "mine")
     }
 
+    @Test("settings and credentials come from the file, the environment and flags, name by name")
+    func maps() throws {
+        let yaml = """
+            upstream:
+              settings: { tenant: north, user: ada@example.org, number: 7 }
+              secrets:
+                password: files/password
+            """
+        let file = try folder.write(yaml, to: "deep/config.yaml")
+        let environment = folder.environment([
+            "REPAIRMINDER_SYNC_UPSTREAM_SETTINGS_TENANT": "south", "REPAIRMINDER_SYNC_UPSTREAM_SECRETS_KEY": "/etc/key",
+        ])
+        let configuration = try ConfigurationReader(
+            path: file, flags: [:], maps: [.settings: ["user=bob=b"], .secrets: []], environment: environment
+        ).configuration()
+        #expect(configuration.upstream.settings == ["tenant": "south", "user": "bob=b", "number": "7"])
+        #expect(
+            configuration.upstream.secrets == ["password": folder.path + "/deep/files/password", "key": "/etc/key"])
+        #expect(configuration.warnings.isEmpty)
+    }
+
+    @Test("systemd's credentials are found by their names; the token's is no such credential")
+    func systemdSecrets() throws {
+        for name in ["upstream-token", "upstream-password", "secret-key", "other"] {
+            try folder.write("secret", to: "credentials/\(name)")
+        }
+        try folder.write("", to: "credentials/upstream-empty")
+        let configuration = try folder.configuration(
+            yaml: "upstream: { secrets: { code: /etc/code } }",
+            environment: ["CREDENTIALS_DIRECTORY": folder.path + "/credentials"])
+        #expect(
+            configuration.upstream.secrets
+                == ["password": folder.path + "/credentials/upstream-password", "code": "/etc/code"])
+    }
+
+    @Test(
+        "a wrong mapping is refused",
+        arguments: [
+            ("upstream: { settings: north }", "expected a mapping"),
+            ("upstream: { settings: { Tenant: a } }", "lower-case letters"),
+            ("upstream: { settings: { tenant: [a] } }", "expected a single value"),
+            ("upstream: { setting: { tenant: a } }", "did you mean upstream.settings?"),
+            ("upstream: { secrets: { a: '' } }", "is empty"),
+        ])
+    func wrongMaps(_ yaml: String, _ problem: String) {
+        #expect {
+            try folder.configuration(yaml: yaml)
+        } throws: { ($0 as? ConfigurationError)?.problem.contains(problem) == true }
+    }
+
+    @Test("the flags of maps can be repeated, and need NAME=VALUE")
+    func mapFlags() throws {
+        let options = try ConfigurationOptions.parse([
+            "--upstream.setting", "a=1", "--upstream.setting", "b=2", "--upstream.secret", "p=/x",
+        ])
+        let configuration = try options.configuration(environment: folder.environment())
+        #expect(
+            configuration.upstream.settings == ["a": "1", "b": "2"] && configuration.upstream.secrets == ["p": "/x"])
+        let wrong = try ConfigurationOptions.parse(["--upstream.setting", "a"])
+        #expect(throws: ConfigurationError.self) { try wrong.configuration(environment: folder.environment()) }
+    }
+
     @Test("an unknown variable is reported with a suggestion")
     func unknownVariable() throws {
         let configuration = try folder.configuration(environment: ["REPAIRMINDER_SYNC_SYNC_INTERVALL": "1m"])
@@ -145,7 +208,9 @@ enum Samples {
     static func value(_ key: ConfigurationKey) -> String {
         switch key {
         case .schema: "other"
-        case .mirrorDirectory, .stateDirectory, .secretKeyFile, .upstreamTokenFile, .listenUnix: "/tmp/elsewhere"
+        case .mirrorDirectory, .stateDirectory, .secretKeyFile, .upstreamTokenFile, .listenUnix,
+            .signalsSecretFile:
+            "/tmp/elsewhere"
         case .upstreamBaseURL: "http://127.0.0.1:8080/"
         case .upstreamParallel, .retryMaximumAttempts, .listenRate, .listenThreads, .historyKeepDays: "7"
         case .backupKeep, .backupKeepDays: "5"
@@ -155,7 +220,7 @@ enum Samples {
             "7s"
         case .syncDeleteGuard: "7.5%"
         case .contentKeepSize: "7MiB"
-        case .listenTCP: "[::1]:0"
+        case .listenTCP, .signalsListen: "[::1]:0"
         case .listenAllowRemote: "true"
         case .listenGroup: "staff"
         case .dashboardTimeZone: "Asia/Kolkata"

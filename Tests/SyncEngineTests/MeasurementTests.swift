@@ -12,6 +12,7 @@ struct MeasurementTests {
             switch measurement {
             case .push(let entity, let outcome, _): "push \(entity) \(outcome)"
             case .pull(let entity, let outcome, _): "pull \(entity) \(outcome)"
+            case .signal(let source, let outcome): "signal \(source) \(outcome)"
             case .pulled(let entity, let written, let deleted): "pulled \(entity) \(written) \(deleted)"
             }
         }

@@ -148,14 +148,34 @@ extension CacheStore {
     /// `isLookUp`: nothing is sent, so the time of the last attempt stays.
     package func begin(_ change: OutboxChange, at now: Timestamp, isLookUp: Bool = false) async throws -> Bool {
         let table = try table(change.entity)
+        return try await self.change(at: now) { context in try begin(change, in: table, isLookUp, context) }
+    }
+
+    /// The same for the changes of a batch, in one transaction. Returns those that have begun. `showsKeys`: the batch
+    /// carries the key of each.
+    package func begin(
+        batch changes: [OutboxChange], showsKeys: Bool, at now: Timestamp
+    ) async throws -> Set<Int64> {
+        let tables = try changes.map { try table($0.entity) }
         return try await self.change(at: now) { context in
-            guard try context.queue.begin(change, in: table, at: now, isLookUp: isLookUp) else { return false }
-            try context.log.append(
-                .uploading, change: change.id, entity: change.entity, key: change.key,
-                fields: change.storedBody.members.map(\.key), detail: [("attempt", .integer(change.tried + 1))])
-            if change.content != nil { try showContentState(of: change.key, table, context) }
-            return true
+            var begun: Set<Int64> = []
+            for (change, table) in zip(changes, tables) where try begin(change, in: table, false, context) {
+                if !showsKeys { try context.queue.hideKey(change.id) }
+                begun.insert(change.id)
+            }
+            return begun
         }
+    }
+
+    private func begin(
+        _ change: OutboxChange, in table: EntityTable, _ isLookUp: Bool, _ context: WriteContext
+    ) throws -> Bool {
+        guard try context.queue.begin(change, in: table, at: context.now, isLookUp: isLookUp) else { return false }
+        try context.log.append(
+            .uploading, change: change.id, entity: change.entity, key: change.key,
+            fields: change.storedBody.members.map(\.key), detail: [("attempt", .integer(change.tried + 1))])
+        if change.content != nil { try showContentState(of: change.key, table, context) }
+        return true
     }
 
     /// Applies the outcome of an attempt to the change and its record, in one transaction. Throws `.conflict` when no

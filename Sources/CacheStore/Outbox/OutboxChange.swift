@@ -42,6 +42,26 @@ package struct OutboxChange: Sendable, Equatable {
 
     package var isTried: Bool { tried > 0 }
 
+    /// Begins the key of a change that went out in a batch without its own key.
+    static let hiddenKeyMark = "batch/"
+
+    /// Whether the upstream has seen the change's own key at every attempt, and so recognises a repeat by it.
+    package var hasShownKey: Bool { !idempotencyKey.hasPrefix(Self.hiddenKeyMark) }
+
+    /// The same change once it has gone out in a batch without its key.
+    package var withHiddenKey: OutboxChange {
+        var change = self
+        change.idempotencyKey = Self.hidden(idempotencyKey)
+        return change
+    }
+
+    static func hidden(_ key: String) -> String { key.hasPrefix(hiddenKeyMark) ? key : hiddenKeyMark + key }
+
+    /// The key of a change as it was given at first.
+    static func original(_ key: String) -> String {
+        key.hasPrefix(hiddenKeyMark) ? String(key.dropFirst(hiddenKeyMark.count)) : key
+    }
+
     /// It changes the record's content and none of its fields.
     package var isContentOnly: Bool { content != nil && operation == .update }
 

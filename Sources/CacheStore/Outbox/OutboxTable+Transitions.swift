@@ -31,7 +31,18 @@ extension OutboxTable {
         return db.changesCount > 0
     }
 
-    /// Undoes the attempt: no byte of it was sent.
+    /// Notes that the attempt goes out in a batch that does not carry the change's own key, so that a repeat under that
+    /// key is no repeat to the upstream.
+    func hideKey(_ id: Int64) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_outbox SET idempotency_key = '\(OutboxChange.hiddenKeyMark)' || idempotency_key
+                WHERE id = ? AND idempotency_key NOT GLOB '\(OutboxChange.hiddenKeyMark)*'
+                """
+        ).execute(arguments: [id])
+    }
+
+    /// Undoes the attempt: no byte of it was sent, or the upstream applied nothing of it.
     func takeBack(_ id: Int64) throws {
         try db.cachedStatement(sql: Self.takeBackSQL).execute(arguments: [id])
         try requireChanged(id, .takeBack)
@@ -143,7 +154,8 @@ extension OutboxTable {
     private static let begun = Transition.begin.assignment
     private static let canBegin = Transition.begin.condition
     private static let takeBackSQL = """
-        UPDATE sync_outbox SET \(Transition.takeBack.assignment), tried = max(tried - 1, 0)
+        UPDATE sync_outbox SET \(Transition.takeBack.assignment), tried = max(tried - 1, 0),
+          idempotency_key = iif(tried <= 1, replace(idempotency_key, '\(OutboxChange.hiddenKeyMark)', ''), idempotency_key)
         WHERE id = ? AND \(Transition.takeBack.condition)
         """
     private static let postponeSQL = endSQL(.postpone)

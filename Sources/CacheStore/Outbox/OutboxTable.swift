@@ -160,8 +160,15 @@ struct OutboxTable {
         try db.cachedStatement(sql: "UPDATE sync_outbox SET body = ?, base = ? WHERE id = ?")
             .execute(arguments: [body.text, base.text, change.id])
         guard change.tried, body != change.body else { return }
-        try db.cachedStatement(sql: "UPDATE sync_outbox SET idempotency_key = ? WHERE id = ?")
-            .execute(arguments: [makeID(), change.id])
+        // What went out without its key stays unknown to the upstream under any other.
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_outbox
+                SET idempotency_key = iif(idempotency_key GLOB '\(OutboxChange.hiddenKeyMark)*',
+                  '\(OutboxChange.hiddenKeyMark)', '') || ?
+                WHERE id = ?
+                """
+        ).execute(arguments: [makeID(), change.id])
     }
 
     /// The greatest `_pk` that was noted before the first attempt of a creation; see `CacheStore.wasKnown`.

@@ -72,7 +72,7 @@ package struct ExportedChange: Codable, FetchableRecord, Sendable, Equatable {
 
     /// Whether the two are the same change, perhaps at different times.
     func isSame(as other: ExportedChange) -> Bool {
-        idempotencyKey == other.idempotencyKey
+        OutboxChange.original(idempotencyKey) == OutboxChange.original(other.idempotencyKey)
             || id == other.id && createdAt == other.createdAt && entity == other.entity
     }
 

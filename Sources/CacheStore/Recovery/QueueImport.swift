@@ -22,8 +22,11 @@ struct QueueImport {
     /// Adds the changes that are not here and never were, in the given order. Their ids are kept if none of them was
     /// used here before; otherwise all get new ones, in the same order. Idempotency keys are always kept.
     func addUnknown(_ changes: [ExportedChange]) throws -> ExportedCount {
-        var queued = try String.fetchSet(db, sql: "SELECT idempotency_key FROM sync_outbox")
-        let new = try changes.filter { try !isCarried($0) && queued.insert($0.idempotencyKey).inserted }
+        let keys = try String.fetchSet(db, sql: "SELECT idempotency_key FROM sync_outbox")
+        var queued = Set(keys.map(OutboxChange.original))
+        let new = try changes.filter { change in
+            try !isCarried(change) && queued.insert(OutboxChange.original(change.idempotencyKey)).inserted
+        }
         try add(new)
         return ExportedCount(added: new.count, known: changes.count - new.count)
     }
@@ -49,7 +52,7 @@ struct QueueImport {
     private func isCarried(_ change: ExportedChange) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sync_carried WHERE idempotency_key = ?)"),
-            arguments: [change.idempotencyKey]) ?? false
+            arguments: [OutboxChange.original(change.idempotencyKey)]) ?? false
     }
 
     // MARK: One change
@@ -62,6 +65,9 @@ struct QueueImport {
             change = try resealed(change, entity)
             change.recordKey = try KeyAlias.current(of: change.recordKey, entity.name, db)
             try keepRecord(of: change, entity)
+            if mayHaveHiddenKey(change, entity) {
+                change.idempotencyKey = OutboxChange.hidden(change.idempotencyKey)
+            }
             if isUnknowable(change, entity) { fail(&change) }
         }
         // Before the change, which counts as one use of it; so its file is not dropped in between.
@@ -69,7 +75,7 @@ struct QueueImport {
         let id = try insert(change, id: id)
         try db.execute(
             sql: "INSERT INTO sync_carried VALUES (?, ?) ON CONFLICT DO NOTHING",
-            arguments: [change.idempotencyKey, now.milliseconds])
+            arguments: [OutboxChange.original(change.idempotencyKey), now.milliseconds])
         for conflict in change.conflicts ?? [] { try insert(conflict, of: change, id) }
         if let entity {
             try depend(id, change, entity)
@@ -100,10 +106,20 @@ struct QueueImport {
     /// the records that were not there before; in another database those are unknown.
     private func isUnknowable(_ change: ExportedChange, _ entity: Entity) -> Bool {
         guard change.tried > 0, change.knownPk == nil, change.operation == Operation.create.rawValue,
-            !context.schema.upstream.recognizesRepeats, let body = try? JSONText(parsing: change.body),
+            !context.schema.upstream.recognizesRepeats || change.idempotencyKey.hasPrefix(OutboxChange.hiddenKeyMark),
+            let body = try? JSONText(parsing: change.body),
             case .match = entity.route(for: .create, record: body)?.lookUp
         else { return false }
         return true
+    }
+
+    /// Whether an attempt that is only guessed may have been a batch that did not carry the change's key.
+    private func mayHaveHiddenKey(_ change: ExportedChange, _ entity: Entity) -> Bool {
+        guard change.tried > 0, context.schema.upstream.recognizesRepeats,
+            let body = try? JSONText(parsing: change.body), let operation = Operation(rawValue: change.operation),
+            let plan = entity.batchPlan(for: operation, record: body, fields: body.members.map(\.key))
+        else { return false }
+        return !plan.hasKeys
     }
 
     private func fail(_ change: inout ExportedChange) {

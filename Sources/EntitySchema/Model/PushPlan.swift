@@ -31,6 +31,13 @@ package struct PushRoute: Sendable, Equatable {
     /// That place is the upstream's, not one that the route sets.
     package var isRecordInherited = false
     package var lookUp: LookUp?
+    /// How it goes out together with others; nil if it never does.
+    package var batch: BatchPlan?
+    /// The schema says that it never does, whatever the upstream takes.
+    package var isSentAlone = false
+
+    /// Whether its changes can be elements of a batch: a batch is JSON.
+    var fitsBatches: Bool { file == nil && encoding != .form && !isSentAlone }
 }
 
 /// How to find out whether a creation was applied when its response was lost and no idempotency key shows it.

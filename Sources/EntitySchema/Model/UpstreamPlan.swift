@@ -8,16 +8,17 @@ package struct UpstreamPlan: Sendable, Equatable {
         package var name: TextPattern?
     }
 
-    /// How an expired access token is exchanged for another: `POST path {send: refresh token}`.
+    /// How an access token is exchanged for another: `POST path {send: refresh token}`, or a POST without a body that
+    /// carries the access token itself.
     package struct Refresh: Sendable, Equatable {
         package var path: String
-        /// The name under which the refresh token is sent.
-        package var send: String
+        /// The name under which the refresh token is sent; nil if the access token is sent in its usual place instead.
+        package var send: String?
         package var token: Place
         /// The next refresh token, if they rotate.
         package var refreshToken: Place?
-        /// The lifetime of the new access token in seconds.
-        package var expiresIn: Place?
+        /// When the new access token expires.
+        package var expiry: TokenExpiry?
     }
 
     /// How the upstream identifies a version of a record.
@@ -52,6 +53,10 @@ package struct UpstreamPlan: Sendable, Equatable {
     /// Where every request but those of a sign-in carries the token.
     package var tokenPlace = TokenPlace.bearer
     package var refresh: Refresh?
+    /// How the daemon signs in by itself.
+    package var session: SignInCall?
+    /// Asked whether the token still counts when an answer looks empty or gone.
+    package var check: TokenCheck?
     /// How you get the first tokens; the first method is the default.
     package var login: [LoginWay] = []
     /// Called with a token to revoke it.
@@ -66,10 +71,14 @@ package struct UpstreamPlan: Sendable, Equatable {
     /// Sent with every request below the base address.
     package var headers: [Header] = []
     package var version: Version?
+    /// How changes of any entity go out together; nil if each goes by itself.
+    package var batch: BatchPlan?
     /// How many requests it takes; nil for no limit.
     package var limits: RequestLimits?
     /// For how long after an acknowledged change the upstream may still show what it had before.
     package var settle = Self.defaultSettle
+    /// How it says that something has changed; polling does not depend on it.
+    package var signals: [SignalSource] = []
 
     package static let defaultSettle = Duration.seconds(60)
 

@@ -4,7 +4,7 @@ struct AuthReader {
 
     init(node: SchemaNode) throws(SchemaError) {
         self.node = node
-        try node.requireKeys(["type", "send", "refresh", "login", "logout"])
+        try node.requireKeys(["type", "send", "session", "client_credentials", "refresh", "check", "login", "logout"])
         if let type = node.child("type"), try type.string() != "bearer" {
             throw type.error("expected bearer; for a token that is sent otherwise, set send")
         }
@@ -53,12 +53,31 @@ struct AuthReader {
 
     func refresh() throws(SchemaError) -> UpstreamPlan.Refresh? {
         guard let refresh = node.child("refresh") else { return nil }
-        try refresh.requireKeys(["path", "send", "token", "refresh_token", "expires_in"])
-        return UpstreamPlan.Refresh(
-            path: try refresh.required("path").urlPath(), send: try refresh.required("send").string(),
-            token: try refresh.required("token").place(),
-            refreshToken: try refresh.child("refresh_token")?.place(),
-            expiresIn: try refresh.child("expires_in")?.place())
+        return try RefreshReader(node: refresh).refresh()
+    }
+
+    func session() throws(SchemaError) -> SignInCall? {
+        let session = node.child("session")
+        guard let node = session ?? node.child("client_credentials") else { return nil }
+        if session != nil, let other = self.node.child("client_credentials") {
+            throw other.error("session is set too, and there is one way to sign in; remove one of them")
+        }
+        if let basic = self.node.child("send")?.child("basic") {
+            let name = session == nil ? "client_credentials" : "session"
+            throw basic.error("\(name) answers a token, which is no user:password; remove one of them")
+        }
+        return try session == nil ? ClientCredentialsReader(node: node).call() : SessionReader(node: node).call()
+    }
+
+    func check() throws(SchemaError) -> TokenCheck? {
+        guard let check = node.child("check") else { return nil }
+        try check.requireKeys(["call", "account"])
+        let call = try check.required("call")
+        let words = try call.string().split(separator: " ").map(String.init)
+        guard words.count == 2, ["GET", "POST"].contains(words[0]), words[1].hasPrefix("/") else {
+            throw call.error("expected GET (or POST) and a path, such as GET /api/me")
+        }
+        return TokenCheck(method: words[0], path: words[1], account: try check.child("account")?.place())
     }
 
     func logout() throws(SchemaError) -> String? { try node.child("logout")?.urlPath() }

@@ -128,7 +128,9 @@ struct PlanReader {
     }
 
     func route(_ node: SchemaNode, _ operation: Operation = .update) throws(SchemaError) -> PushRoute {
-        try node.requireKeys(["call", "when", "fields", "body", "encoding", "html", "file", "record", "look_up"])
+        try node.requireKeys([
+            "call", "when", "fields", "body", "encoding", "html", "file", "record", "look_up", "batch",
+        ])
         let body = node.child("body").map { BodyReader(node: $0, sendsFields: operation != .delete) }
         let call = try node.required("call")
         let words = try call.string().split(separator: " ")
@@ -146,7 +148,14 @@ struct PlanReader {
             html: try pairs(node.child("html")) ?? [:],
             file: try node.child("file")?.string(),
             record: try node.child("record")?.place() ?? record, isRecordInherited: node.child("record") == nil,
-            lookUp: try lookUp(node.child("look_up")))
+            lookUp: try lookUp(node.child("look_up")), batch: try batch(node.child("batch")),
+            isSentAlone: node.child("batch")?.value.boolean == false)
+    }
+
+    /// `false` keeps the changes of the route out of the upstream's batches.
+    private func batch(_ node: SchemaNode?) throws(SchemaError) -> BatchPlan? {
+        guard let node, node.value.boolean != false else { return nil }
+        return try BatchReader(node: node).own(key: key)
     }
 
     private func encoding(

@@ -1,11 +1,11 @@
 extension SchemaNode {
-    /// Checks the name and the text of a header that the schema adds to requests.
-    func checkHeader(_ name: String, _ text: String) throws(SchemaError) {
+    /// Checks the name and the text of a header that the schema adds to requests. `mayAccept`: it may be `Accept`.
+    func checkHeader(_ name: String, _ text: String, mayAccept: Bool = false) throws(SchemaError) {
         try checkHeaderName(name)
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
             throw error("expected the text of a header in ASCII")
         }
-        guard !Self.ownHeaders.contains(name.lowercased()) else {
+        guard !Self.ownHeaders.contains(name.lowercased()) || mayAccept && name.lowercased() == "accept" else {
             throw error("\(name) is set by the daemon itself; remove it")
         }
     }

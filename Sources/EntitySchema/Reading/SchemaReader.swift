@@ -19,12 +19,15 @@ struct SchemaReader {
         guard !entities.isEmpty else { throw try root.required("entities").error("expected at least one entity") }
         entities = try DerivationReader(root: root, entities: entities).read()
         entities = try WindowReader(root: root, entities: entities, hasAccount: plan.account != nil).read()
-        let schema = EntitySchema(
+        var schema = EntitySchema(
             name: name, title: try root.child("title")?.string() ?? name, upstream: plan, entities: entities,
             dashboard: try dashboard(root.child("dashboard"), entities),
             reminders: try reminders(root.child("reminders"), entities))
+        schema.upstream.signals = try SignalReader(
+            node: upstream.child("signals"), entities: entities
+        ).sources()
         try SchemaCheck(schema: schema, root: root).run()
-        return schema.withForeignKeys.withTies.withWindowIndexes.withEmbeddedSecrets.withFarNames
+        return schema.withForeignKeys.withTies.withWindowIndexes.withEmbeddedSecrets.withFarNames.withBatches
     }
 
     private func dashboard(_ node: SchemaNode?, _ entities: [Entity]) throws(SchemaError) -> DashboardPlan? {
@@ -41,7 +44,7 @@ struct SchemaReader {
         try node.requireKeys([
             "base_url", "auth", "account", "probe", "error_message", "success", "account_errors", "answers",
             "pagination", "records", "record", "idempotency_header", "headers", "version", "limits",
-            "settle",
+            "settle", "batch", "signals",
         ])
         let auth = try authReader(node.child("auth"))
         let headers = try headers(node.child("headers"))
@@ -50,6 +53,8 @@ struct SchemaReader {
             account: try account(node.child("account")),
             tokenPlace: try auth?.tokenPlace(beside: headers) ?? .bearer,
             refresh: try auth?.refresh(),
+            session: try auth?.session(),
+            check: try auth?.check(),
             login: try auth?.login() ?? [],
             logout: try auth?.logout(),
             probe: try node.child("probe")?.urlPath() ?? "/",
@@ -58,6 +63,7 @@ struct SchemaReader {
             idempotencyHeader: try node.child("idempotency_header")?.string(),
             headers: headers,
             version: try version(node.child("version")),
+            batch: try batch(node.child("batch")),
             limits: try limits(node.child("limits")),
             settle: try settle(node.child("settle")))
     }
@@ -66,7 +72,7 @@ struct SchemaReader {
         var headers: [UpstreamPlan.Header] = []
         for (name, value) in try node?.members() ?? [] {
             let text = try value.string()
-            try value.checkHeader(name, text)
+            try value.checkHeader(name, text, mayAccept: true)
             guard name.lowercased() != "authorization" else {
                 throw value.error("\(name) is set by the daemon itself; say how in auth.send")
             }
@@ -78,6 +84,11 @@ struct SchemaReader {
     private func limits(_ node: SchemaNode?) throws(SchemaError) -> RequestLimits? {
         guard let node else { return nil }
         return try LimitsReader(node: node).limits()
+    }
+
+    private func batch(_ node: SchemaNode?) throws(SchemaError) -> BatchPlan? {
+        guard let node else { return nil }
+        return try BatchReader(node: node).shared()
     }
 
     private func settle(_ node: SchemaNode?) throws(SchemaError) -> Duration {

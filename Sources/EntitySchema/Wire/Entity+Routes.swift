@@ -23,6 +23,13 @@ extension Entity {
         }
     }
 
+    /// How a change goes out together with others; nil if it goes by itself.
+    package func batchPlan(for operation: Operation, record: JSONText, fields: [String]) -> BatchPlan? {
+        guard let plan = route(for: operation, record: record, fields: fields)?.batch, plan.elements[operation] != nil
+        else { return nil }
+        return plan
+    }
+
     /// The operation's routes whose conditions the record meets.
     package func routes(meeting record: JSONText, for operation: Operation) -> [PushRoute] {
         routes(for: operation).filter { $0.isMet(by: record, of: self) }

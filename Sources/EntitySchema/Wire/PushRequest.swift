@@ -1,10 +1,5 @@
 package import JSONText
 
-/// What can happen to a record.
-package enum Operation: String, Sendable, Equatable, CaseIterable {
-    case create, update, delete
-}
-
 /// A change as the schema's route sends it, with the placeholders of its path filled in.
 package struct PushRequest: Sendable, Equatable {
     /// The entity of the record that it changes.
@@ -105,7 +100,7 @@ package struct PushRequest: Sendable, Equatable {
 
 extension UpstreamPlan {
     /// The header that carries the version that a change is based on.
-    fileprivate func header(ofVersion text: String) -> WireRequest.Header {
+    func header(ofVersion text: String) -> WireRequest.Header {
         if case .field(let field) = version {
             WireRequest.Header(field.header, field.sent(text))
         } else {

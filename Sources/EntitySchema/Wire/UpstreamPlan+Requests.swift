@@ -14,9 +14,16 @@ extension UpstreamPlan.Account {
 extension UpstreamPlan.Refresh {
     /// Exchanges a refresh token for a new access token.
     package func request(with refreshToken: String) -> WireRequest {
-        .post(
-            path, .object(members: [(send, .string(refreshToken))]), secrets: [refreshToken],
-            secretMembers: tokenMembers)
+        let body = JSONText.object(members: send.map { [(key: $0, value: JSONText.string(refreshToken))] } ?? [])
+        return .post(path, body, secrets: [refreshToken], secretMembers: tokenMembers)
+    }
+
+    /// Exchanges an access token, which the request carries like any other.
+    package func request(carrying accessToken: String, at place: TokenPlace) -> WireRequest {
+        var request = WireRequest(
+            method: "POST", path: path, headers: [WireRequest.Header("Accept", "application/json")])
+        request.secretMembers = tokenMembers
+        return request.authorized(by: accessToken, at: place)
     }
 
     /// This step of a sign-in. `known` holds the answers to all questions so far and the values kept from responses.
@@ -29,7 +36,6 @@ extension UpstreamPlan.Refresh {
 
     /// The names of the members that hold tokens.
     private var tokenMembers: Set<String> {
-        let paths = token.paths + (refreshToken?.paths ?? []) + [send]
-        return Set(paths.compactMap { $0.split(separator: ".").last.map(String.init) })
+        [token, refreshToken].compactMap(\.self).lastNames.union(send.map { [$0] } ?? [])
     }
 }

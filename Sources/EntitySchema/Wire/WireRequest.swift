@@ -30,6 +30,8 @@ package struct WireRequest: Sendable, Equatable {
     package var secrets: [String] = []
     /// Members of the answer, at any depth, whose texts no error message may repeat.
     package var secretMembers: Set<String> = []
+    /// The answer is to many changes and may be as large as a page.
+    package var hasManyAnswers = false
     /// False if an error must not quote the answer at all: it may hold secrets of any record.
     package var mayQuoteAnswer = true
     /// Changes nothing at the upstream, whatever its method: it may be sent twice, and its answer may be a large list.
@@ -72,6 +74,19 @@ package struct WireRequest: Sendable, Equatable {
     /// Asks for bytes of any type. `address` is a path below the base address, or a whole address on another host.
     package static func download(_ address: String) -> WireRequest {
         WireRequest(path: address, headers: [Header("Accept", "*/*")])
+    }
+
+    /// Adds the headers that the schema wants in every request. Its `Accept` replaces that for JSON.
+    package mutating func add(_ more: [UpstreamPlan.Header]) {
+        guard !more.isEmpty else { return }
+        for header in more {
+            if header.name.lowercased() == "accept" {
+                guard let place = headers.firstIndex(where: { $0.name == "Accept" && $0.value == "application/json" })
+                else { continue }
+                headers.remove(at: place)
+            }
+            headers.append(Header(header.name, header.value))
+        }
     }
 
     /// The same request with a token, which errors must not repeat either; unchanged without one.

@@ -1,8 +1,8 @@
 internal import Synchronization
 
 /// A token bucket for each caller: a sustained rate of calls a second, and short bursts.
-final class RateLimit: Sendable {
-    enum Key: Hashable {
+package final class RateLimit: Sendable {
+    package enum Key: Hashable {
         case user(UInt32)
         case address(String)
         case unknown
@@ -20,14 +20,14 @@ final class RateLimit: Sendable {
     /// The most callers remembered. Beyond it, the counts of others are forgotten.
     private static let capacity = 1024
 
-    init(perSecond: Int, burst: Int, now: @escaping @Sendable () -> ContinuousClock.Instant) {
+    package init(perSecond: Int, burst: Int, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.perSecond = Double(perSecond)
         self.burst = Double(burst)
         self.now = now
     }
 
     /// Counts one call. Returns nil when it is allowed, else the time until the next call is.
-    func take(_ key: Key) -> Duration? {
+    package func take(_ key: Key) -> Duration? {
         let now = now()
         return buckets.withLock { buckets in
             if buckets.count >= Self.capacity, buckets[key] == nil { buckets = buckets.filter { !isFull($1, at: now) } }

@@ -14,6 +14,7 @@ extension Handlers {
         addProcess(to: &text)
         addQueue(measures, to: &text)
         addUpstream(measures, status, to: &text)
+        addSignals(status, to: &text)
         addCache(measures, to: &text)
         addRequests(to: &text)
         return Response(status: 200, headers: [("Content-Type", MetricsText.contentType)], body: text.bytes)
@@ -95,6 +96,24 @@ extension Handlers {
             text.family("\(Self.prefix)pulled_records_\(word)_total", .counter, "Records that pulls have \(word).") {
                 family in
                 for (entity, tally) in series.all { family.sample([("entity", entity)], Double(tally.value)) }
+            }
+        }
+    }
+
+    private func addSignals(_ status: SyncStatus, to text: inout MetricsText) {
+        text.family(
+            "\(Self.prefix)signal_source_up", .gauge, "1 while a stream is open, or the last poll of events succeeded."
+        ) { family in
+            for source in status.signals {
+                guard let isConnected = source.isConnected else { continue }
+                family.sample([("source", "\(source.kind) \(source.path)")], isConnected ? 1 : 0)
+            }
+        }
+        text.family(
+            "\(Self.prefix)signals_total", .counter, "Signals by outcome: accepted, joined, unknown or refused."
+        ) { family in
+            for (signal, tally) in metrics.signals.all {
+                family.sample([("source", signal.source), ("outcome", signal.outcome)], Double(tally.value))
             }
         }
     }

@@ -96,11 +96,24 @@ extension Handlers {
                 "clock_offset_ms": .integer(status.clockOffset.map { Int($0.milliseconds) }),
                 "retry_after": time(status.retryAfter),
                 "budget": budget(status.budget),
+                "batches": .string(status.batches),
             ]),
+            "signals": signals(status.signals),
             "schema": .string(schema.name),
             "version": .string(about.version),
             "uptime_s": .integer(Int(now().since(about.startedAt).components.seconds)),
         ])
+    }
+
+    private func signals(_ sources: [SignalStatus]) -> JSONText {
+        .array(
+            sources.map { source in
+                .object([
+                    "kind": .string(source.kind), "path": .string(source.path),
+                    "connected": source.isConnected.map(JSONText.boolean) ?? .null,
+                    "last_signal_at": time(source.lastSignalAt), "error": .string(source.error),
+                ])
+            })
     }
 
     private func budget(_ budget: SyncStatus.Budget?) -> JSONText {

@@ -22,11 +22,19 @@ package struct Metrics: Sendable {
         static func < (one: Work, other: Work) -> Bool { (one.entity, one.outcome) < (other.entity, other.outcome) }
     }
 
+    struct Signal: Hashable, Comparable, Sendable {
+        var source: String
+        var outcome: String
+
+        static func < (one: Signal, other: Signal) -> Bool { (one.source, one.outcome) < (other.source, other.outcome) }
+    }
+
     let requests = LabelledSeries<Request, Histogram> { Histogram(bounds: Histogram.quick) }
     let pushes = LabelledSeries<Work, Histogram> { Histogram(bounds: Histogram.slow) }
     let pulls = LabelledSeries<Work, Histogram> { Histogram(bounds: Histogram.slow) }
     let written = LabelledSeries<String, Tally> { Tally() }
     let deleted = LabelledSeries<String, Tally> { Tally() }
+    let signals = LabelledSeries<Signal, Tally> { Tally() }
     let retries = Tally()
     /// Refused callers, by reason.
     let refused = LabelledSeries<String, Tally> { Tally() }
@@ -56,6 +64,8 @@ package struct Metrics: Sendable {
         case .pulled(let entity, let written, let deleted):
             self.written[entity].add(written)
             self.deleted[entity].add(deleted)
+        case .signal(let source, let outcome):
+            signals[Signal(source: source, outcome: outcome.rawValue)].add(1)
         }
     }
 }

@@ -49,10 +49,11 @@ extension Faults {
         case "latency": return .latency(try duration(json))
         case "hold": return .hold(try duration(json))
         case "cut_body": return .cutBody
+        case "cut_batch": return .cutBatch
         case "timeout_after_apply": return .timeoutAfterApply(hold: try duration(json))
         case "offline": return .offline
         default:
-            throw .invalid("effect: expected fail, latency, hold, cut_body, timeout_after_apply or offline")
+            throw .invalid("effect: expected fail, latency, hold, cut_body, cut_batch, timeout_after_apply or offline")
         }
     }
 
@@ -79,6 +80,7 @@ extension Faults.Rule {
         case .latency(let time): members = [("effect", "latency"), ("duration", time.json)]
         case .hold(let time): members = [("effect", "hold"), ("duration", time.json)]
         case .cutBody: members = [("effect", "cut_body")]
+        case .cutBatch: members = [("effect", "cut_batch")]
         case .timeoutAfterApply(let hold): members = [("effect", "timeout_after_apply"), ("duration", hold.json)]
         case .offline: members = [("effect", "offline")]
         }

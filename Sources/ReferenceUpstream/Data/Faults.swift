@@ -18,6 +18,8 @@ package struct Faults: Sendable, Equatable {
         case hold(Duration)
         /// Applies the change and sends only the first half of the response's body.
         case cutBody
+        /// Applies the first half of a batch, or any other change, and never responds.
+        case cutBatch
         /// Applies the change and never responds. The connection closes after `hold`.
         case timeoutAfterApply(hold: Duration)
         /// Applies nothing and does not respond.
@@ -59,6 +61,7 @@ extension Faults.Effect {
         case .latency: "latency"
         case .hold: "hold"
         case .cutBody: "cut_body"
+        case .cutBatch: "cut_batch"
         case .timeoutAfterApply: "timeout_after_apply"
         case .offline: "offline"
         }

@@ -11,6 +11,10 @@ struct Answer: Sendable {
     var ending = Response.Ending.complete
     /// This request itself changed something.
     var applied = false
+    /// What of the body was applied, if not all of it.
+    var appliedText: String?
+    /// The source of signals whose stream is the body.
+    var stream: Int?
 
     static func json(_ status: Int, _ body: JSONText) -> Answer {
         Answer(status: status, headers: [("Content-Type", "application/json")], body: Array(body.bytes))

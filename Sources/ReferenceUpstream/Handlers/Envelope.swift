@@ -65,12 +65,12 @@ struct Envelope: Sendable {
     }
 
     /// The first of several alternatives, or the one for this turn.
-    private static func path(_ place: Place, _ turn: Int = 0) -> [Substring] {
+    static func path(_ place: Place, _ turn: Int = 0) -> [Substring] {
         place.paths[turn % place.paths.count].split(separator: ".")
     }
 
     /// The object with each value at its path. A path through another part's value is dropped.
-    private static func tree(_ parts: ArraySlice<(path: [Substring], value: JSONText)>) -> JSONText {
+    static func tree(_ parts: ArraySlice<(path: [Substring], value: JSONText)>) -> JSONText {
         var names: [Substring] = []
         for part in parts {
             if let name = part.path.first, !names.contains(name) { names.append(name) }

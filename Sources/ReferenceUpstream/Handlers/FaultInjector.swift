@@ -29,7 +29,7 @@ struct FaultInjector: Sendable {
             switch rule.effect {
             case .latency(let time): strike.latency += time
             case .hold(let time): strike.hold += time
-            case .fail, .cutBody, .timeoutAfterApply, .offline:
+            case .fail, .cutBody, .cutBatch, .timeoutAfterApply, .offline:
                 // A rule after the one that applied keeps its count for the next request.
                 guard strike.failure == nil else { continue }
                 strike.failure = rule.effect

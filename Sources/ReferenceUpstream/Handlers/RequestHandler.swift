@@ -8,12 +8,14 @@ struct RequestHandler: Sendable {
     let settings: UpstreamSettings
     let routes: Routes
     let envelope: Envelope
+    let feed: SignalFeed
 
     init(schema: EntitySchema, settings: UpstreamSettings) {
         self.schema = schema
         self.settings = settings
         routes = Routes(schema: schema)
         envelope = Envelope(plan: schema.upstream)
+        feed = SignalFeed(schema: schema)
     }
 
     func answer(
@@ -41,6 +43,9 @@ struct RequestHandler: Sendable {
                 return try remembering(request, &memory, now) { () throws(Refusal) in
                     try contents.delete(from: name, route, matches[0].placeholders, &store)
                 }
+            case .stream(let index): return Answer(status: 200, stream: index)
+            case .subscription(let index): return feed.subscribe(index, request)
+            case .events(let index): return feed.events(index, request)
             case .content(let name): return try contents.content(of: name, matches[0].placeholders, store)
             default: break
             }
@@ -54,7 +59,7 @@ struct RequestHandler: Sendable {
     }
 
     /// Accepts the fixed token or one from a sign-in; without either configured, everyone may call.
-    private func authorize(_ request: Request, _ signIn: SignIn?, at now: Timestamp) throws(Refusal) {
+    func authorize(_ request: Request, _ signIn: SignIn?, at now: Timestamp) throws(Refusal) {
         guard settings.token != nil || signIn != nil else { return }
         let place = schema.upstream.tokenPlace
         guard let token = place.token(in: request),
@@ -70,6 +75,7 @@ struct RequestHandler: Sendable {
         switch match.target {
         case .account:
             return .json(200, envelope.account(settings.account, named: settings.accountName))
+        case .check: return .json(200, envelope.parts(accountAtCheck))
         case .list(let name):
             return try ListHandler(handler: self, request: request, now: now).list(name, &store)
         case .record(let name):
@@ -79,9 +85,15 @@ struct RequestHandler: Sendable {
                 parent, child, match.placeholders, &store)
         case .dashboard:
             return try DashboardHandler(handler: self, request: request, now: now).answer(store)
-        case .probe, .push, .content, .upload, .removal, .login, .refresh, .logout:
+        case .probe, .push, .content, .upload, .removal, .batch, .login, .refresh, .session, .logout, .stream,
+            .subscription, .events:
             throw .notFound("such path")
         }
+    }
+
+    /// What names the account to a token that counts.
+    var accountAtCheck: [SignIn.Part] {
+        (schema.upstream.check?.account).map { [(place: $0, value: .string(settings.account))] } ?? []
     }
 
     private func record(

@@ -16,6 +16,8 @@ package struct RequestLog: Sendable {
         package var status: Int?
         /// This request itself changed something; a repeat under its idempotency key does not.
         package var applied = false
+        /// What of the body was applied, if not all of it: those elements of a batch, one a line.
+        package var appliedText: String?
         /// The faults that were injected.
         package var fault: String?
 

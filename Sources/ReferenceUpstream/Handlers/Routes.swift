@@ -8,6 +8,8 @@ struct Routes: Sendable {
         case probe
         case login(LoginWay, step: Int)
         case refresh
+        case session(SignInCall)
+        case check
         case logout
         case dashboard
         case list(entity: String)
@@ -17,6 +19,11 @@ struct Routes: Sendable {
         case content(entity: String)
         case upload(entity: String, PushRoute)
         case removal(entity: String, PushRoute)
+        case batch(BatchPlan, [BatchHandler.Candidate])
+        /// A source of signals, by its place in the schema.
+        case stream(Int)
+        case subscription(Int)
+        case events(Int)
     }
 
     struct Match {
@@ -57,7 +64,30 @@ struct Routes: Sendable {
                 }
             }
         }
-        self.routes = routes + schema.entities.flatMap(Self.contents)
+        self.routes =
+            routes + schema.entities.flatMap(Self.contents) + Self.batches(of: schema)
+            + Self.signals(schema.upstream)
+    }
+
+    /// One for each path, however many push routes share it.
+    private static func batches(of schema: EntitySchema) -> [Route] {
+        var plans: [BatchPlan] = []
+        var candidates: [String: [BatchHandler.Candidate]] = [:]
+        for entity in schema.entities {
+            for operation in Operation.allCases {
+                for route in entity.routes(for: operation) {
+                    guard let plan = route.batch, let element = plan.elements[operation] else { continue }
+                    if !plans.contains(where: { $0.call == plan.call }) { plans.append(plan) }
+                    let candidate = BatchHandler.Candidate(
+                        entity: entity.name, operation: operation, route: route, element: element)
+                    candidates[plan.call, default: []].append(candidate)
+                }
+            }
+        }
+        return plans.map { plan in
+            Route(
+                method: plan.method, path: [.text(plan.path)], target: .batch(plan, candidates[plan.call] ?? []))
+        }
     }
 
     /// Content is served at its own path and where it is uploaded, or else below its record.
@@ -80,11 +110,29 @@ struct Routes: Sendable {
         return routes
     }
 
+    private static func signals(_ plan: UpstreamPlan) -> [Route] {
+        plan.signals.enumerated().flatMap { index, source -> [Route] in
+            switch source.kind {
+            case .stream(let stream):
+                let subscription = stream.subscription.map {
+                    Route(method: $0.method, path: [.text($0.path)], target: .subscription(index))
+                }
+                return [get(stream.path, .stream(index))] + (subscription.map { [$0] } ?? [])
+            case .events(let events): return [get(events.path, .events(index))]
+            case .webhook: return []
+            }
+        }
+    }
+
     private static func signIn(_ plan: UpstreamPlan) -> [Route] {
         var routes = plan.login.flatMap { way in
             way.steps.enumerated().map { Self.post($1.path, .login(way, step: $0)) }
         }
         if let refresh = plan.refresh { routes.append(Self.post(refresh.path, .refresh)) }
+        if let call = plan.session, !call.isElsewhere { routes.append(Self.post(call.address, .session(call))) }
+        if let check = plan.check {
+            routes.append(Route(method: check.method, path: [.text(check.path)], target: .check))
+        }
         if let path = plan.logout { routes.append(Self.post(path, .logout)) }
         return routes
     }

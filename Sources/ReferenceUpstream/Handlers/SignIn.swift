@@ -28,6 +28,7 @@ struct SignIn: Sendable {
 
     let plan: UpstreamPlan
     let user: UpstreamSettings.User
+    typealias Part = (place: Place, value: JSONText)
     private var random: SplitMix64
     private(set) var mails: [Mail] = []
     /// How many steps of each way are done.
@@ -108,11 +109,15 @@ struct SignIn: Sendable {
 
     // MARK: Tokens
 
-    /// Exchanges a refresh token; if they rotate, the old one becomes invalid.
-    mutating func renew(_ body: JSONText, at now: Timestamp) throws(Refusal) -> [(place: Place, value: JSONText)] {
-        guard let plan = plan.refresh, let token = body[plan.send]?.string else {
-            throw .invalid("the refresh token is missing")
+    /// Exchanges a refresh token; if they rotate, the old one becomes invalid. `access` is the token that the request
+    /// carries.
+    mutating func renew(_ body: JSONText, _ access: String?, at now: Timestamp) throws(Refusal) -> [Part] {
+        guard let plan = plan.refresh else { throw .notFound("such path") }
+        guard let name = plan.send else {
+            guard let access, accepts(access, at: now) else { throw .unauthorized(self.plan.tokenPlace) }
+            return issue(at: now)
         }
+        guard let token = body[name]?.string else { throw .invalid("the refresh token is missing") }
         guard let expiry = refresh[token], now < expiry else {
             throw .notSignedIn("the refresh token is spent, expired or unknown; sign in again")
         }
@@ -120,17 +125,24 @@ struct SignIn: Sendable {
         return issue(at: now)
     }
 
-    private mutating func issue(at now: Timestamp) -> [(place: Place, value: JSONText)] {
+    private mutating func issue(at now: Timestamp) -> [Part] {
         guard let plan = plan.refresh else { return [] }
-        let token = "access-\(random.hex(32))"
-        access[token] = now + user.accessLifetime
-        var parts: [(place: Place, value: JSONText)] = [(plan.token, .string(token))]
-        if let place = plan.refreshToken {
+        return issue(token: plan.token, refreshToken: plan.refreshToken, plan.expiry, at: now)
+    }
+
+    mutating func issue(
+        token place: Place, refreshToken: Place?, _ expiry: TokenExpiry?, at now: Timestamp
+    ) -> [Part] {
+        let end = now + user.accessLifetime
+        let token = expiry == .jwt ? jwt(random.hex(32), until: end) : "access-\(random.hex(32))"
+        access[token] = end
+        var parts: [Part] = [(place, .string(token))]
+        if let place = refreshToken {
             let next = "refresh-\(random.hex(32))"
             refresh[next] = now + user.refreshLifetime
             parts.append((place, .string(next)))
         }
-        if let place = plan.expiresIn {
+        if let place = expiry?.place {
             parts.append((place, .integer(Int(user.accessLifetime.components.seconds))))
         }
         return parts

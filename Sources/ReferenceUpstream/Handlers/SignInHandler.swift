@@ -11,14 +11,22 @@ struct SignInHandler {
     /// Nil when the request is not one of these calls.
     func answer(_ matches: [Routes.Match], _ signIn: inout SignIn?) throws(Refusal) -> Answer? {
         switch matches[0].target {
-        case .login, .refresh: break
+        case .login, .refresh, .session: break
         default: return nil
         }
         guard var desk = signIn else { throw .notFound("such path: this upstream has no users") }
         // Kept even when refused: a wrong code uses up a try.
         defer { signIn = desk }
+        switch matches[0].target {
+        case .session(let call): return reply(try desk.open(call, request, at: now))
+        case .refresh:
+            let plan = handler.schema.upstream
+            let body = plan.refresh?.send == nil ? .object([:]) : try body()
+            let parts = try desk.renew(body, plan.tokenPlace.token(in: request), at: now)
+            return reply(parts + (plan.check?.path == plan.refresh?.path ? handler.accountAtCheck : []))
+        default: break
+        }
         let body = try body()
-        if case .refresh = matches[0].target { return reply(try desk.renew(body, at: now)) }
         // Two methods may share a path; the body shows which one is meant.
         let ways = matches.compactMap { match in
             if case .login(let way, let step) = match.target { (way: way, step: step) } else { nil }

@@ -27,7 +27,19 @@ struct Store: Sendable {
         tables = schema.entities.reduce(into: [:]) { tables, entity in
             tables[entity.name] = Table(entity: entity, records: records[entity.name] ?? [])
         }
+        for entity in schema.upstream.signals.flatMap(\.reading.entities) { tables[entity]?.isWatched = true }
         random = SplitMix64(seed: settings.seed ^ 0x6964)
+    }
+
+    /// The records that were changed since this was last called, for signals.
+    mutating func takeChanged() -> [(entity: String, key: JSONText)] {
+        guard !schema.upstream.signals.isEmpty else { return [] }
+        var changed: [(entity: String, key: JSONText)] = []
+        for entity in schema.entities {
+            changed += (tables[entity.name]?.touched ?? []).map { (entity.name, $0) }
+            tables[entity.name]?.touched = []
+        }
+        return changed
     }
 
     func record(_ entity: String, key: String) -> JSONText? { tables[entity]?[key] }

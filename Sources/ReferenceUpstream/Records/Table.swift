@@ -28,6 +28,14 @@ struct Table: Sendable {
     /// For each field used in a filter: the positions of the live records with each value.
     private var filters: [String: [String: [Int]]] = [:]
 
+    /// The keys of records that were changed since they were last taken; only noted if signals are sent.
+    var touched: [JSONText] = []
+    var isWatched = false
+
+    private mutating func touch(_ record: JSONText, _ key: String) {
+        if isWatched { touched.append(record[entity.key] ?? .string(key)) }
+    }
+
     /// Records without a usable key are kept too; they appear only in lists.
     init(entity: Entity, records: [JSONText]) {
         self.entity = entity
@@ -57,6 +65,7 @@ struct Table: Sendable {
 
     /// Replaces the record with this key, or adds it at the end.
     mutating func put(_ record: JSONText, key: String) {
+        touch(record, key)
         guard let position = positions[key], slots[position].state == .live else {
             if let dead = positions[key] {
                 changes?.remove(dead, slots: slots)
@@ -83,6 +92,7 @@ struct Table: Sendable {
     /// Deletes the record with this key; lists of changes then show the deletion, if the schema has a mark for it.
     mutating func remove(key: String, at time: Timestamp) {
         guard let position = positions[key], slots[position].state == .live else { return }
+        touch(slots[position].text, key)
         changes?.remove(position, slots: slots)
         refilter(position, from: slots[position].text, to: nil)
         live = nil

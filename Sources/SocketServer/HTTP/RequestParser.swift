@@ -77,9 +77,11 @@ package struct RequestParser {
         switch phase {
         case .requestLine, .fields: nil
         case .body(let head, _), .chunkSize(let head), .chunk(let head, _), .chunkEnd(let head), .trailers(let head):
-            isStreamed ? nil : Message(
-                method: head.method, path: head.path, query: head.query, headers: head.headers, body: [],
-                keepsAlive: false)
+            isStreamed
+                ? nil
+                : Message(
+                    method: head.method, path: head.path, query: head.query, headers: head.headers, body: [],
+                    keepsAlive: false)
         }
     }
 

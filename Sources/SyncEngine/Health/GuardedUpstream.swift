@@ -23,6 +23,10 @@ struct GuardedUpstream: Upstream {
         try await guarded(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.account() }
     }
 
+    func confirmToken() async throws(UpstreamError) {
+        try await guarded(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.confirmToken() }
+    }
+
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         var request = request
         request.mayQuoteAnswer = secretMembers(of: request.entity).isEmpty
@@ -46,6 +50,23 @@ struct GuardedUpstream: Upstream {
         return try await guarded(origin, secrets: secrets(of: request)) { () async throws(UpstreamError) in
             try await upstream.push(request, idempotencyKey: idempotencyKey)
         }
+    }
+
+    /// One request, so at most one failure of it is reported for all of them.
+    func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {
+        var batch = batch
+        for (index, element) in batch.elements.enumerated() {
+            batch.elements[index].request.secretMembers = secretMembers(of: element.request.entity)
+        }
+        let names = Set(batch.elements.map(\.request.entity))
+        let origin = RequestOrigin(entity: names.count == 1 ? names.first : nil, isChange: true)
+        let secrets = batch.elements.flatMap { self.secrets(of: $0.request) }
+        let results = try await guarded(origin, secrets: secrets) { () async throws(UpstreamError) in
+            try await upstream.push(batch)
+        }
+        let clean = results.map { result in result.mapError { $0.withoutSecrets(secrets) } }
+        if let failure = clean.lazy.compactMap(\.reportable).first { await report(origin, failure) }
+        return clean
     }
 
     func upload(
@@ -72,6 +93,39 @@ struct GuardedUpstream: Upstream {
         }
         return try await guarded(RequestOrigin(), secrets: secrets) { () async throws(UpstreamError) in
             try await upstream.download(address, limit: limit, into: sink)
+        }
+    }
+
+    /// A page of a list of events, for signals.
+    func events(_ request: PageRequest) async throws(UpstreamError) -> Page {
+        var request = request
+        request.mayQuoteAnswer = schema.entities.allSatisfy(\.secretMembers.isEmpty)
+        return try await besides { () async throws(UpstreamError) in try await upstream.page(request) }
+    }
+
+    func follow(
+        _ stream: SignalStream, after lastEvent: String?, clock: any Clock<Duration>,
+        receive: @escaping @Sendable (StreamNews) -> Void
+    ) async throws(UpstreamError) -> StreamEnd {
+        try await besides { () async throws(UpstreamError) in
+            try await upstream.follow(stream, after: lastEvent, clock: clock, receive: receive)
+        }
+    }
+
+    /// A request that records do not depend on: its failure says nothing about the upstream, unless it cannot be reached
+    /// or asks to be left alone.
+    private func besides<Answer: Sendable>(
+        _ request: () async throws(UpstreamError) -> Answer
+    ) async throws(UpstreamError) -> Answer {
+        if let refusal = await refusal() { throw refusal }
+        do throws(UpstreamError) {
+            return try await request()
+        } catch {
+            switch error {
+            case .offline, .throttled: await report(RequestOrigin(), error)
+            default: break
+            }
+            throw error
         }
     }
 
@@ -126,6 +180,20 @@ extension JSONText {
             return value
         }
         return texts
+    }
+}
+
+extension BatchResult {
+    /// What the result of one change says about the upstream.
+    fileprivate var reportable: UpstreamError? {
+        switch self {
+        case .failure(let error):
+            switch error {
+            case .throttled, .unclear: error
+            default: nil
+            }
+        case .success: nil
+        }
     }
 }
 

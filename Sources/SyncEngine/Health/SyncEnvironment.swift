@@ -29,7 +29,21 @@ struct SyncEnvironment: Sendable {
     let changed: @Sendable () -> Void
     let log: Logger
     let sleeps: LoopSleeps
+    /// Which batch routes are open.
+    let batches = BatchRoutes()
     let isolation = EngineIsolation()
+}
+
+extension SyncEnvironment {
+    /// The upstream has refused a batch.
+    var noteBatchLimit: @Sendable (_ message: String, _ size: Int) -> Void {
+        { [log, changed] message, size in
+            log.warning(
+                "the upstream refuses batches of changes; sending fewer at a time, and trying again later",
+                metadata: ["at_a_time": "\(max(size, 1))", "error": "\(message)"])
+            changed()
+        }
+    }
 }
 
 /// Lends its executor to every part of one engine.

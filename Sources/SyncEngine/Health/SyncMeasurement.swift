@@ -23,6 +23,19 @@ package enum SyncMeasurement: Sendable, Equatable {
         case interrupted
     }
 
+    package enum SignalOutcome: String, Sendable, CaseIterable {
+        /// It causes a read.
+        case accepted
+        /// What it names waits to be read anyway.
+        case joined
+        /// It names no entity of the schema.
+        case unknown
+        /// It was not signed, or wrongly.
+        case refused
+    }
+
+    /// A signal of a source.
+    case signal(source: String, SignalOutcome)
     /// One attempt to send a change.
     case push(entity: String, PushOutcome, duration: Duration)
     /// One entity's pull.

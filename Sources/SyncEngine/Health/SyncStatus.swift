@@ -42,7 +42,11 @@ package struct SyncStatus: Sendable, Equatable {
     package var retryAfter: Timestamp?
     /// What is left of the upstream's limits; nil if it has none.
     package var budget: Budget?
+    /// Why changes go out one by one, or fewer at a time, though the schema has batches; nil if they do not.
+    package var batches: String?
     package var entities: [String: Entity]
+    /// The schema's sources of signals, in its order.
+    package var signals: [SignalStatus] = []
 }
 
 /// Why a sync failed, sorted by what the caller can do.

@@ -36,6 +36,7 @@ actor WakeableSleep {
 struct LoopSleeps: Sendable {
     let pull: WakeableSleep
     let push: WakeableSleep
+    let signals: WakeableSleep
     /// One for each upload that may run at a time, in addition to the requests that `SyncSettings.parallel` allows.
     let uploads: [WakeableSleep]
 
@@ -44,6 +45,7 @@ struct LoopSleeps: Sendable {
     init(clock: any Clock<Duration>) {
         pull = WakeableSleep(clock: clock)
         push = WakeableSleep(clock: clock)
+        signals = WakeableSleep(clock: clock)
         uploads = (0..<Self.parallelUploads).map { _ in WakeableSleep(clock: clock) }
     }
 

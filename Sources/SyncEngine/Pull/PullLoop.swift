@@ -51,6 +51,12 @@ actor PullLoop: TokenRefusalObserver {
         await environment.sleeps.pull.wake()
     }
 
+    /// Starts a run after the one under way, which may have read too early what the request is about.
+    func requestAfterThisRun(_ request: SyncRequest) async {
+        schedule(request)
+        await environment.sleeps.pull.wake()
+    }
+
     /// Adds to what the next run does, which is then due at once.
     func schedule(_ request: SyncRequest) { requested = request.merged(with: requested) }
 
@@ -96,7 +102,9 @@ actor PullLoop: TokenRefusalObserver {
             if let due, await monitor.canCall {
                 requested = nil
                 try await runOnce(due, steps)
-                nextSyncAt = environment.monotonicNow() + waitAfterRun()
+                let next = environment.monotonicNow() + waitAfterRun()
+                // Runs for some entities do not put off the one for all.
+                nextSyncAt = due.entities == nil ? next : min(nextSyncAt ?? next, next)
             } else if requested != nil, await !monitor.canCall {
                 waiters.finish(.failure(await monitor.reasonNotToSync), through: run.number + 1)
             }

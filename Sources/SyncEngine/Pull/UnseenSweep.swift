@@ -39,6 +39,8 @@ struct UnseenSweep {
         }
         let rows = try store.rowCounts()[entity.name] ?? 0
         do {
+            // To a caller without a token, a list may show only what is public.
+            try await puller.upstream.confirmToken()
             if count <= AbsenceJudge.most, let outcome = try await outcomeOfAsking(rows: rows) { return outcome }
             if !isConfirmed, let reason = try await reasonToHold(count, rows: rows) {
                 return try await held(count, reason)

@@ -79,7 +79,7 @@ extension Pusher {
 
     /// The record cannot be read now; its key shows when the request is repeated, or else in a pull.
     private func repeated(_ change: OutboxChange) -> PushOutcome {
-        guard schema.upstream.idempotencyHeader != nil else { return .acknowledged(record: nil) }
+        guard recognizesRepeat(of: change) else { return .acknowledged(record: nil) }
         let failure = PushFailure(
             kind: "malformed", message: "the answer held no record with a key, and reading it failed; repeating later")
         let outcome = again(change, failure)
@@ -93,7 +93,7 @@ extension Pusher {
 
     /// The key shows whether the upstream has answered the request before, so repeating it once may bring the record.
     private func withoutLookUp(_ change: OutboxChange, _ entity: Entity) async throws -> PushOutcome {
-        guard !change.isTried, schema.upstream.idempotencyHeader != nil else {
+        guard !change.isTried, recognizesRepeat(of: change) else {
             // The upstream gave it another key, which a pull will bring; or it cannot be asked.
             guard change.isTried, try reader.canRead(entity, change.record),
                 let found = try await reader.record(of: entity, known: change.record)

@@ -4,7 +4,7 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// Sends queued changes: those of one record in order, different records in parallel.
+/// Sends queued changes, one attempt of one change at a time. `PushDrain` says which, `BatchPusher` sends several at once.
 struct Pusher {
     let schema: EntitySchema
     let store: CacheStore
@@ -25,6 +25,10 @@ struct Pusher {
     var measure: @Sendable (SyncMeasurement) -> Void = { _ in }
     /// Learns which changes get through.
     var passage = PushPassage()
+    /// Which batch routes are open.
+    var batches = BatchRoutes()
+    /// Called when the upstream has refused a batch, with its words and how many changes it gets at a time from now on.
+    var noteBatchLimit: @Sendable (_ message: String, _ size: Int) -> Void = { _, _ in }
     /// True for the one change that finds out whether an outage is over: no pull precedes it.
     var isTrial = false
     /// When the current attempt began.
@@ -34,68 +38,8 @@ struct Pusher {
 
     var reader: RecordReader { RecordReader(schema: schema, store: store, upstream: upstream) }
 
-    /// Sends until no ready change is admitted. Throws an error that concerns the whole upstream, after which nothing
-    /// more is begun; attempts under way have been settled by then.
-    func drain(through gate: PushAdmission) async throws {
-        let failure = try await withThrowingTaskGroup(of: (Int64, UpstreamError?).self) { group in
-            let slots = AsyncSemaphore(await gate.slots())
-            var inFlight: Set<Int64> = []
-            var failure: UpstreamError?
-            while true {
-                // Twice the slots: as many changes again are read in advance or being settled.
-                let free = failure == nil ? await 2 * gate.slots() - inFlight.count : 0
-                if free > 0 {
-                    let ready = try await ready(limit: free, notOf: inFlight, gate)
-                    let newest = await gate.newest()
-                    for change in ready where change.id <= newest {
-                        guard await gate.mayBegin(change) else { continue }
-                        inFlight.insert(change.id)
-                        group.addTask {
-                            let slot = await slots.take()
-                            defer { slot.give() }
-                            do {
-                                return (change.id, try await begun(in: slot).send(change))
-                            } catch {
-                                await gate.breaksOff(change)
-                                throw error
-                            }
-                        }
-                    }
-                }
-                guard let (id, error) = try await group.next() else { return failure }
-                inFlight.remove(id)
-                failure = failure ?? error
-            }
-        }
-        if let failure { throw failure }
-    }
-
-    private func ready(
-        limit: Int, notOf inFlight: Set<Int64>, _ gate: PushAdmission
-    ) async throws -> [OutboxChange] {
-        if let barred = await gate.barred() {
-            let others = try ready(limit: 1, notOf: inFlight.union(barred))
-            return others.isEmpty ? try ready(limit: 1, notOf: inFlight) : others
-        }
-        let allowance = await gate.allowance()
-        guard allowance != .all else {
-            return try ready(limit: limit, notOf: inFlight)
-        }
-        let untried = try store.readyChanges(limit: limit, at: monotonicNow(), untried: true, in: lane, notOf: inFlight)
-        guard allowance == .trial, let trial = try store.leastTriedChange(at: monotonicNow()),
-            !inFlight.contains(trial.id)
-        else {
-            return untried
-        }
-        return [trial] + untried.prefix(limit - 1)
-    }
-
-    private func ready(limit: Int, notOf others: Set<Int64>) throws -> [OutboxChange] {
-        try store.readyChanges(limit: limit, at: monotonicNow(), in: lane, notOf: others)
-    }
-
     /// This pusher for one attempt, which begins now.
-    private func begun(in slot: AsyncSemaphore.Slot) -> Pusher {
+    func begun(in slot: AsyncSemaphore.Slot) -> Pusher {
         var pusher = self
         pusher.slot = slot
         pusher.begunAt = monotonicNow()
@@ -135,11 +79,16 @@ struct Pusher {
 
     // MARK: Before an attempt
 
+    /// Whether the upstream knows that a change was sent before by its idempotency key.
+    func recognizesRepeat(of change: OutboxChange) -> Bool {
+        schema.upstream.recognizesRepeats && change.hasShownKey
+    }
+
     /// The change to send, merged with the server's version where needed; nil when there is nothing left to send.
     private func prepared(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
         // Sending a content twice is the same as sending it once.
         guard !change.isContentOnly else { return change }
-        let isUnclear = change.isTried && schema.upstream.idempotencyHeader == nil
+        let isUnclear = change.isTried && !recognizesRepeat(of: change)
         if change.operation == .create {
             if isUnclear || change.wasAccepted { return try await lookedUp(change, entity) }
             guard change.isTried, hasLookUp(change, entity) else { return change }
@@ -227,7 +176,7 @@ struct Pusher {
     /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no
     /// incremental pull covers it. Unless the server checks versions, an edit must that sends more than it changes: an
     /// edit of a set sends what others have added to it, and a PUT the whole record.
-    private func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
+    func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
         if change.version == nil, change.replaced != nil { return true }
         guard change.operation != .create, !change.isTried else { return false }
         if change.version == nil, change.body.members.contains(where: { entity[field: $0.key]?.mergesAsSet == true }) {
@@ -276,10 +225,23 @@ struct Pusher {
             let failure = PushFailure(kind: "unsendable", message: "the schema has no way to send this change")
             return try await settle(change, as: .failed(failure))
         }
+        await passage.begins(change.id)
+        let result: BatchResult
+        do throws(UpstreamError) {
+            result = .success(try await deliver(request, of: change))
+        } catch {
+            result = .failure(error)
+        }
+        return try await conclude(change, entity, result)
+    }
+
+    /// Settles an attempt by what the upstream answered to it.
+    func conclude(
+        _ change: OutboxChange, _ entity: Entity, _ result: BatchResult
+    ) async throws -> UpstreamError? {
         let answer: PushAnswer
         do throws(UpstreamError) {
-            await passage.begins(change.id)
-            answer = try await deliver(request, of: change)
+            answer = try result.get()
             await passage.passes(change.id)
         } catch .cancelled {
             throw CancellationError()
@@ -381,6 +343,7 @@ extension Pusher {
             schema: environment.schema, store: environment.store, upstream: upstream,
             retry: environment.settings.retry, now: environment.now, monotonicNow: environment.monotonicNow,
             random: environment.random, freshness: freshness, contents: environment.contents, lane: lane,
-            clockOffset: environment.clockOffset, measure: environment.measure, passage: PushPassage(monitor))
+            clockOffset: environment.clockOffset, measure: environment.measure, passage: PushPassage(monitor),
+            batches: environment.batches, noteBatchLimit: environment.noteBatchLimit)
     }
 }

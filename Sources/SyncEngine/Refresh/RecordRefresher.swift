@@ -10,8 +10,13 @@ struct RecordRefresher: Sendable {
     private let monitor: HealthMonitor
     private let account: AccountCheck
     private let coalescer: RequestCoalescer
+    private let urgency: RequestBudget.Urgency
 
-    init(_ environment: SyncEnvironment, monitor: HealthMonitor, account: AccountCheck) {
+    init(
+        _ environment: SyncEnvironment, monitor: HealthMonitor, account: AccountCheck,
+        urgency: RequestBudget.Urgency = .urgent
+    ) {
+        self.urgency = urgency
         self.environment = environment
         self.monitor = monitor
         self.account = account
@@ -24,20 +29,35 @@ struct RecordRefresher: Sendable {
     ///
     /// Returns after ten seconds at the latest. The request is refused when any other request would be.
     func refresh(_ entity: Entity, key: String) async -> RefreshOutcome {
-        // No record has a longer key.
-        guard entity.pull != nil, key.utf8.count <= 500 else { return .unsupported }
+        guard canRead(entity, key: key) else { return .unsupported }
         return await coalescer.outcome(of: RequestCoalescer.Name(entity: entity.name, key: key)) {
-            do {
-                return try await ask(for: key, entity)
-            } catch let error as UpstreamError {
-                return RefreshOutcome(error)
-            } catch let error as SyncError {
-                return .unavailable("\(error)")
-            } catch {
-                environment.log.error("a record could not be refreshed", metadata: ["error": "\(error)"])
-                return .unavailable("\(error)")
-            }
+            await read(entity, key: key)
         }
+    }
+
+    /// The same for a caller that needs an answer to a request of its own, however long it takes.
+    func read(_ entity: Entity, key: String) async -> RefreshOutcome {
+        guard canRead(entity, key: key) else { return .unsupported }
+        do {
+            return try await ask(for: key, entity)
+        } catch let error as UpstreamError {
+            return RefreshOutcome(error)
+        } catch let error as SyncError {
+            return .unavailable("\(error)")
+        } catch {
+            environment.log.error("a record could not be refreshed", metadata: ["error": "\(error)"])
+            return .unavailable("\(error)")
+        }
+    }
+
+    /// No record has a longer key.
+    private func canRead(_ entity: Entity, key: String) -> Bool { entity.pull != nil && key.utf8.count <= 500 }
+
+    /// Whether the upstream is known to serve single records of the entity. Where it is not, a 404 says nothing.
+    func hasServedSingles(of entity: Entity) -> Bool {
+        let judge = AbsenceJudge(
+            store: store, upstream: environment.upstream, schema: environment.schema, now: environment.now)
+        return (try? judge.hasServed(entity)) ?? false
     }
 
     private func ask(for key: String, _ entity: Entity) async throws -> RefreshOutcome {
@@ -49,7 +69,7 @@ struct RecordRefresher: Sendable {
         case .known(let name, let remote): (current, known) = (name, remote)
         }
         guard entity.recordPath(of: known) != nil else { return .unsupported }
-        let upstream = monitor.guardedUpstream()
+        let upstream = monitor.guardedUpstream(for: nil, urgency)
         try await account.require(from: upstream)
         let position = try store.position()
         let judge = AbsenceJudge(

@@ -1,24 +1,24 @@
 package import EntitySchema
-internal import JSONText
 
-/// A token that is refreshed when it expires, by the schema's `auth.refresh`.
+/// A token that is renewed when it expires: by the schema's `auth.refresh`, or by a sign-in with stored credentials.
 ///
 /// Requests that find it expired at the same time share one exchange. The new tokens are on disk before they are used,
-/// because an upstream that rotates refresh tokens no longer accepts the old one. A sign-in with `login` replaces the
-/// file; each exchange checks for that first.
+/// because an upstream that rotates refresh tokens no longer accepts the old one, and because a restart then needs no
+/// sign-in. A sign-in with `login` replaces the file; each exchange checks for that first.
 package actor RotatingToken: Credentials {
-    private let refresh: UpstreamPlan.Refresh
-    private let caller: HTTPCaller
+    private let refresh: TokenRefresh?
+    private let signIn: StoredSignIn?
     private let store: TokenStore
     private let now: @Sendable () -> Timestamp
     /// As they are on disk; nil before the first read.
     private var tokens: Tokens?
-    /// From a refresh and not on disk yet; they must not be used before they are.
+    /// From an exchange and not on disk yet; they must not be used before they are.
     private var unsaved: Tokens?
     private var running: Task<Result<Tokens, UpstreamError>, Never>?
+    /// The last access token that the upstream refused.
+    private var refused: String?
     private var refusal: Refusal?
-    /// How long before its expiry a token is refreshed.
-    private var margin = RotatingToken.longestMargin
+    private var pace = SignInPace()
 
     private struct Refusal {
         var token: String
@@ -26,49 +26,59 @@ package actor RotatingToken: Credentials {
         var error: UpstreamError
     }
 
-    private static let longestMargin = Duration.seconds(30)
     /// How long a refused refresh token is not sent again.
     private static let retryAfterRefusal = Duration.seconds(60)
 
+    /// `secrets` are the stored credentials for the plan's session; without them nothing signs in by itself.
     package init(
-        plan: UpstreamPlan, refresh: UpstreamPlan.Refresh, baseURL: String? = nil, transport: any HTTPTransport,
-        store: TokenStore, deadline: Duration = .seconds(15), clock: ServerClock? = nil,
+        plan: UpstreamPlan, refresh: UpstreamPlan.Refresh?, secrets: SecretFiles? = nil, baseURL: String? = nil,
+        transport: any HTTPTransport, store: TokenStore, deadline: Duration = .seconds(15), clock: ServerClock? = nil,
         budget: RequestBudget? = nil, now: @escaping @Sendable () -> Timestamp
     ) {
-        self.refresh = refresh
-        caller = HTTPCaller(
-            baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: 1 << 20,
-            answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: clock,
-            budget: budget, now: now)
+        let caller = HTTPCaller(
+            plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, clock: clock, budget: budget,
+            now: now)
+        self.refresh = refresh.map { TokenRefresh(plan: $0, caller: caller) }
+        signIn = secrets.flatMap { secrets in
+            plan.session.map { StoredSignIn(call: $0, secrets: secrets, caller: caller) }
+        }
         self.store = store
         self.now = now
     }
 
-    /// Refreshes a token that is about to expire. One that cannot be refreshed now is used until it expires.
+    /// Renews a token that is about to expire. One that cannot be renewed now is used until it expires.
     package func current() async throws(UpstreamError) -> String? {
         if tokens == nil { tokens = try load() }
-        guard let known = tokens else { return nil }
-        guard known.refresh != nil, let end = known.expiresAt, end.since(now()) < margin else { return known.access }
+        guard let known = tokens else { return signIn == nil ? nil : try await renewed().access }
+        guard known.isDue(at: now()), signIn != nil || refresh?.isPossible(with: known) == true else {
+            return known.access
+        }
         do throws(UpstreamError) {
             return try await renewed().access
         } catch {
-            guard error != .cancelled, end > now() else { throw error }
+            guard error != .cancelled, !known.hasEnded(at: now()) else { throw error }
             return known.access
         }
     }
 
-    package func renew(refused: String?) async throws(UpstreamError) -> Bool {
-        if let tokens, tokens.access != refused { return true }
+    package func renew(refused token: String?) async throws(UpstreamError) -> Bool {
+        if let tokens, tokens.access != token { return true }
+        if let tokens, refused != token {
+            refused = token
+            pace.noteRefusal(of: tokens, at: now())
+        }
         _ = try await renewed()
         return true
     }
 
     package var missing: String? {
         do {
-            return try store.load() == nil ? Self.notSignedIn : nil
+            if try store.load() != nil { return nil }
         } catch {
             return nil
         }
+        guard let signIn else { return Self.notSignedIn }
+        return signIn.secrets.problem(with: signIn.call.secretNames)
     }
 
     private static let notSignedIn = "not signed in; run repairminder-sync login"
@@ -96,65 +106,67 @@ package actor RotatingToken: Credentials {
     }
 
     private func next() async throws(UpstreamError) -> Tokens {
-        guard let saved = try load() else {
-            throw .unauthorized(Self.notSignedIn)
-        }
-        if saved != tokens {
+        let saved = try load()
+        guard saved != nil || signIn != nil else { throw .unauthorized(Self.notSignedIn) }
+        if let saved, saved != tokens {
             unsaved = nil
-            guard saved.expiresAt.map({ $0 <= now() }) ?? false else { return saved }
+            guard saved.hasEnded(at: now()) else { return saved }
         }
         if let unsaved {
             try save(unsaved)
             return unsaved
         }
-        guard let token = saved.refresh else {
-            throw .unauthorized("the token has expired and there is no refresh token; run repairminder-sync login")
-        }
-        if let refusal, refusal.token == token, (.zero..<Self.retryAfterRefusal).contains(now().since(refusal.time)) {
-            throw refusal.error
-        }
-        do throws(UpstreamError) {
-            let fresh = try await ask(with: token)
-            if let other = try load(), other != saved { return other }
-            unsaved = fresh
-            try save(fresh)
-            return fresh
-        } catch .unauthorized(let message) {
-            if unsaved == nil, let other = try load(), other != saved { return other }
-            if unsaved == nil { refusal = Refusal(token: token, time: now(), error: .unauthorized(message)) }
-            throw .unauthorized(message)
-        }
-    }
-
-    /// The tokens that the upstream returns for a refresh token.
-    private func ask(with token: String) async throws(UpstreamError) -> Tokens {
-        let path = refresh.path
-        var request = refresh.request(with: token)
-        if let access = tokens?.access { request.secrets.append(access) }
-        let response = try await caller.send(request)
-        if let failure = caller.failure(response, to: request) { throw classified(failure, response.status) }
-        let time = now()
-        guard let answer = try? caller.json(response, path),
-            var fresh = Tokens(answer: answer, as: refresh, at: time)
-        else {
-            throw .unauthorized(
-                "POST \(path) answered no token at \(refresh.token.description); correct upstream.auth.refresh in the "
-                    + "schema, then run repairminder-sync login")
-        }
-        fresh.refresh = fresh.refresh ?? token
-        // A token that lives no longer than the usual margin would be refreshed for each request.
-        margin = fresh.expiresAt.map { min(Self.longestMargin, $0.since(time) / 2) } ?? Self.longestMargin
+        let fresh = try await obtained(from: saved)
+        if let other = try load(), other != saved { return other }
+        unsaved = fresh
+        try save(fresh)
         return fresh
     }
 
-    private func classified(_ failure: UpstreamError, _ status: Int) -> UpstreamError {
-        switch failure {
-        case .throttled, .unclear: failure
-        case _ where [400, 401, 403].contains(status):
-            .unauthorized("the sign-in has ended (\(failure.message)); run repairminder-sync login")
-        default:
-            .unauthorized(
-                "\(failure.message) to the token refresh; correct upstream.auth.refresh in the schema")
+    private func obtained(from saved: Tokens?) async throws(UpstreamError) -> Tokens {
+        if let saved, let refresh, refresh.isPossible(with: saved), !mustSignIn(saved, refresh) {
+            do throws(UpstreamError) {
+                return try await refreshed(saved, refresh)
+            } catch {
+                guard signIn != nil, case .unauthorized = error else { throw error }
+            }
+        }
+        guard let signIn else {
+            throw .unauthorized("the token has expired and there is no refresh token; run repairminder-sync login")
+        }
+        return try await signedIn(signIn)
+    }
+
+    /// Whether a refresh is pointless: the token that it would send no longer counts.
+    private func mustSignIn(_ saved: Tokens, _ refresh: TokenRefresh) -> Bool {
+        signIn != nil && refresh.sendsAccess && (saved.access == refused || saved.hasEnded(at: now()))
+    }
+
+    private func refreshed(_ saved: Tokens, _ refresh: TokenRefresh) async throws(UpstreamError) -> Tokens {
+        let proof = refresh.proof(in: saved)
+        if let refusal, refusal.token == proof, (.zero..<Self.retryAfterRefusal).contains(now().since(refusal.time)) {
+            throw refusal.error
+        }
+        do throws(UpstreamError) {
+            return try await refresh.tokens(for: saved, beside: tokens?.access)
+        } catch {
+            guard case .unauthorized = error else { throw error }
+            if let other = try load(), other != saved { return other }
+            refusal = Refusal(token: proof, time: now(), error: error)
+            throw error
+        }
+    }
+
+    private func signedIn(_ signIn: StoredSignIn) async throws(UpstreamError) -> Tokens {
+        let request = try signIn.request()
+        try pace.check(request, at: now())
+        do throws(UpstreamError) {
+            let tokens = try await signIn.tokens(request)
+            pace.noteSignIn(tokens, at: now())
+            return tokens
+        } catch {
+            if case .unauthorized = error { pace.noteRefusal(of: request, error, at: now()) }
+            throw error
         }
     }
 

@@ -30,7 +30,7 @@ package struct SignInSession: Sendable {
         for step in way.steps {
             for question in step.questions { known[question.name] = .string(try await ask(question)) }
             let answer = try await call(step, known)
-            if let tokens = Tokens(answer: answer, as: refresh, at: now()) { return tokens }
+            if let tokens = TokenAnswer(refresh).tokens(in: answer, at: now()) { return tokens }
             for keepsake in step.keep {
                 guard let value = keepsake.place.value(in: answer) else {
                     throw UpstreamError.malformed(

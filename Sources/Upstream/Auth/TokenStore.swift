@@ -7,27 +7,33 @@ package struct Tokens: Sendable, Equatable {
     package var refresh: String?
     /// By this machine's clock; nil when the upstream does not say.
     package var expiresAt: Timestamp?
+    /// When it should be renewed, for a token that lives too briefly for the usual margin.
+    package var renewsAt: Timestamp?
 
-    package init(access: String, refresh: String? = nil, expiresAt: Timestamp? = nil) {
+    package init(access: String, refresh: String? = nil, expiresAt: Timestamp? = nil, renewsAt: Timestamp? = nil) {
         self.access = access
         self.refresh = refresh
         self.expiresAt = expiresAt
+        self.renewsAt = renewsAt
     }
 
-    /// From the response to a sign-in or a refresh; nil when it contains no token.
-    init?(answer: JSONText, as refresh: UpstreamPlan.Refresh, at now: Timestamp) {
-        guard let access = refresh.token.value(in: answer)?.string, Self.isSendable(access) else { return nil }
-        let life = refresh.expiresIn?.value(in: answer)?.wholeNumber.map { Duration.seconds(min($0, 1 << 40)) }
-        self.init(
-            access: access, refresh: refresh.refreshToken?.value(in: answer)?.string,
-            expiresAt: life.map { now + $0 })
+    /// How long before its expiry a token is renewed.
+    static let margin = Duration.seconds(30)
+
+    /// Whether it is time to renew it. False if the upstream does not say when it expires.
+    func isDue(at now: Timestamp) -> Bool {
+        guard let expiresAt else { return false }
+        return renewsAt.map { $0 <= now } ?? (expiresAt.since(now) < Self.margin)
     }
+
+    func hasEnded(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
 
     /// Whether a header or a parameter can hold the token.
     static func isSendable(_ token: String) -> Bool { TokenPlace.bearer.accepts(token) }
 }
 
-/// The file that stores a sign-in: `{"token","refresh_token","expires_at"}`, mode 0600.
+/// The file that stores a sign-in: `{"token","refresh_token","expires_at"}`, mode 0600, with `renews_at` for tokens that
+/// live briefly.
 package struct TokenStore: Sendable {
     package let path: String
 
@@ -37,10 +43,12 @@ package struct TokenStore: Sendable {
 
     /// Returns once the tokens would survive a power loss. When it throws, the previous ones are still there.
     package func save(_ tokens: Tokens) throws(TokenFileError) {
-        let text = JSONText.object([
-            "token": .string(tokens.access), "refresh_token": .string(tokens.refresh),
-            "expires_at": .string(tokens.expiresAt?.description),
-        ])
+        var members: [(key: String, value: JSONText)] = [
+            ("token", .string(tokens.access)), ("refresh_token", .string(tokens.refresh)),
+            ("expires_at", .string(tokens.expiresAt?.description)),
+        ]
+        if let renewsAt = tokens.renewsAt { members.append(("renews_at", .string(renewsAt.description))) }
+        let text = JSONText.object(members: members)
         try PrivateFile(path: path).write(text.bytes + [UInt8(ascii: "\n")])
     }
 
@@ -50,8 +58,9 @@ package struct TokenStore: Sendable {
         guard let json = try? JSONText(bytes), let access = json["token"]?.string, Tokens.isSendable(access) else {
             throw TokenFileError(message: "\(path) contains no token; run repairminder-sync login")
         }
+        let time: (String) -> Timestamp? = { name in json[name]?.string.flatMap { Timestamp(iso8601: $0) } }
         return Tokens(
-            access: access, refresh: json["refresh_token"]?.string,
-            expiresAt: json["expires_at"]?.string.flatMap { Timestamp(iso8601: $0) })
+            access: access, refresh: json["refresh_token"]?.string, expiresAt: time("expires_at"),
+            renewsAt: time("renews_at"))
     }
 }

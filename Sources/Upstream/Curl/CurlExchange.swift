@@ -109,7 +109,7 @@ final class CurlExchange {
         try easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
             guard let this else { return 0 }
             let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return CurlExchange.from(this).response.takeHeaderLine(line) ? line.count : 0
+            return CurlExchange.from(this).takeHeader(line) ? line.count : 0
         }
         try easy.set(CURLOPT_WRITEDATA, this)
         try easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, this in
@@ -150,6 +150,16 @@ final class CurlExchange {
 
     private static func localPlace(_ address: String) -> String {
         "it is at \(address), which only this machine or its network can reach"
+    }
+
+    private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        let hadHead = response.hasHead
+        guard response.takeHeaderLine(line) else { return false }
+        let isNew = response.hasHead && !hadHead
+        guard let sink = request.sink, isNew, (200..<300).contains(easy.status) else { return true }
+        let head = HTTPResponse(status: easy.status, headers: response.headers)
+        refusal = sink.begin(head.status, head.mediaType)
+        return refusal == nil
     }
 
     /// An error response needs less than this.

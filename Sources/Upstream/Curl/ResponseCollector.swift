@@ -9,6 +9,9 @@ struct ResponseCollector {
     private(set) var body: [UInt8] = []
     private(set) var refusal: String?
 
+    /// Whether all headers have come.
+    var hasHead: Bool { section == .trailers }
+
     private let maximumBody: Int
     private var headerBytes = 0
     private var section = Section.statusLine

@@ -4,10 +4,12 @@ internal import Synchronization
 
 /// An upstream over HTTP, as its schema describes it.
 package struct HTTPUpstream: Upstream {
-    private let plan: UpstreamPlan
+    let plan: UpstreamPlan
     private(set) var caller: HTTPCaller
     private let token: (any Credentials)?
     private let identity = IdentityMemory()
+    /// Nil if the schema has no `auth.check`.
+    private let verifier: TokenVerifier?
     private let elsewhere: @Sendable () -> [ListElsewhere]
 
     /// `baseURL` replaces the schema's; `deadline` is for each exchange as a whole, `maximumBody` for each response, in
@@ -22,6 +24,7 @@ package struct HTTPUpstream: Upstream {
         self.plan = plan
         self.elsewhere = elsewhere
         self.token = token
+        verifier = plan.check.map { TokenVerifier($0) }
         caller = HTTPCaller(
             baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: maximumBody,
             answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: clock,
@@ -39,7 +42,7 @@ package struct HTTPUpstream: Upstream {
     package func account() async throws(UpstreamError) -> SignedInAccount? {
         guard let account = plan.account else { return nil }
         let carried = try await token?.current()
-        let (response, used) = try await exchange(account.request, token: carried)
+        let (response, used) = try await exchange(account.request, token: carried) { _ in false }
         let known = try signedIn(response, account)
         identity.note(account: known.id, of: used)
         return known
@@ -60,7 +63,7 @@ package struct HTTPUpstream: Upstream {
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let list = request.list
         let request = try await filled(request)
-        let response = try await send(request.request)
+        let response = try await send(request.request, isDoubtful: { isEmpty($0, request) })
         let answer = try ListAnswer(response, at: list.records) { () throws(UpstreamError) in
             try caller.json(response, request.path)
         }
@@ -81,6 +84,21 @@ package struct HTTPUpstream: Upstream {
             if count > 0 { page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list) }
         }
         return page
+    }
+
+    package func confirmToken() async throws(UpstreamError) {
+        guard let verifier else { return }
+        let carried = try await token?.current()
+        guard let objection = try await verifier.objection(to: carried, by: caller) else { return }
+        _ = try await token?.renew(refused: carried)
+        throw UpstreamError.unauthorized(objection).withoutSecrets(secrets(of: carried))
+    }
+
+    private func isEmpty(_ response: HTTPResponse, _ request: PageRequest) -> Bool {
+        let answer = try? ListAnswer(response, at: request.list.records) { () throws(UpstreamError) in
+            try caller.json(response, request.path)
+        }
+        return answer?.records.elementCount == 0
     }
 
     /// The request with what its placeholders stand for that only the upstream knows: whose records they are, and its
@@ -111,14 +129,19 @@ package struct HTTPUpstream: Upstream {
         guard let single = entity.pull?.single, let request = entity.recordRequest(of: known) else { return nil }
         let response: HTTPResponse
         do throws(UpstreamError) {
-            response = try await send(request)
+            response = try await send(
+                request,
+                isDoubtful: { response in
+                    let body = try? caller.json(response, request.path)
+                    return body.flatMap { single.record(in: $0, of: entity) } == nil
+                })
         } catch .gone {
             return nil
         }
         let body = try caller.json(response, request.path)
         // As GraphQL says that there is no such record.
         if !single.isPlaceInherited, single.place.isNull(in: body) { return nil }
-        guard let record = single.place.record(in: body, key: entity.key, isInherited: single.isPlaceInherited) else {
+        guard let record = single.record(in: body, of: entity) else {
             throw .malformed(
                 "\(request.path) answered no record with \(entity.key) at \(single.place.description); correct "
                     + "pull.record.at in the schema")
@@ -142,7 +165,10 @@ package struct HTTPUpstream: Upstream {
         _ request: PushRequest, _ idempotencyKey: String, _ transfer: Transfer
     ) async throws(UpstreamError) -> PushAnswer {
         let sent = request.request(plan, idempotencyKey: idempotencyKey)
-        let (response, secrets) = try await sendChange(sent, transfer)
+        let (response, secrets) = try await sendChange(sent, transfer) { response in
+            let answer = ChangeAnswer(request: request, sent: sent, response: response, plan: plan.answers)
+            return (try? answer.meaning()) == nil
+        }
         var quotable = sent
         quotable.secrets += secrets
         let answer = ChangeAnswer(request: request, sent: quotable, response: response, plan: plan.answers)
@@ -152,7 +178,7 @@ package struct HTTPUpstream: Upstream {
         }
     }
 
-    private func version(of record: JSONText, _ response: HTTPResponse) -> String? {
+    func version(of record: JSONText, _ response: HTTPResponse) -> String? {
         switch plan.version {
         case nil: nil
         // A weak tag never matches (RFC 9110, 13.1.1), so a change that carried it would always be refused.
@@ -191,43 +217,79 @@ package struct HTTPUpstream: Upstream {
 
     /// Throws for every status but 2xx. Never sends a token of another account than the one that `account` last
     /// returned: the caller has chosen its cache by that.
+    ///
+    /// `isDoubtful` says whether a 2xx answer looks as one does to a caller without a token: empty, or without what it
+    /// should have.
     func send(
-        _ request: WireRequest, transfer: Transfer = Transfer()
+        _ request: WireRequest, transfer: Transfer = Transfer(),
+        isDoubtful: (HTTPResponse) -> Bool = { _ in false }
     ) async throws(UpstreamError) -> HTTPResponse {
-        try await sendChange(request, transfer).response
+        try await sendChange(request, transfer, isDoubtful: isDoubtful).response
     }
 
     /// The same; also returns the token that was sent, which no error may repeat.
-    private func sendChange(
-        _ request: WireRequest, _ transfer: Transfer
+    func sendChange(
+        _ request: WireRequest, _ transfer: Transfer = Transfer(),
+        isDoubtful: (HTTPResponse) -> Bool = { _ in false }
     ) async throws(UpstreamError) -> (response: HTTPResponse, secrets: [String]) {
         let carried = try await token?.current()
         try await requireSameAccount(carried)
-        let (response, used) = try await exchange(request, token: carried, check: true, transfer: transfer)
+        let (response, used) = try await exchange(
+            request, token: carried, check: true, transfer: transfer, isDoubtful: isDoubtful)
         return (response, secrets(of: carried, used))
     }
 
-    /// A request whose token is refused is sent once more if there is another token. Also returns the token used last.
+    /// A request whose token no longer counts is sent once more if there is another token. Also returns the token used
+    /// last.
     private func exchange(
-        _ request: WireRequest, token carried: String?, check: Bool = false, transfer: Transfer = Transfer()
+        _ request: WireRequest, token carried: String?, check: Bool = false, transfer: Transfer = Transfer(),
+        isDoubtful: (HTTPResponse) -> Bool
     ) async throws(UpstreamError) -> (response: HTTPResponse, token: String?) {
         var used = carried
         var response = try await caller.send(request, token: used, transfer: transfer)
-        if let token, caller.refusesToken(response), try await token.renew(refused: used) {
+        var objection = try await objection(to: used, after: response, request, isDoubtful)
+        if let token, objection != nil || caller.refusesToken(response), try await token.renew(refused: used) {
             used = try await token.current()
             if check { try await requireSameAccount(used) }
             response = try await caller.send(request, token: used, transfer: transfer)
+            objection = try await self.objection(to: used, after: response, request, isDoubtful)
         }
         var request = request
         request.secrets += secrets(of: carried, used)
-        if let failure = caller.failure(response, to: request) {
+        let refusal = objection.map { UpstreamError.unauthorized($0).withoutSecrets(request.secrets) }
+        if let failure = refusal ?? caller.failure(response, to: request) {
             throw token == nil ? failure.withoutToken : failure
         }
         return (response, used)
     }
 
+    /// Why the token that a request carried no longer counts; nil if it does, or if nothing suggests otherwise.
+    private func objection(
+        to token: String?, after response: HTTPResponse, _ request: WireRequest, _ isDoubtful: (HTTPResponse) -> Bool
+    ) async throws(UpstreamError) -> String? {
+        guard let verifier, !caller.refusesToken(response) else { return nil }
+        switch caller.failure(response, to: request) {
+        case nil where !isDoubtful(response): return nil
+        case nil, .barred, .gone, .refused: return try await verifier.objection(to: token, by: caller)
+        default: return nil
+        }
+    }
+
     private func secrets(of tokens: String?...) -> [String] {
         tokens.compactMap(\.self).flatMap(plan.tokenPlace.secrets)
+    }
+
+    /// The token for a stream; nil when there is none.
+    func streamToken() async throws(UpstreamError) -> String? {
+        let carried = try await token?.current()
+        try await requireSameAccount(carried)
+        return carried
+    }
+
+    /// Whether there is another token than the one that was refused.
+    func renewsToken(refused: String?) async throws(UpstreamError) -> Bool {
+        guard let token else { return false }
+        return try await token.renew(refused: refused)
     }
 
     /// Asks for the account of a token that was not seen before.
@@ -241,6 +303,12 @@ package struct HTTPUpstream: Upstream {
             throw .unauthorized("the token now belongs to another account (\(id)); nothing was sent with it")
         }
         identity.note(account: id, of: token)
+    }
+}
+
+extension PullPlan.Single {
+    fileprivate func record(in body: JSONText, of entity: Entity) -> JSONText? {
+        place.record(in: body, key: entity.key, isInherited: isPlaceInherited)
     }
 }
 

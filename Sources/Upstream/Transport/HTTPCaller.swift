@@ -11,7 +11,7 @@ struct HTTPCaller: Sendable {
     /// The largest response that is accepted, in bytes.
     let maximumBody: Int
     /// How an answer says whether the request succeeded.
-    let answers: AnswerPlan
+    var answers: AnswerPlan
     /// Sent with every request.
     let headers: [UpstreamPlan.Header]
     /// Where the token is sent.
@@ -40,9 +40,10 @@ struct HTTPCaller: Sendable {
     ) async throws(UpstreamError) -> HTTPResponse {
         guard let baseURL else { throw .held(Self.missingAddress) }
         var call = call.authorized(by: token, at: tokenPlace)
-        call.headers += headers.map { WireRequest.Header($0.name, $0.value) }
+        call.add(headers)
         var request = HTTPRequest(call, base: baseURL, deadline: deadline)
-        request.maximumBody = call.isReading ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
+        let isLarge = call.isReading || call.hasManyAnswers
+        request.maximumBody = isLarge ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
         transfer.apply(to: &request)
         let pass = try await pass()
         let sentAt = clock?.instant
@@ -53,19 +54,22 @@ struct HTTPCaller: Sendable {
             return response
         } catch {
             if let pass { budget?.leave(pass) }
-            let failure: UpstreamError =
-                switch error {
-                case .unreachable(let message): .offline(message)
-                case .ambiguous(let message): .unclear(status: nil, message)
-                case .unacceptable(let message): .malformed(message)
-                case .cancelled: .cancelled
-                }
-            throw failure.withoutSecrets(call.secrets)
+            throw failure(error).withoutSecrets(call.secrets)
+        }
+    }
+
+    /// What it means that no complete response came.
+    func failure(_ error: TransportError) -> UpstreamError {
+        switch error {
+        case .unreachable(let message): .offline(message)
+        case .ambiguous(let message): .unclear(status: nil, message)
+        case .unacceptable(let message): .malformed(message)
+        case .cancelled: .cancelled
         }
     }
 
     /// Waits for the budget; nil without one.
-    private func pass() async throws(UpstreamError) -> RequestBudget.Pass? {
+    func pass() async throws(UpstreamError) -> RequestBudget.Pass? {
         guard let budget else { return nil }
         do {
             return try await budget.enter(turn.urgency, waits: turn.waits)
@@ -155,6 +159,27 @@ struct HTTPCaller: Sendable {
         case 409, 412: return .changed(status: status, message)
         default: return .refused(status: status, message)
         }
+    }
+}
+
+extension HTTPCaller {
+    /// `baseURL` replaces the plan's.
+    init(
+        plan: UpstreamPlan, baseURL: String?, transport: any HTTPTransport, deadline: Duration,
+        clock: ServerClock? = nil, budget: RequestBudget? = nil, now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.init(
+            baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: 1 << 20,
+            answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: clock, budget: budget,
+            now: now)
+    }
+
+    /// The same for whole addresses on other hosts. They get none of the upstream's headers, and their clocks and limits
+    /// are not the upstream's.
+    var elsewhere: HTTPCaller {
+        HTTPCaller(
+            baseURL: "", transport: transport, deadline: deadline, maximumBody: maximumBody, answers: answers,
+            headers: [], tokenPlace: tokenPlace, clock: nil, now: now)
     }
 }
 

@@ -16,6 +16,7 @@ struct Configuration: Sendable, Equatable {
     var backup: Backup
     var content: Content
     var listen: Listen
+    var signals: Signals
     var dashboard: Dashboard
     var reminders: Reminders
     var mirror: Mirror
@@ -27,6 +28,10 @@ struct Configuration: Sendable, Equatable {
         /// Without a trailing slash; nil for the schema's.
         var baseURL: String?
         var tokenFile: String?
+        /// What the schema names `{$setting.NAME}`: name → text.
+        var settings: [String: String] = [:]
+        /// The files with what the schema names `{$secret.NAME}`: name → path.
+        var secrets: [String: String] = [:]
         /// The maximum number of requests in flight.
         var parallel: Int
         /// The limit for one request and its response.
@@ -77,6 +82,14 @@ struct Configuration: Sendable, Equatable {
         var rate: Int?
         /// The threads that serve requests.
         var threads: Int
+    }
+
+    /// Calls of the upstream that tell of changes.
+    struct Signals: Sendable, Equatable {
+        /// Nil when off.
+        var listen: ListenAddress?
+        /// The file with the secrets by which the calls are signed.
+        var secretFile: String?
     }
 
     struct Dashboard: Sendable, Equatable {

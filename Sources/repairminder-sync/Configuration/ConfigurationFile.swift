@@ -12,6 +12,8 @@ struct ConfigurationFile {
     }
 
     private(set) var values: [ConfigurationKey: Value] = [:]
+    /// By name.
+    private(set) var maps: [ConfigurationMap: [String: Value]] = [:]
     private let path: String
 
     /// `path` appears in every error. Throws when the text is not YAML or not a configuration.
@@ -33,6 +35,10 @@ struct ConfigurationFile {
         "\(Self.place(path, values[key]?.line)): \(key.rawValue)"
     }
 
+    func place(of map: ConfigurationMap, _ name: String) -> String {
+        "\(Self.place(path, maps[map]?[name]?.line)): \(map.rawValue).\(name)"
+    }
+
     private mutating func read(_ node: Node, section: String?) throws(ConfigurationError) {
         guard let mapping = node.mapping else {
             throw error(node, section, "expected a mapping (key: value)")
@@ -42,6 +48,8 @@ struct ConfigurationFile {
             let full = section.map { "\($0).\(name)" } ?? name
             if let key = ConfigurationKey(rawValue: full) {
                 try set(key, to: value)
+            } else if let map = ConfigurationMap(rawValue: full) {
+                if !value.isNull { try read(value, into: map) }
             } else if section == nil, Self.sections.contains(name) {
                 if !value.isNull { try read(value, section: name) }
             } else {
@@ -56,10 +64,21 @@ struct ConfigurationFile {
         values[key] = Value(text: scalar.string, line: node.mark?.line ?? 0)
     }
 
+    private mutating func read(_ node: Node, into map: ConfigurationMap) throws(ConfigurationError) {
+        guard let mapping = node.mapping else { throw error(node, map.rawValue, "expected a mapping (name: value)") }
+        for (nameNode, value) in mapping where !value.isNull {
+            guard let name = nameNode.string else { throw error(nameNode, map.rawValue, "expected a text key") }
+            guard let scalar = value.scalar else {
+                throw error(value, "\(map.rawValue).\(name)", "expected a single value")
+            }
+            maps[map, default: [:]][name] = Value(text: scalar.string, line: value.mark?.line ?? 0)
+        }
+    }
+
     private static let sections = Set(ConfigurationKey.allCases.map(\.components).filter { $0.count > 1 }.map { $0[0] })
 
     private func unknown(_ node: Node, _ name: String) -> ConfigurationError {
-        let known = ConfigurationKey.allCases.map(\.rawValue)
+        let known = ConfigurationKey.allCases.map(\.rawValue) + ConfigurationMap.allCases.map(\.rawValue)
         let near =
             Suggestion.nearest(to: name, among: known + Self.sections.sorted())
             ?? known.first { $0.hasSuffix(".\(name)") }

@@ -26,6 +26,8 @@ enum ConfigurationKey: String, CaseIterable, Sendable {
     case listenGroup = "listen.group"
     case listenRate = "listen.rate"
     case listenThreads = "listen.threads"
+    case signalsListen = "signals.listen"
+    case signalsSecretFile = "signals.secret_file"
     case dashboardTimeZone = "dashboard.time_zone"
     case remindersCommand = "reminders.command"
     case remindersWebhook = "reminders.webhook"

@@ -21,6 +21,16 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(name: .customLong("upstream.token-file"), help: ArgumentHelp("The upstream's token.", valueName: "file"))
     var upstreamTokenFile: String?
 
+    @Option(
+        name: .customLong("upstream.setting"), parsing: .singleValue,
+        help: ArgumentHelp("A setting of the schema; can be repeated.", valueName: "name=value"))
+    var upstreamSettings: [String] = []
+
+    @Option(
+        name: .customLong("upstream.secret"), parsing: .singleValue,
+        help: ArgumentHelp("A credential's file; can be repeated.", valueName: "name=file"))
+    var upstreamSecrets: [String] = []
+
     @Option(name: .customLong("upstream.parallel"), help: ArgumentHelp("Parallel requests.", valueName: "n"))
     var upstreamParallel: String?
 
@@ -100,6 +110,16 @@ struct ConfigurationOptions: ParsableArguments {
     var listenThreads: String?
 
     @Option(
+        name: .customLong("signals.listen"),
+        help: ArgumentHelp("Where the upstream's webhooks arrive, or off.", valueName: "ip:port"))
+    var signalsListen: String?
+
+    @Option(
+        name: .customLong("signals.secret-file"),
+        help: ArgumentHelp("The secrets that sign webhooks.", valueName: "file"))
+    var signalsSecretFile: String?
+
+    @Option(
         name: .customLong("dashboard.time-zone"),
         help: ArgumentHelp("The dashboard's time zone.", valueName: "zone"))
     var dashboardTimeZone: String?
@@ -138,12 +158,15 @@ struct ConfigurationOptions: ParsableArguments {
     var logFormat: String?
 
     func configuration(environment: Environment) throws(ConfigurationError) -> Configuration {
-        try ConfigurationReader(path: config, flags: flags, environment: environment).configuration()
+        try ConfigurationReader(path: config, flags: flags, maps: maps, environment: environment).configuration()
     }
 
     func setupReader(environment: Environment) -> SetupReader {
-        SetupReader(path: config, flags: flags, environment: environment)
+        SetupReader(path: config, flags: flags, maps: maps, environment: environment)
     }
+
+    /// `NAME=VALUE`, as given.
+    private var maps: [ConfigurationMap: [String]] { [.settings: upstreamSettings, .secrets: upstreamSecrets] }
 
     /// The flags that are set.
     var flags: [ConfigurationKey: String] {
@@ -159,6 +182,7 @@ struct ConfigurationOptions: ParsableArguments {
             .contentKeepSize: contentKeepSize,
             .listenTCP: listenTCP, .listenUnix: listenUnix, .listenAllowRemote: listenAllowRemote,
             .listenGroup: listenGroup, .listenRate: listenRate, .listenThreads: listenThreads,
+            .signalsListen: signalsListen, .signalsSecretFile: signalsSecretFile,
             .dashboardTimeZone: dashboardTimeZone,
             .remindersCommand: remindersCommand, .remindersWebhook: remindersWebhook,
             .remindersDeadline: remindersDeadline, .remindersHour: remindersHour,

@@ -5,13 +5,17 @@ import Logging
 struct ConfigurationReader {
     private let layers: ConfigurationLayers
     private let values: ConfigurationValues
+    private let maps: ConfigurationMaps
     private let environment: Environment
     private let file: String?
 
     /// Reads the file at `path`; without a path, the system's file if it exists.
     ///
     /// Throws when the file at `path` cannot be read, or the file is not a configuration.
-    init(path: String?, flags: [ConfigurationKey: String], environment: Environment) throws(ConfigurationError) {
+    init(
+        path: String?, flags: [ConfigurationKey: String], maps: [ConfigurationMap: [String]] = [:],
+        environment: Environment
+    ) throws(ConfigurationError) {
         let system = environment.systemFolder + "/config.yaml"
         let path = path ?? (environment.isFile(system) ? system : nil)
         file = path
@@ -19,6 +23,7 @@ struct ConfigurationReader {
         if let path { contents = try ConfigurationFile(yaml: environment.text(of: path), path: path) }
         layers = ConfigurationLayers(flags: flags, environment: environment.variables, file: contents)
         values = ConfigurationValues(layers: layers)
+        self.maps = ConfigurationMaps(flags: maps, variables: environment.variables, file: contents)
         self.environment = environment
     }
 
@@ -39,6 +44,9 @@ struct ConfigurationReader {
             backup: try backup(),
             content: Configuration.Content(keepSize: try values.size(.contentKeepSize, else: "1GiB")),
             listen: try listen(),
+            signals: Configuration.Signals(
+                listen: try values.address(.signalsListen, else: "off"),
+                secretFile: try path(.signalsSecretFile) ?? credential("signals-secret")),
             dashboard: Configuration.Dashboard(timeZone: try values.timeZone(.dashboardTimeZone)),
             reminders: try reminders(), mirror: try mirror(),
             log: Configuration.Log(
@@ -54,8 +62,21 @@ struct ConfigurationReader {
         Configuration.Upstream(
             baseURL: try values.url(.upstreamBaseURL),
             tokenFile: try path(.upstreamTokenFile) ?? credential("upstream-token"),
+            settings: try maps.values(of: .settings).mapValues(\.text), secrets: try secrets(),
             parallel: try values.integer(.upstreamParallel, in: 1...32, else: 4),
             deadline: try values.duration(.upstreamDeadline, from: "1s", to: "10m", else: "60s"))
+    }
+
+    /// Those that the configuration names, and systemd's credentials `upstream-NAME`.
+    private func secrets() throws(ConfigurationError) -> [String: String] {
+        let named = try maps.values(of: .secrets).mapValues(resolved)
+        let folder = environment.variables["CREDENTIALS_DIRECTORY"]
+        let prefix = "upstream-"
+        let passed = folder.map(environment.names)?.filter { $0.hasPrefix(prefix) && $0 != "upstream-token" } ?? []
+        return passed.reduce(into: named) { secrets, file in
+            let name = String(file.dropFirst(prefix.count))
+            if secrets[name] == nil, let path = credential(file) { secrets[name] = path }
+        }
     }
 
     private func retry() throws(ConfigurationError) -> Configuration.Retry {
@@ -194,6 +215,8 @@ struct ConfigurationReader {
         let known = ConfigurationKey.allCases.map(\.variable)
         let unknown = environment.variables.keys.filter {
             $0.hasPrefix(ConfigurationKey.variablePrefix) && !known.contains($0)
+        }.filter { name in
+            !ConfigurationMap.allCases.contains { name.hasPrefix($0.variablePrefix) && name != $0.variablePrefix }
         }
         return unknown.sorted().map { name in
             let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""

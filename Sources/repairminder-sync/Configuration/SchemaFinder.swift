@@ -15,7 +15,7 @@ struct SchemaFinder {
         let path = try path(for: configuration)
         let text = try environment.text(of: path)
         do {
-            return try EntitySchema(yaml: text, file: path)
+            return try EntitySchema(yaml: text, file: path, settings: configuration.upstream.settings)
         } catch {
             throw ConfigurationError(place: "", problem: "\(error)")
         }
@@ -46,7 +46,9 @@ struct SchemaFinder {
             environment.names(in: folder).filter { $0.hasSuffix(".yaml") }.sorted().compactMap { name in
                 let path = "\(folder)/\(name)"
                 let text = try? environment.text(of: path)
-                return text.flatMap { try? EntitySchema(yaml: $0, file: path) }
+                return text.flatMap {
+                    try? EntitySchema(yaml: $0, file: path, settings: configuration.upstream.settings)
+                }
             }
         }.filter { seen.insert($0.name).inserted }
     }

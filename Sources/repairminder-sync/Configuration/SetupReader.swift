@@ -6,20 +6,53 @@ struct SetupReader: Sendable {
     /// The configuration file; nil for the system's.
     let path: String?
     let flags: [ConfigurationKey: String]
+    /// `NAME=VALUE`, as given.
+    var maps: [ConfigurationMap: [String]] = [:]
     let environment: Environment
 
     /// Throws for the first problem that a person must fix. Something still missing, such as a sign-in, is not an
     /// error.
     func setup() throws(ConfigurationError) -> Setup {
-        let configuration = try ConfigurationReader(path: path, flags: flags, environment: environment)
+        let configuration = try ConfigurationReader(path: path, flags: flags, maps: maps, environment: environment)
             .configuration()
         let finder = SchemaFinder(environment: environment)
-        let setup = Setup(
+        var setup = Setup(
             configuration: configuration, schema: try finder.schema(for: configuration),
             schemaFile: try finder.path(for: configuration))
         try checkToken(configuration, setup.schema)
+        try checkSecrets(configuration, setup.schema)
         try checkKey(configuration)
+        try checkSignals(&setup)
         return setup
+    }
+
+    /// Webhooks need a listener, and a listener needs webhooks and their secret.
+    private func checkSignals(_ setup: inout Setup) throws(ConfigurationError) {
+        let signals = setup.configuration.signals
+        let hasWebhooks = setup.schema.upstream.signals.contains { $0.word == "webhook" }
+        guard let address = signals.listen else {
+            if hasWebhooks {
+                setup.configuration.warnings.append(
+                    "the schema has a webhook, but signals.listen is off; only polling finds those changes")
+            }
+            return
+        }
+        guard hasWebhooks else {
+            setup.configuration.warnings.append(
+                "signals.listen is \(address), but the schema has no webhook in upstream.signals; nothing listens there"
+            )
+            return
+        }
+        guard let path = signals.secretFile else {
+            throw ConfigurationError(
+                place: "signals.secret_file",
+                problem: "it is missing; signals.listen needs a file with the secret that signs the webhooks")
+        }
+        do {
+            _ = try SignalSecrets(path: path).read()
+        } catch {
+            throw ConfigurationError(place: "signals.secret_file", problem: error.message)
+        }
     }
 
     private func checkToken(_ configuration: Configuration, _ schema: EntitySchema) throws(ConfigurationError) {
@@ -28,6 +61,15 @@ struct SetupReader: Sendable {
             _ = try FileToken(path: path, for: schema.upstream.tokenPlace)
         } catch {
             throw ConfigurationError(place: "upstream.token_file", problem: error.message)
+        }
+    }
+
+    /// One that is not stored yet is no error; one that others may read, or that holds no credential, is.
+    private func checkSecrets(_ configuration: Configuration, _ schema: EntitySchema) throws(ConfigurationError) {
+        let secrets = SecretFiles(paths: configuration.upstream.secrets)
+        for name in schema.upstream.session?.secretNames ?? [] where secrets.paths[name] != nil {
+            guard let problem = secrets.problem(with: [name]) else { continue }
+            throw ConfigurationError(place: "upstream.secrets.\(name)", problem: problem)
         }
     }
 

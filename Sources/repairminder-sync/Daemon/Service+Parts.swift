@@ -71,8 +71,9 @@ extension Service {
             retry: RetryPolicy(
                 maximumAttempts: configuration.retry.maximumAttempts, base: configuration.retry.base,
                 cap: configuration.retry.cap),
-            // A request whose token is rejected is sent again after refreshing the token and checking the account.
-            patience: configuration.upstream.deadline * 5 + .seconds(60))
+            // A request whose token is rejected is sent again after renewing the token and checking the account; where the
+            // token can be checked, each answer may wait for one check that is under way and for another.
+            patience: configuration.upstream.deadline * (setup.schema.upstream.check == nil ? 5 : 9) + .seconds(60))
         return SyncEngine(
             store: store, contents: contents, schema: setup.schema, upstream: try upstream(serverClock),
             settings: settings, clock: TimerClock(),
@@ -119,18 +120,35 @@ extension Service {
             sleep: { try await TimerClock().sleep(for: $0) }, journal: journal)
     }
 
-    /// The configured token file, otherwise the sign-in saved by `login`, if the schema defines how to refresh it.
+    /// The configured token file; otherwise the sign-in saved by `login`, or one with stored credentials, if the schema
+    /// says how.
     private func credentials(
         _ transport: CurlTransport, _ clock: ServerClock, _ budget: RequestBudget?
     ) throws -> (any Credentials)? {
         if let path = configuration.upstream.tokenFile {
             return try FileToken(path: path, for: setup.schema.upstream.tokenPlace)
         }
-        guard let refresh = setup.schema.upstream.refresh else { return nil }
+        let plan = setup.schema.upstream
+        guard plan.refresh != nil || plan.session != nil else { return nil }
         return RotatingToken(
-            plan: setup.schema.upstream, refresh: refresh, baseURL: configuration.upstream.baseURL,
+            plan: plan, refresh: plan.refresh, secrets: SecretFiles(paths: configuration.upstream.secrets),
+            baseURL: configuration.upstream.baseURL,
             transport: transport, store: TokenStore(path: configuration.signInFile), clock: clock, budget: budget,
             now: host.now)
+    }
+
+    /// Nil when the upstream makes no calls to this machine.
+    func webhookServer(_ engine: SyncEngine) throws -> SocketServer? {
+        let sources = setup.schema.upstream.signals.filter { $0.word == "webhook" }
+        guard let address = configuration.signals.listen, let path = configuration.signals.secretFile, !sources.isEmpty
+        else { return nil }
+        let receiver = WebhookReceiver(
+            sources: sources, secrets: try SignalSecrets(path: path).read(),
+            limit: RateLimit(perSecond: 200, burst: 1000, now: { .now }), now: host.now,
+            accept: { engine.take($0, from: $1) }, refuse: { engine.refuseSignal(from: $0) })
+        return SocketServer(
+            listeners: address.addresses.map { .tcp(host: $0.host, port: $0.port) },
+            limits: WebhookReceiver.limits, threads: 1, handler: { receiver.respond(to: $0) })
     }
 
     func server(

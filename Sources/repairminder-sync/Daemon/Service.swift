@@ -69,6 +69,10 @@ struct Service: Sendable {
         let engine = try engine(store, contents)
         let server = try server(store, engine, state, listeners: await listeners())
         for address in try server.bind() { log.notice("listening", metadata: ["address": "\(address)"]) }
+        let webhooks = try webhookServer(engine)
+        for address in try webhooks?.bind() ?? [] {
+            log.notice("listening for webhooks", metadata: ["address": "\(address)"])
+        }
         await ready()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -84,6 +88,7 @@ struct Service: Sendable {
                     store.signal.close()
                 }
             }
+            if let webhooks { group.addTask { try await webhooks.run() } }
             group.addTask { try await logKeeper(store, engine).run() }
             group.addTask { try await backupKeeper(store).run() }
             if let contents { group.addTask { try await contentKeeper(store, contents).run() } }

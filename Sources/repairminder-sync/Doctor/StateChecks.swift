@@ -68,6 +68,9 @@ struct StateChecks {
                 _ = try FileToken(path: path, for: schema.upstream.tokenPlace)
                 return .ok("token", "read from \(path)")
             }
+            if let session = schema.upstream.session {
+                return credentials(session, try TokenStore(path: configuration.signInFile).load())
+            }
             guard schema.upstream.refresh != nil else { return .ok("token", "none configured") }
             guard let tokens = try TokenStore(path: configuration.signInFile).load() else {
                 return .warning(
@@ -80,6 +83,20 @@ struct StateChecks {
         } catch {
             return .error("token", error.message, "fix that file, or run repairminder-sync login")
         }
+    }
+
+    private func credentials(_ session: SignInCall, _ tokens: Tokens?) -> Finding {
+        let secrets = SecretFiles(paths: configuration.upstream.secrets)
+        guard let problem = secrets.problem(with: session.secretNames) else {
+            return .ok("token", "the daemon signs in by itself")
+        }
+        guard session.secretNames.allSatisfy({ secrets.paths[$0] != nil }) else {
+            return .warning(
+                "token", problem, "store the credential, unless systemd passes it to the service as upstream-NAME")
+        }
+        return tokens == nil
+            ? .error("token", problem, "correct that file; see docs/guides/securing.md")
+            : .warning("token", problem, "correct that file before the current token expires")
     }
 
     private func secretKey() -> Finding {

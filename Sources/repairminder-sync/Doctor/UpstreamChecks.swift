@@ -3,7 +3,8 @@ import Upstream
 
 /// Checks the upstream: reachability, encryption, clock and token.
 ///
-/// Sends the token but never refreshes it: only the daemon does.
+/// Sends the token but never refreshes it: only the daemon does. Signs in with stored credentials if it must, and keeps
+/// nothing of it.
 struct UpstreamChecks {
     let configuration: Configuration
     let schema: EntitySchema
@@ -22,9 +23,11 @@ struct UpstreamChecks {
         let request = HTTPRequest(url: address + schema.upstream.probe, deadline: .seconds(10))
         do throws(TransportError) {
             let response = try await transport.send(request)
+            // One sign-in for all that follows.
+            let token = token(over: transport)
             return [
-                reachable(response, address), encryption(address), clock(response), await account(transport),
-            ].compactMap(\.self) + (await lists(transport))
+                reachable(response, address), encryption(address), clock(response), await account(transport, token),
+            ].compactMap(\.self) + (await lists(transport, token))
         } catch {
             return [unreachable(error, address)]
         }
@@ -82,7 +85,7 @@ struct UpstreamChecks {
         }
     }
 
-    private func upstream(_ transport: any HTTPTransport, _ token: StaticToken?) -> HTTPUpstream {
+    private func upstream(_ transport: any HTTPTransport, _ token: (any Credentials)?) -> HTTPUpstream {
         HTTPUpstream(
             plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
             deadline: .seconds(10), budget: budget,
@@ -93,28 +96,28 @@ struct UpstreamChecks {
 
     /// Compares what the upstream serves with the schema: one finding for each list and record, and for each difference.
     func probed() async throws -> [Finding] {
-        await probe(over: try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")).findings()
+        let transport = try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
+        return await probe(over: transport, token(over: transport)).findings()
     }
 
-    private func probe(over transport: CurlTransport) -> UpstreamProbe {
-        let watched = WatchedTransport(transport)
+    private func probe(over transport: CurlTransport, _ token: (any Credentials)?) -> UpstreamProbe {
+        let watched = WatchedTransport(transport, ignoring: schema.upstream.check?.path)
         return UpstreamProbe(
-            schema: schema, upstream: upstream(watched, currentToken()), transport: watched, now: now())
+            schema: schema, upstream: upstream(watched, token), transport: watched, now: now())
     }
 
     /// Whether the upstream answers as the schema expects; only what is amiss, if anything is.
-    private func lists(_ transport: CurlTransport) async -> [Finding] {
-        let found = await probe(over: transport).findings()
+    private func lists(_ transport: CurlTransport, _ token: (any Credentials)?) async -> [Finding] {
+        let found = await probe(over: transport, token).findings()
         // Said by `account` already, and then no list was read.
         if found.contains(where: { $0.check == "account" && $0.level == .error }) { return [] }
         let amiss = found.filter { $0.level != .ok }
         return amiss.isEmpty ? [.ok("lists", "the upstream answers as \(schema.name) expects")] : amiss
     }
 
-    private func account(_ transport: CurlTransport) async -> Finding {
+    private func account(_ transport: CurlTransport, _ token: (any Credentials)?) async -> Finding {
         let check = "account"
         guard schema.upstream.account != nil else { return .ok(check, "the upstream has no accounts") }
-        let token = currentToken()
         do {
             return .ok(check, try await upstream(transport, token).account()?.id ?? "none")
         } catch .unauthorized(let message) where token != nil && configuration.upstream.tokenFile == nil {
@@ -128,11 +131,15 @@ struct UpstreamChecks {
         }
     }
 
-    private func currentToken() -> StaticToken? {
+    private func token(over transport: CurlTransport) -> (any Credentials)? {
         if let path = configuration.upstream.tokenFile {
             return (try? FileToken(path: path, for: schema.upstream.tokenPlace))?.current().map(StaticToken.init)
         }
-        return (try? TokenStore(path: configuration.signInFile).load())?.map { StaticToken(token: $0.access) } ?? nil
+        let stored = try? TokenStore(path: configuration.signInFile).load()
+        let session = ProbeSession(
+            plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
+            secrets: SecretFiles(paths: configuration.upstream.secrets), stored: stored, now: now)
+        return session ?? stored.map { StaticToken(token: $0.access) }
     }
 
     /// A token that is never refreshed.

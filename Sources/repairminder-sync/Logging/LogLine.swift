@@ -45,7 +45,9 @@ struct LogLine {
 
     /// The value unquoted when its end is unambiguous, otherwise as a JSON string.
     private static func quoted(_ value: String) -> String {
-        let isPlain = value.unicodeScalars.allSatisfy { !TerminalText.isUnsafe($0) && !" \"=\\".unicodeScalars.contains($0) }
+        let isPlain = value.unicodeScalars.allSatisfy {
+            !TerminalText.isUnsafe($0) && !" \"=\\".unicodeScalars.contains($0)
+        }
         return isPlain && !value.isEmpty ? value : escaped(JSONText.string(value).text)
     }
 

@@ -10,7 +10,8 @@ enum TerminalText {
 
     /// For a cell or a line: line breaks and tabs become spaces.
     static func line(_ text: String) -> String {
-        let flat = text.unicodeScalars.contains { isSpace($0) }
+        let flat =
+            text.unicodeScalars.contains { isSpace($0) }
             ? String(String.UnicodeScalarView(text.unicodeScalars.map { isSpace($0) ? " " : $0 })) : text
         return escaped(flat, isUnsafe)
     }

@@ -45,6 +45,27 @@ struct NamedFile {
         }
     }
 
+    /// Writes these bytes and waits for the disk. When it throws, this file is empty.
+    func write(_ bytes: [UInt8]) throws(StateError) {
+        guard Self.write(bytes[...], to: descriptor), fsync(descriptor) == 0 else {
+            let error = failure("cannot write \(path)")
+            ftruncate(descriptor, 0)
+            throw error
+        }
+    }
+
+    /// The text of this file; nil when it cannot be read, or is not UTF-8.
+    func text() -> String? {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: Self.pieceSize)
+        while true {
+            let count = read(descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count == 0 ? String(validating: bytes, as: UTF8.self) : nil }
+            bytes += piece[..<count]
+        }
+    }
+
     /// Copies this file into a new one that only this user can read.
     func copy(to target: String) throws(StateError) {
         let into = Glibc.open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -61,13 +82,18 @@ struct NamedFile {
             let count = read(source, &piece, piece.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return count == 0 }
-            var rest = piece[..<count]
-            while !rest.isEmpty {
-                let written = rest.withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
-                guard written > 0 || errno == EINTR else { return false }
-                rest = rest.dropFirst(max(written, 0))
-            }
+            guard write(piece[..<count], to: target) else { return false }
         }
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to target: Int32) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(target, $0.baseAddress, $0.count) }
+            guard written > 0 || errno == EINTR else { return false }
+            rest = rest.dropFirst(max(written, 0))
+        }
+        return true
     }
 
     private static func open(_ path: String, _ flags: Int32, mode: UInt64) -> Int32 {

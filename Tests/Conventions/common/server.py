@@ -224,6 +224,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do
 
     def send(self, response):
+        if hasattr(response.body, "__next__"):
+            self.stream(response)
+            return
         data = response.body if isinstance(response.body, bytes) else b"" if response.body is None else dumps(response.body)
         self.send_response(response.status)
         if data:
@@ -235,6 +238,18 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD" and response.status not in (204, 304):
             self.wfile.write(data)
+
+    def stream(self, response):
+        """Sends pieces of bytes as they come, until there are no more."""
+        self.close_connection = True
+        self.send_response(response.status)
+        self.send_header("Content-Type", response.type)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.flush()
+        for piece in response.body:
+            self.wfile.write(piece)
+            self.wfile.flush()
 
     def log_message(self, *_):
         pass

@@ -90,8 +90,7 @@ class Story:
         """Raises `Failed`; returns lines of what happened."""
         self.folder = Path(folder)
         self.token = self.folder / "token"
-        self.write_token()
-        settings = {"upstream": {"base_url": self.server.url, "token_file": self.token}, **self.settings}
+        settings = {"upstream": {"base_url": self.server.url, **self.credentials()}, **self.settings}
         self.daemon = Daemon(folder, self.server.address, settings, schema=self.schema())
         began = time.monotonic()
         self.daemon.start(within=30)
@@ -127,6 +126,13 @@ class Story:
         path = self.folder / "schema.yaml"
         path.write_text(text)
         return path
+
+    def credentials(self):
+        """What the daemon is given: a token, unless it signs in by itself."""
+        if hasattr(self.side, "credentials"):
+            return self.side.credentials(self)
+        self.write_token()
+        return {"token_file": self.token}
 
     def write_token(self):
         fresh = self.folder / "token.new"
@@ -256,7 +262,8 @@ class Story:
         self.server.renew()
         record = self.random.choice(self.rows_here("orders"))
         self.edit("orders", record)
-        self.write_token()
+        if not hasattr(self.side, "credentials"):
+            self.write_token()
         self.sent("after the token expired")
 
     # Checking

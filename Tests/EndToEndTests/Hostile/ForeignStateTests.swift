@@ -33,7 +33,8 @@ struct ForeignStateTests {
                 fields: { id: { type: string }, title: { type: string } }
                 pull: { path: /tasks }
             """, to: "home.yaml")
-        return try temporary.write("schema: \(schema)\nstate_dir: \(state)\nlisten: { tcp: '127.0.0.1:1' }\n", to: "c.yaml")
+        return try temporary.write(
+            "schema: \(schema)\nstate_dir: \(state)\nlisten: { tcp: '127.0.0.1:1' }\n", to: "c.yaml")
     }
 
     private static func make(_ folder: String, _ mode: mode_t, _ user: uid_t = 0) throws {
@@ -111,6 +112,19 @@ struct ForeignStateTests {
         try #require(try await run("backup", temporary.path("root/copy.db")).status == 0)
         let (status, output) = try await run("restore", "\(state)/out/copy.db")
         #expect(status != 0, "\(output)")
+    }
+
+    @Test("root's export of the queue goes to a folder of root, and can be imported from there")
+    func queue() async throws {
+        _ = try await run("import-mirror", mirror)
+        try Self.make(temporary.path("root"), 0o700)
+        let file = temporary.path("root/queue.ndjson")
+        let (status, output) = try await run("queue", "export", file)
+        #expect(status == 0, "\(output)")
+        #expect(try owners(in: temporary.path("root")) == [0])
+        let imported = try await run("queue", "import", file)
+        #expect(imported.status == 0, "\(imported.output)")
+        #expect(try owners(in: state) == [Self.owner])
     }
 
     @Test("it works below a directory that only root can enter, as systemd keeps the state of dynamic users")

@@ -41,8 +41,31 @@ actor Gateway {
         let carried = HTTPRequest(
             method: request.method, url: target + request.path + query,
             headers: headers.map { HTTPHeader($0.name, $0.value) }, body: request.body.isEmpty ? nil : request.body)
+        if request.headers[single: "Accept"] == "text/event-stream" { return stream(carried, transport) }
         guard let answer = try? await transport.send(carried) else { return Response(status: 502) }
         let kept = answer.headers.filter { ["content-type", "etag"].contains($0.name.lowercased()) }
         return Response(status: answer.status, headers: kept.map { ($0.name, $0.value) }, body: answer.body)
+    }
+
+    /// Passes an event stream on as it comes.
+    private static func stream(_ request: HTTPRequest, _ transport: CurlTransport) -> Response {
+        Response(status: 200, headers: [("Content-Type", "text/event-stream")]) { write in
+            let (pieces, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+            var carried = request
+            carried.deadline = .seconds(300)
+            carried.maximumBody = 1 << 40
+            carried.sink = BodySink {
+                continuation.yield(Array($0))
+                return true
+            }
+            let task = Task { [carried] in
+                _ = try? await transport.send(carried)
+                continuation.finish()
+            }
+            defer { task.cancel() }
+            for await piece in pieces {
+                guard (try? await write(piece)) != nil else { return }
+            }
+        }
     }
 }

@@ -165,7 +165,8 @@ struct CallerGuardTests {
             #expect(answer.header("Cross-Origin-Resource-Policy") == "same-origin", "\(path)")
         }
         #expect(await api.call("GET", "/v1/orders/a").header("Cache-Control") == "private, no-cache")
-        #expect(await api.call("GET", "/v1/status", headers: ["Authorization": nil]).header("Cache-Control") == "no-store")
+        #expect(
+            await api.call("GET", "/v1/status", headers: ["Authorization": nil]).header("Cache-Control") == "no-store")
     }
 
     private static let tcp = Peer.tcp(

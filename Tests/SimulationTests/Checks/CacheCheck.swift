@@ -137,7 +137,9 @@ struct CacheCheck {
         for row in server.rows(entity) where row.changedAt < watermark - overlap {
             // A record that becomes visible long after its change time is found by the next full pull.
             let lateness = server.time(at: row.visibleAt).since(row.changedAt)
-            guard lateness < overlap / 2, world.isInWindow(entity, row.record), !undecided.contains("\(entity)/\(row.key)") else { continue }
+            guard lateness < overlap / 2, !undecided.contains("\(entity)/\(row.key)"),
+                world.isInWindow(entity, row.record)
+            else { continue }
             let remote = known[row.key]?.remote
             guard row.isDeleted ? remote != nil : remote?.text != row.record.text else { continue }
             throw Violation(

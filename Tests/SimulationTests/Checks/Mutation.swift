@@ -82,6 +82,11 @@ enum Mutation: String, Sendable, CaseIterable {
                     (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 700),
                     (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 5000),
                 ]
+            case .forgetsHeldRecords:
+                [
+                    (.nothing, 5000), (.poison(entity: "orders", pick: 0, .alwaysRefuses), 0),
+                    (.edit(daemon: 0, entity: "orders", pick: 0, fields: 1), 400_000),
+                ]
             default: []
             }
         return actions.map { Step(number: 0, action: $0, wait: $1) }

@@ -20,6 +20,9 @@ struct HabitSchema {
     var quotesMoney = false
     /// How the projects' fields are sent: by one route, or some of them as a form.
     var writing = Writing.plain
+    /// How several changes go out in one request.
+    var batching = Batching.none
+    var batchSize = 3
     /// The paging is not declared, so a list ends where the server cuts it off.
     var pages = true
 
@@ -38,6 +41,18 @@ struct HabitSchema {
 
     enum Writing: CaseIterable {
         case plain, typed, enclosed, mergePatch, jsonPatch, form, wholeByPatch
+    }
+
+    enum Batching: CaseIterable {
+        case none, keyed, plain, atomic
+        /// Only new projects, by a route of their own.
+        case creations
+    }
+
+    mutating func drawBatching(seed: UInt64) {
+        var random = SplitMix64(seed: seed ^ 0x6261_7463_6800)
+        batching = random.pick(Batching.allCases)
+        batchSize = random.within(2...5)
     }
 
     mutating func drawWriting(seed: UInt64) {
@@ -98,6 +113,7 @@ struct HabitSchema {
               records: data
             \(wrapsRecords ? "" : "  record: item")
             \(hasIdempotency ? "  idempotency_header: Idempotency-Key" : "")
+            \(batch)
             \(["", "  version: { etag: true }", "  version: { field: updated_at, header: If-Version }"][version])
             entities:
               projects:
@@ -125,7 +141,7 @@ struct HabitSchema {
                   \(hasTombstones ? "deleted: deleted_at" : "")
                   \(children == 1 ? "detail: { path: \"/projects/{id}/tasks\", into: tasks, when_changed: touched_at }" : "")
                 push:
-                  create: { call: POST /projects, fields: [\(own)\(sent)]\(lookUp("title")) }
+                  create: { call: POST /projects, fields: [\(own)\(sent)]\(lookUp("title"))\(creationBatch) }
                   update: \(update)
                   delete: { call: "DELETE /projects/{id}" }
               tasks:
@@ -142,6 +158,24 @@ struct HabitSchema {
                   update: { call: "PATCH /tasks/{id}", fields: [text, hours] }
                   delete: { call: "DELETE /tasks/{id}" }
             """
+    }
+
+    private var batch: String {
+        let element = #"method: "{$method}", url: "{$path}", body: $body"#
+        let call =
+            "call: POST /batch, size: \(batchSize), body: { requests: $changes }, results: results, status: status"
+        let marked = #"by: { id: "{$id}" }, answer: body, element: { id: "{$id}", key: "{$key}", version: "{$version}""#
+        return switch batching {
+        case .none, .creations: ""
+        case .keyed: "  batch: { \(call), \(marked), \(element) } }"
+        case .atomic: "  batch: { \(call), \(marked), \(element) }, atomic: true }"
+        case .plain: "  batch: { \(call), answer: body, element: { \(element) } }"
+        }
+    }
+
+    private var creationBatch: String {
+        guard batching == .creations else { return "" }
+        return ", batch: { call: POST /batch, size: \(batchSize), results: results, status: status, answer: body }"
     }
 
     private var paging: String {

@@ -32,6 +32,10 @@ enum SystemMutation: String, Sendable, CaseIterable {
     case believesCutLists
     /// PUT sends only what was changed.
     case sendsChangesOnly
+    /// The results of a batch are matched with other changes.
+    case mixesResults
+    /// A creation that went out in a batch without its key is sent again, as if the upstream knew that.
+    case forgetsBatches
 
     /// The habits with which the fault takes effect.
     var habits: [Habit] {
@@ -47,6 +51,8 @@ enum SystemMutation: String, Sendable, CaseIterable {
         case .followsFuture: [.futureTimes]
         case .believesCutLists: [.cutLists, .listsOnly]
         case .sendsChangesOnly: [.replacingPut]
+        case .mixesResults: [.locked, .emptyAnswers]
+        case .forgetsBatches: []
         }
     }
 
@@ -77,6 +83,18 @@ enum SystemMutation: String, Sendable, CaseIterable {
                         """
                         mutation AFTER INSERT ON sync_normal_form BEGIN DELETE FROM sync_normal_form
                           WHERE entity = NEW.entity AND field = NEW.field AND form = NEW.form
+                        """
+                    )
+                ]
+            case .forgetsBatches:
+                [
+                    (
+                        "sync_outbox",
+                        """
+                        mutation AFTER UPDATE OF idempotency_key ON sync_outbox
+                        WHEN NEW.idempotency_key GLOB '\(OutboxChange.hiddenKeyMark)*' BEGIN
+                          UPDATE sync_outbox SET idempotency_key =
+                            replace(idempotency_key, '\(OutboxChange.hiddenKeyMark)', '') WHERE id = NEW.id
                         """
                     )
                 ]
@@ -167,9 +185,21 @@ final class MutatedTransport: HTTPTransport {
                 status: 422, headers: [HTTPHeader("Content-Type", "application/json")],
                 body: Array(#"{"error":"refused"}"#.utf8))
         case .believesAbsence where answer.status == 404: memory.withLock { $0.missing = request.url }
+        case .mixesResults: return mixed(answer, request)
         default: break
         }
         return answer
+    }
+
+    /// Each result has what the next one says.
+    private func mixed(_ answer: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
+        guard request.url.hasSuffix("/batch"), let body = try? JSONText(answer.body),
+            let results = body["results"]?.elements, let first = results.first
+        else { return answer }
+        let mixed = zip(results, results.dropFirst() + [first]).map { result, next in
+            result["id"].map { next.setting("id", to: $0) } ?? next
+        }
+        return Self.answer(answer, body.setting("results", to: .array(mixed)))
     }
 
     private func read(_ answer: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {

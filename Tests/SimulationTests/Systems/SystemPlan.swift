@@ -58,6 +58,7 @@ struct SystemPlan {
         }
         style.serverKeys = hasServerKeys(seed)
         style.drawWriting(seed: seed)
+        style.drawBatching(seed: seed)
         style.adapt(to: drawn, &random)
         var plan = SystemPlan(name: "own", seed: seed, yaml: style.yaml)
         plan.habits = drawn

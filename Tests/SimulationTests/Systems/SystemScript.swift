@@ -101,8 +101,9 @@ struct SystemScript {
         }
     }
 
-    /// A third of all requests fail, before or after the upstream applied them.
+    /// A third of all requests fail, before or after the upstream applied them, and some batches in the middle.
     private static let frequent = Faults([
+        Faults.Rule(.cutBatch, rate: 0.3, path: "/batch"),
         Faults.Rule(.fail(status: 503), rate: 0.15), Faults.Rule(.cutBody, rate: 0.1),
         Faults.Rule(.timeoutAfterApply(hold: .seconds(3)), rate: 0.1),
     ])

@@ -33,7 +33,7 @@ final class SystemTransport: HTTPTransport {
     var applied: [String] {
         let bodies = sent.withLock { $0 }
         return reference.log.filter { $0.applied }.compactMap { entry in
-            bodies.indices.contains(entry.seq - 1) ? bodies[entry.seq - 1] : nil
+            entry.appliedText ?? (bodies.indices.contains(entry.seq - 1) ? bodies[entry.seq - 1] : nil)
         }
     }
 

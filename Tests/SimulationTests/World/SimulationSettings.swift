@@ -73,7 +73,7 @@ struct SimulationSettings: Sendable {
             policy = .lastWriteWins
             clockErrors = [18_000_000, -18_000_000]
         case .takesFailuresForAnswers: endsWithOutage = true
-        case .forgetsHeldRecords: window = .openAndRecent
+        case .forgetsHeldRecords: window = .recent
         default: break
         }
     }

@@ -214,7 +214,7 @@ struct ErrorSecretsTests {
             return HTTPResponse(status: status, body: Array(body.utf8))
         }
         let token = RotatingToken(
-            plan: schema.upstream, refresh: try #require(schema.upstream.refresh), transport: transport, store: store,
+            plan: schema.upstream, refresh: schema.upstream.refresh, transport: transport, store: store,
             now: { now })
         let http = HTTPUpstream(plan: schema.upstream, transport: transport, token: token, now: { now })
         let upstream = GuardedUpstream(upstream: http, schema: schema, refusal: { nil }, report: { _, _ in })

@@ -39,10 +39,18 @@ final class FakeUpstream: Upstream, Sendable {
         /// Answers probes with failures.
         var failsProbes = false
         var onProbe: (@Sendable () async -> Void)?
+        var batches: [BatchRequest] = []
+        /// Errors for the next batches, after applying so many of the elements.
+        var batchFailures: [(error: UpstreamError, applied: Int)] = []
+        /// Leaves the results of these elements out of the next batches.
+        var withheld: Set<Int> = []
+        /// Takes a batch back if one of its elements failed.
+        var undoesBatches = false
     }
 
     private let state = Mutex(State())
     private let pageSize: Int
+    let streams = FakeStreams()
 
     init(pageSize: Int = 2) {
         self.pageSize = pageSize
@@ -66,6 +74,20 @@ final class FakeUpstream: Upstream, Sendable {
 
     /// Fails every change sent with this method.
     func breakMethod(_ method: String) { state.withLock { $0.brokenMethod = method } }
+
+    /// Fails the next batches after applying the first elements.
+    func failBatch(_ error: UpstreamError, applying applied: Int = 0, times: Int = 1) {
+        state.withLock { $0.batchFailures += Array(repeating: (error, applied), count: times) }
+    }
+
+    /// Applies these elements of batches without a result for them.
+    func withholdResults(_ indexes: Set<Int>) { state.withLock { $0.withheld = indexes } }
+
+    func undoBatches() { state.withLock { $0.undoesBatches = true } }
+
+    func clearBatchFailures() { state.withLock { $0.batchFailures = [] } }
+
+    var batches: [BatchRequest] { state.withLock { $0.batches } }
 
     func answerEmpty(times: Int) { state.withLock { $0.emptyAnswers += times } }
 
@@ -148,13 +170,43 @@ final class FakeUpstream: Upstream, Sendable {
         return found.map { RemoteRecord($0) }
     }
 
+    func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {
+        try requireOnline()
+        let (number, failure, withheld) = state.withLock { state in
+            state.batches.append(batch)
+            let failure = state.batchFailures.isEmpty ? nil : state.batchFailures.removeFirst()
+            return (state.batches.count, failure, state.withheld)
+        }
+        let before = state.withLock { ($0.lists, $0.applied) }
+        var results: [BatchResult] = []
+        for (index, element) in batch.elements.prefix(failure?.applied ?? .max).enumerated() {
+            let key = batch.plan.hasKeys ? element.idempotencyKey : "batch \(number), element \(index)"
+            do throws(UpstreamError) {
+                results.append(.success(try await answer(element.request, idempotencyKey: key)))
+            } catch {
+                results.append(.failure(error))
+            }
+            if withheld.contains(index) { results[index] = .failure(.unclear(status: 200, "no result")) }
+        }
+        if let failure { throw failure.error }
+        let hasFailed = results.contains { if case .failure = $0 { true } else { false } }
+        state.withLock { state in
+            if state.undoesBatches, hasFailed { (state.lists, state.applied) = before }
+        }
+        return results
+    }
+
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         try requireOnline()
+        state.withLock { $0.pushes.append(Push(request: request, key: idempotencyKey)) }
+        return try await answer(request, idempotencyKey: idempotencyKey)
+    }
+
+    private func answer(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         await state.withLock { $0.onPush }?()
         let refusal = state.withLock { $0.refusal }?(request)
         let (failure, answer, location) = state.withLock {
             state -> ((error: UpstreamError, afterApplying: Bool)?, JSONText?, String?) in
-            state.pushes.append(Push(request: request, key: idempotencyKey))
             if let refusal { return ((refusal, false), nil, nil) }
             if request.method == state.brokenMethod { return ((.unclear(status: 500, "broken"), false), nil, nil) }
             let failure = state.failures.isEmpty ? nil : state.failures.removeFirst()
@@ -172,6 +224,14 @@ final class FakeUpstream: Upstream, Sendable {
         }
         if let failure { throw failure.error }
         return answer.map { .record(RemoteRecord($0)) } ?? .accepted(location: location)
+    }
+
+    func follow(
+        _ stream: SignalStream, after lastEvent: String?, clock: any Clock<Duration>,
+        receive: @escaping @Sendable (StreamNews) -> Void
+    ) async throws(UpstreamError) -> StreamEnd {
+        try requireOnline()
+        return try await streams.follow(after: lastEvent, receive)
     }
 
     func probe() async throws(UpstreamError) {

@@ -4,6 +4,7 @@ import Logging
 import Synchronization
 import TestSupport
 import Testing
+import Upstream
 
 @testable import CacheStore
 @testable import SyncEngine
@@ -26,7 +27,7 @@ struct TestEngine {
     }
 
     init(
-        upstream: FakeUpstream = FakeUpstream(), store: CacheStore? = nil,
+        upstream: FakeUpstream = FakeUpstream(), remote: (any Upstream)? = nil, store: CacheStore? = nil,
         schema yaml: String = TestEngine.shop,
         log: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) throws {
@@ -36,7 +37,7 @@ struct TestEngine {
         let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
         self.store = try store ?? CacheStore.temporary(schema)
         engine = SyncEngine(
-            store: self.store, schema: schema, upstream: upstream,
+            store: self.store, schema: schema, upstream: remote ?? upstream,
             settings: SyncSettings(retry: RetryPolicy(maximumAttempts: 3)), clock: clock,
             now: { clock.timestamp }, random: { 0.5 },
             measure: { [measurements] in measurements.add($0) }, log: log)

@@ -37,7 +37,7 @@ struct RotatingTokenTests {
         }
         let now: @Sendable () -> Timestamp = { [time] in time.now.withLock { $0 } }
         let token = RotatingToken(
-            plan: schema.upstream, refresh: try #require(schema.upstream.refresh), transport: transport, store: store,
+            plan: schema.upstream, refresh: schema.upstream.refresh, transport: transport, store: store,
             now: now)
         let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: token, now: now)
         return (upstream, token, transport)

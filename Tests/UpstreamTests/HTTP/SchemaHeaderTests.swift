@@ -31,9 +31,24 @@ struct SchemaHeaderTests {
         #expect(headers.filter { $0.name == "X-Tenant" }.map(\.value) == ["north"])
     }
 
+    @Test("Accept takes the place of the one for JSON, but not of that of a download")
+    func accept() async throws {
+        let plan = try schema("{ accept: application/vnd.api+json }").upstream
+        let transport = ScriptedTransport { _ in HTTPResponse.json(200, #"{"id":"a"}"#) }
+        let upstream = HTTPUpstream(plan: plan, transport: transport, token: nil, now: { Timestamp.sample })
+        _ = try await upstream.account()
+        _ = try await upstream.download("https://shop.example/a.png", limit: 9, into: BodySink { _ in true })
+        let accepted = transport.requests.map { request in
+            request.headers.filter { $0.name.lowercased() == "accept" }.map(\.value)
+        }
+        #expect(accepted == [["application/vnd.api+json"], ["*/*"]])
+    }
+
     @Test(
         "those that the daemon sets itself, and those that would break a request, are refused",
-        arguments: ["{ Authorization: x }", "{ host: x }", #"{ "X-A: b": c }"#, #"{ X-A: "a\r\nB: c" }"#])
+        arguments: [
+            "{ Authorization: x }", "{ content-type: x }", "{ host: x }", #"{ "X-A: b": c }"#, #"{ X-A: "a\r\nB: c" }"#,
+        ])
     func refused(headers: String) {
         #expect(throws: SchemaError.self) { try schema(headers) }
     }

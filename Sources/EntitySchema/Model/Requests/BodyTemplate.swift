@@ -26,7 +26,7 @@ package indirect enum BodyTemplate: Sendable, Equatable {
     }
 
     /// The body with these fields in their place. Values that were not filled in are null.
-    func enclosing(_ fields: JSONText) -> JSONText {
+    package func enclosing(_ fields: JSONText) -> JSONText {
         switch self {
         case .fields: fields
         case .value: .null

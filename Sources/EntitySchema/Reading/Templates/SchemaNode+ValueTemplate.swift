@@ -2,6 +2,8 @@
 struct TemplateNames {
     /// Values of the request, without the `$`: `since`, `page`, `cursor`, `token`, `account`.
     var values: Set<String> = []
+    /// Values that have names of their own after a dot, without the `$`: `event` for `{$event.clientId}`.
+    var groups: Set<String> = []
     var hasNow = false
     var hasSecrets = false
     /// Whether it may name fields; the entity's are checked where it is known.
@@ -9,7 +11,7 @@ struct TemplateNames {
 
     /// `$since, $now-90d, {field}`: for messages.
     var examples: String {
-        let known = values.sorted().map { "{$\($0)}" }
+        let known = values.sorted().map { "{$\($0)}" } + groups.sorted().map { "{$\($0).name}" }
         return
             (known + (hasNow ? ["{$now-90d}"] : []) + (hasSecrets ? ["{$secret.name}"] : [])
             + (hasFields ? ["{field}"] : [])).joined(separator: ", ")
@@ -17,7 +19,8 @@ struct TemplateNames {
 
     fileprivate func allows(_ name: ValueTemplate.Name) -> Bool {
         switch name {
-        case .value(let name): values.contains(name)
+        case .value(let name):
+            values.contains(name) || groups.contains { name.hasPrefix("\($0).") && name.count > $0.count + 1 }
         case .secret(let name): hasSecrets && !name.isEmpty
         case .now: hasNow
         case .field: hasFields

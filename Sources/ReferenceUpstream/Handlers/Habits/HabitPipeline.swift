@@ -6,6 +6,8 @@ internal import SocketServer
 struct HabitPipeline {
     let handler: RequestHandler
     let now: Timestamp
+    /// The server breaks down after half of a batch.
+    var appliesHalf = false
 
     /// Everything that a request may read or change.
     struct Desk: Sendable {
@@ -17,17 +19,42 @@ struct HabitPipeline {
 
     func answer(_ request: Request, _ desk: inout Desk) -> Answer {
         applyAccepted(&desk)
-        guard !desk.store.habits.isEmpty else { return ideal(request, &desk) }
+        guard !desk.store.habits.isEmpty else { return batched(request, &desk) ?? ideal(request, &desk) }
         if let answer = SpellAnswers(state: desk.store.state, now: now).answer() { return answer }
         if let answer = kept(request, desk) { return answer }
-        forgetKey(of: request, &desk)
-        var answer = served(request, &desk)
+        let answer = batched(request, &desk) ?? worded(request, &desk)
         keep(answer, of: request, &desk)
-        if let (changed, style) = ErrorHabits(schema: handler.schema, habits: desk.store.habits).changed(answer) {
-            desk.store.note(style)
-            answer = changed
-        }
         return wired(answer, desk.store)
+    }
+
+    /// One request, with errors in the words of the framework.
+    private func worded(_ request: Request, _ desk: inout Desk) -> Answer {
+        forgetKey(of: request, &desk)
+        let answer = served(request, &desk)
+        guard let (changed, style) = ErrorHabits(schema: handler.schema, habits: desk.store.habits).changed(answer)
+        else { return answer }
+        desk.store.note(style)
+        return changed
+    }
+
+    /// The answer to a batch, each of whose elements is served as a request of its own; nil for any other request.
+    private func batched(_ request: Request, _ desk: inout Desk) -> Answer? {
+        let matches = try? handler.routes.matches(method: request.method, path: request.path)
+        guard let matches, case .batch(let plan, let candidates) = matches[0].target else { return nil }
+        do throws(Refusal) {
+            try handler.authorize(request, desk.signIn, at: now)
+            let key = handler.schema.upstream.idempotencyHeader.flatMap { request.headers[single: $0] }
+            let content = IdempotencyMemory.Content(method: request.method, path: request.path, body: request.body)
+            if let key, let known = try desk.memory.recall(key, for: content) { return known }
+            let batch = BatchHandler(handler: handler, request: request, plan: plan, candidates: candidates)
+            let answer = try batch.answer(&desk, appliesHalf: appliesHalf) { request, desk in
+                desk.store.habits.isEmpty ? ideal(request, &desk) : worded(request, &desk)
+            }
+            if let key, !appliesHalf { desk.memory.remember(key, for: content, answer, at: now) }
+            return answer
+        } catch {
+            return .refusal(error, handler.envelope)
+        }
     }
 
     private func ideal(_ request: Request, _ desk: inout Desk) -> Answer {

@@ -60,5 +60,6 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         ).findings()
         let entities = schema.entities.count.counted("entity", "entities")
         return config + [.ok("schema", "\(schema.name), \(entities)")] + state + database + upstream
+            + SignalChecks(configuration: configuration, schema: schema).findings()
     }
 }

@@ -58,6 +58,13 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
     private func chosen(_ schema: EntitySchema) throws(CommandFailure) -> (LoginWay, UpstreamPlan.Refresh) {
         let ways = schema.upstream.login
         guard let first = ways.first, let refresh = schema.upstream.refresh else {
+            if let session = schema.upstream.session {
+                let keys = session.secretNames.map { "upstream.secrets.\($0)" }.joined(separator: ", ")
+                throw CommandFailure(
+                    .badConfiguration,
+                    "the daemon signs in by itself with the schema \(schema.name); name the files of the credentials in "
+                        + keys)
+            }
             throw CommandFailure(
                 .badConfiguration,
                 "the schema \(schema.name) defines no sign-in (upstream.auth.login); put a token into a file and set "

@@ -5,7 +5,7 @@ internal import SQLiteStore
 import Upstream
 
 extension QueueCommand {
-    struct Export: AsyncParsableCommand {
+    struct Export: AsyncParsableCommand, StateCommand {
         static let configuration = CommandConfiguration(
             commandName: "export",
             abstract: "Export the queue to a file for another machine; the daemon must be stopped.",
@@ -19,19 +19,42 @@ extension QueueCommand {
 
         @OptionGroup(title: "Configuration") var options: ConfigurationOptions
 
+        private var named: NamedFile?
+
+        private enum CodingKeys: CodingKey {
+            case file, options
+        }
+
+        mutating func openAsRoot() throws { named = try NamedFile(creating: target) }
+
         func run() async throws {
             let files = try StateFiles(options)
-            let target = Environment.ofThisProcess().absolute(file)
-            guard !FileManager.default.fileExists(atPath: target) else {
+            guard named != nil || !FileManager.default.fileExists(atPath: target) else {
                 throw CommandFailure(.temporaryFailure, "\(target) already exists; choose another file")
             }
-            let queue = try await files.whileStopped { try ExportedQueue(ofDatabaseAt: files.database()) }
-            try PrivateFile(path: target).write(Array(queue.text().utf8))
+            do {
+                let queue = try await files.whileStopped { try ExportedQueue(ofDatabaseAt: files.database()) }
+                try write(Array(queue.text().utf8))
+                report(queue)
+            } catch {
+                // The state directory's owner cannot delete what root created.
+                if named != nil { StandardStream.error.write("\(target) is empty: delete it\n") }
+                throw error
+            }
+        }
+
+        private var target: String { Environment.ofThisProcess().absolute(file) }
+
+        private func write(_ bytes: [UInt8]) throws {
+            if let named { try named.write(bytes) } else { try PrivateFile(path: target).write(bytes) }
+        }
+
+        private func report(_ queue: ExportedQueue) {
             StandardStream.output.write("exported \(queue.changes.count.counted("change", "changes")) to \(target)\n")
         }
     }
 
-    struct Import: AsyncParsableCommand {
+    struct Import: AsyncParsableCommand, StateCommand {
         static let configuration = CommandConfiguration(
             commandName: "import",
             abstract: "Import the changes that queue export wrote; the daemon must be stopped.",
@@ -42,10 +65,20 @@ extension QueueCommand {
 
         @OptionGroup(title: "Configuration") var options: ConfigurationOptions
 
+        private var named: NamedFile?
+
+        private enum CodingKeys: CodingKey {
+            case file, options
+        }
+
+        /// Nil for a file that only the state directory's owner may name, such as one behind a link.
+        mutating func openAsRoot() throws { named = NamedFile(reading: source) }
+
+        private var source: String { Environment.ofThisProcess().absolute(file) }
+
         func run() async throws {
             let files = try StateFiles(options)
-            let source = Environment.ofThisProcess().absolute(file)
-            guard let text = try? String(contentsOfFile: source, encoding: .utf8) else {
+            guard let text = (try? String(contentsOfFile: source, encoding: .utf8)) ?? named?.text() else {
                 throw CommandFailure(.badData, "\(source) cannot be read")
             }
             let count = try await files.whileStopped { try await Self.take(text, source, files) }

@@ -1,0 +1,88 @@
+internal import JSONText
+
+/// Reads `auth.session`: a call that answers a token for stored credentials.
+struct SessionReader {
+    let node: SchemaNode
+
+    func call() throws(SchemaError) -> SignInCall {
+        try node.requireKeys([
+            "call", "headers", "basic", "body", "encoding", "token", "refresh_token", "expires", "expires_in",
+        ])
+        let call = SignInCall(
+            address: try node.required("call").postAddress(elsewhere: true), headers: try headers(),
+            basic: try basic(), body: try body(), isForm: try isForm(), token: try node.required("token").place(),
+            refreshToken: try node.child("refresh_token")?.place(), expiry: try node.tokenExpiry(),
+            key: "upstream.auth.session")
+        guard !call.secretNames.isEmpty else {
+            throw node.error("a sign-in sends a stored credential; expected {$secret.name} in body, headers or basic")
+        }
+        return call
+    }
+
+    private func headers() throws(SchemaError) -> [SignInCall.Header] {
+        var headers: [SignInCall.Header] = []
+        for (name, value) in try node.child("headers")?.members() ?? [] {
+            try value.checkHeader(name, try value.string())
+            headers.append(SignInCall.Header(name: name, value: try value.credentialTemplate()))
+        }
+        return headers
+    }
+
+    private func basic() throws(SchemaError) -> SignInCall.Basic? {
+        guard let basic = node.child("basic") else { return nil }
+        try basic.requireKeys(["user", "password"])
+        return SignInCall.Basic(
+            user: try basic.required("user").credentialTemplate(),
+            password: try basic.required("password").credentialTemplate())
+    }
+
+    private func isForm() throws(SchemaError) -> Bool {
+        guard let encoding = node.child("encoding") else { return false }
+        switch try encoding.string() {
+        case "json": return false
+        case "form": return true
+        default: throw encoding.error("expected json or form")
+        }
+    }
+
+    private func body() throws(SchemaError) -> CredentialBody {
+        guard let node = node.child("body") else { return .none }
+        guard node.isMapping else { throw node.error("expected a mapping (name: value)") }
+        return try value(node)
+    }
+
+    private func value(_ node: SchemaNode) throws(SchemaError) -> CredentialBody {
+        switch node.value.content {
+        case .scalar(let text, let isPlain):
+            // Numbers, true, false and null, if they stand without quotes.
+            if isPlain, let json = try? JSONText(parsing: text), json.kind != .string { return .constant(json) }
+            return text.isEmpty ? .constant("") : .text(try node.credentialTemplate())
+        case .sequence:
+            var elements: [CredentialBody] = []
+            for element in try node.elements() { elements.append(try value(element)) }
+            return .list(elements)
+        case .mapping:
+            var members: [CredentialBody.Member] = []
+            for (name, member) in try node.members() {
+                members.append(CredentialBody.Member(name: name, value: try value(member)))
+            }
+            return .object(members)
+        }
+    }
+}
+
+extension SchemaNode {
+    /// A text that may name stored credentials: `{$secret.password}`.
+    func credentialTemplate() throws(SchemaError) -> ValueTemplate {
+        let template = try valueTemplate(TemplateNames(hasSecrets: true))
+        for case .secret(let name) in template.placeholders.map(\.name) {
+            let isName = name.utf8.allSatisfy { byte in
+                byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
+            }
+            guard isName else {
+                throw error("$secret.\(name) names no credential; expected lower-case letters, digits or _")
+            }
+        }
+        return template
+    }
+}

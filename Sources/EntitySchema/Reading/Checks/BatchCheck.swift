@@ -1,0 +1,64 @@
+/// Checks that batches of a push route say all of a change, and name only fields that may be sent.
+struct BatchCheck {
+    let schema: EntitySchema
+    let error: (_ entity: Entity, _ place: String, _ problem: String) -> SchemaError
+
+    func run() throws(SchemaError) {
+        for entity in schema.entities {
+            for operation in Operation.allCases {
+                for route in entity.routes(for: operation) {
+                    guard let plan = route.batch else { continue }
+                    try check(plan, route, operation, of: entity)
+                }
+            }
+        }
+    }
+
+    private func check(
+        _ plan: BatchPlan, _ route: PushRoute, _ operation: Operation, of entity: Entity
+    ) throws(SchemaError) {
+        let place = "push.\(operation).batch"
+        guard route.fitsBatches else {
+            throw error(entity, place, "a batch is JSON, so a form or a file cannot be part of it; remove batch")
+        }
+        for name in plan.fieldNames.sorted() {
+            guard let field = entity[field: name] else {
+                let hint = Suggestion.hint(for: name, among: entity.fields.map(\.name))
+                throw error(entity, place, "\(entity.name) has no field \(name)\(hint)")
+            }
+            guard !field.isStoredSealed else {
+                throw error(entity, place, "\(name) is \(field.sealingWord), so it is sent only as one of $fields")
+            }
+        }
+        try plan.elements[operation]?.checkSlots(of: operation) { error(entity, place, $0) }
+    }
+}
+
+extension EntitySchema {
+    /// Gives each route that has no batch of its own the upstream's.
+    var withBatches: EntitySchema {
+        guard let shared = upstream.batch else { return self }
+        func batched(_ routes: [PushRoute]) -> [PushRoute] {
+            routes.map { route in
+                guard route.batch == nil, route.fitsBatches else { return route }
+                var route = route
+                route.batch = shared
+                return route
+            }
+        }
+        var schema = self
+        for (index, entity) in entities.enumerated() {
+            schema.entities[index].push = PushPlan(
+                create: batched(entity.push.create), update: batched(entity.push.update),
+                delete: batched(entity.push.delete))
+        }
+        return schema
+    }
+
+    /// Whether any change may go out together with others.
+    package var hasBatches: Bool {
+        entities.contains { entity in
+            (entity.push.create + entity.push.update + entity.push.delete).contains { $0.batch != nil }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package import JSONText
+
+/// Several changes as one request.
+package struct BatchRequest: Sendable, Equatable {
+    /// One change in it.
+    package struct Element: Sendable, Equatable {
+        /// What its own route would send.
+        package var request: PushRequest
+        package var idempotencyKey: String
+        /// The key of the record that it changes.
+        package var key: String
+        /// The fields that the template names.
+        var values: [String: JSONText]
+    }
+
+    package var plan: BatchPlan
+    package var elements: [Element]
+
+    package init(plan: BatchPlan, elements: [Element]) {
+        self.plan = plan
+        self.elements = elements
+    }
+
+    /// The request as it is sent, without the token.
+    package func request(_ upstream: UpstreamPlan) -> WireRequest {
+        let changes = elements.indices.map { json(of: $0, upstream) ?? .null }
+        let body = plan.body.filled({ $0 == .changes ? JSONText.array(changes) : .none }, { _ in .none })
+        var headers = [WireRequest.Header("Content-Type", plan.mediaType)]
+        if let name = upstream.idempotencyHeader {
+            headers.append(WireRequest.Header(name, Self.idempotencyKey(of: body ?? .null)))
+        }
+        var request = WireRequest(method: plan.method, path: plan.path, headers: headers, body: body)
+        request.secrets = elements.flatMap(\.request.secrets)
+        request.secretMembers = elements.reduce(into: []) { $0.formUnion($1.request.secretMembers) }
+        request.hasManyAnswers = true
+        return request
+    }
+
+    /// One element as it is sent.
+    package func json(of index: Int, _ upstream: UpstreamPlan) -> JSONText? {
+        let element = elements[index]
+        let own = element.request.request(upstream, idempotencyKey: element.idempotencyKey)
+        return plan.elements[element.request.operation]?.filled(
+            { slot in
+                switch slot {
+                case .changes: .none
+                case .body: own.body
+                case .fields: element.request.body
+                }
+            }, { value($0, of: index, own, upstream) })
+    }
+
+    /// What the result of an element repeats; nil if results are matched by their order, or the value is not known.
+    package func mark(of index: Int, _ upstream: UpstreamPlan) -> String? {
+        guard case .value(_, let template) = plan.match else { return nil }
+        let element = elements[index]
+        let own = element.request.request(upstream, idempotencyKey: element.idempotencyKey)
+        return template.text { value($0, of: index, own, upstream) }
+    }
+
+    private func value(
+        _ name: ValueTemplate.Name, of index: Int, _ own: WireRequest, _ upstream: UpstreamPlan
+    ) -> JSONText? {
+        let element = elements[index]
+        switch name {
+        case .field(let name): return element.values[name]
+        case .value("method"): return .string(own.method)
+        case .value("path"): return .string(own.path)
+        case .value("operation"): return .string(element.request.operation.rawValue)
+        // Counts from 1, as text: of the upstreams that ask for one, some take nothing else.
+        case .value("id"): return .string("\(index + 1)")
+        case .value("key"): return .string(element.idempotencyKey)
+        case .value("type"): return own.headers.first { $0.name == "Content-Type" }.map { .string($0.value) }
+        case .value("version"): return element.request.version.map { .string(upstream.header(ofVersion: $0).value) }
+        case .value, .secret, .now: return .none
+        }
+    }
+
+    /// The same for the same elements in the same order.
+    private static func idempotencyKey(of body: JSONText) -> String {
+        "batch-" + KeyForm.text(alphabet: Array("0123456789abcdef"), length: 32).key(from: body.text)
+    }
+}
+
+extension Entity {
+    /// A change as an element of a batch.
+    package func element(
+        _ request: PushRequest, of record: JSONText, idempotencyKey: String, in plan: BatchPlan
+    ) -> BatchRequest.Element {
+        var values: [String: JSONText] = [:]
+        for name in plan.fieldNames { values[name] = value(of: name, in: record) }
+        return BatchRequest.Element(
+            request: request, idempotencyKey: idempotencyKey, key: record[key]?.plain ?? "", values: values)
+    }
+}

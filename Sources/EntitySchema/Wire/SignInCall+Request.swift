@@ -1,0 +1,63 @@
+internal import Foundation
+internal import JSONText
+
+extension SignInCall {
+    /// The call with these stored credentials. No error repeats one of them, or the tokens in the answer.
+    package func request(secrets: [String: String]) -> WireRequest {
+        let value: (ValueTemplate.Name) -> JSONText? = { name in
+            guard case .secret(let name) = name else { return .none }
+            return secrets[name].map { .string($0) }
+        }
+        let type = isForm ? BodyEncoding.form.mediaType : BodyEncoding.plain.mediaType
+        var request = WireRequest(
+            method: "POST", path: address,
+            headers: [WireRequest.Header("Accept", "application/json"), WireRequest.Header("Content-Type", type)])
+        request.headers += headers.map { WireRequest.Header($0.name, $0.value.text(value) ?? "") }
+        let json = body.filled(value)
+        if isForm { request.text = FormBody.text(of: json) } else { request.body = json }
+        request.secrets = secrets.values.flatMap(Self.spellings)
+        if let basic, let user = basic.user.text(value), let password = basic.password.text(value) {
+            let pair = Data("\(Entity.percentEncoded(user)):\(Entity.percentEncoded(password))".utf8)
+                .base64EncodedString()
+            request.headers.append(WireRequest.Header("Authorization", "Basic \(pair)"))
+            request.secrets.append(pair)
+        }
+        request.secretMembers = [token, refreshToken].compactMap(\.self).lastNames
+        return request
+    }
+
+    /// A credential as it is sent, and as a server that repeats what it got may write it.
+    private static func spellings(of secret: String) -> [String] {
+        let encoded = Entity.percentEncoded(secret)
+        return [
+            secret, encoded, encoded.replacing("%20", with: "+"), HTMLText.escaped(secret),
+            Data(secret.utf8).base64EncodedString(),
+        ]
+    }
+}
+
+extension CredentialBody {
+    fileprivate func filled(_ value: (ValueTemplate.Name) -> JSONText?) -> JSONText {
+        switch self {
+        case .text(let template): template.json(value) ?? .null
+        case .constant(let json): json
+        case .object(let members): .object(members: members.map { ($0.name, $0.value.filled(value)) })
+        case .list(let elements): .array(elements.map { $0.filled(value) })
+        }
+    }
+}
+
+extension TokenCheck {
+    package var request: WireRequest {
+        var request = WireRequest.get(path)
+        request.method = method
+        return request
+    }
+}
+
+extension [Place] {
+    /// The names of the members at these places.
+    var lastNames: Set<String> {
+        Set(flatMap(\.paths).compactMap { $0.split(separator: ".").last.map(String.init) })
+    }
+}

@@ -1,0 +1,27 @@
+internal import Crypto
+
+/// Checks that a message comes from someone who knows a secret. Every comparison takes the same time, whatever differs.
+package struct MessageSignature: Sendable {
+    private let secret: [UInt8]
+
+    package init(secret: [UInt8]) {
+        self.secret = secret
+    }
+
+    /// HMAC-SHA256 (RFC 2104).
+    package func isValidSHA256(_ code: [UInt8], of message: [UInt8]) -> Bool {
+        HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: message, using: SymmetricKey(data: secret))
+    }
+
+    /// HMAC-SHA512.
+    package func isValidSHA512(_ code: [UInt8], of message: [UInt8]) -> Bool {
+        HMAC<SHA512>.isValidAuthenticationCode(code, authenticating: message, using: SymmetricKey(data: secret))
+    }
+
+    /// Whether the text is the secret itself: the codes of both under a key of this moment are compared.
+    package func isSecret(_ text: [UInt8]) -> Bool {
+        let key = SymmetricKey(size: .bits256)
+        let code = HMAC<SHA256>.authenticationCode(for: secret, using: key)
+        return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: text, using: key)
+    }
+}

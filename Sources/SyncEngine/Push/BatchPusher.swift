@@ -1,0 +1,150 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Upstream
+
+/// Makes one attempt of several changes in one request. Each is settled by its own result, as if it had been sent by
+/// itself.
+///
+/// No batch is ever repeated: what is unclear after it goes on by itself, under its own key if the batch carried that,
+/// else by a look-up. A batch that was refused as a whole has applied nothing, so its attempts are taken back.
+struct BatchPusher {
+    private(set) var pusher: Pusher
+    let plan: BatchPlan
+    /// For the request, and for what may follow from each result.
+    let slots: AsyncSemaphore
+
+    /// Returns an error that concerns the whole upstream.
+    func send(_ changes: [BatchedChange]) async throws -> UpstreamError? {
+        let slot = await slots.take()
+        defer { slot.give() }
+        var attempt = self
+        attempt.pusher = pusher.begun(in: slot)
+        let begun = try await pusher.store.begin(
+            batch: changes.map(\.change), showsKeys: showsKeys, at: pusher.now())
+        let changes = changes.filter { begun.contains($0.change.id) }.map { showsKeys ? $0 : $0.withHiddenKey }
+        guard !changes.isEmpty else { return nil }
+        for sent in changes { await pusher.passage.begins(sent.change.id) }
+        do {
+            let error = try await attempt.sendBegun(changes, slot)
+            for sent in changes { await pusher.passage.ends(sent.change.id) }
+            return error
+        } catch {
+            for sent in changes { await pusher.passage.ends(sent.change.id) }
+            throw error
+        }
+    }
+
+    private var showsKeys: Bool { !pusher.schema.upstream.recognizesRepeats || plan.hasKeys }
+
+    private func sendBegun(_ changes: [BatchedChange], _ slot: AsyncSemaphore.Slot) async throws -> UpstreamError? {
+        let results: [BatchResult]
+        do throws(UpstreamError) {
+            results = try await pusher.upstream.push(BatchRequest(plan: plan, elements: changes.map(\.element)))
+        } catch .cancelled {
+            throw CancellationError()
+        } catch {
+            slot.give()
+            return try await settle(changes, afterFailure: error)
+        }
+        slot.give()
+        return try await settle(changes, by: results)
+    }
+
+    // MARK: Results
+
+    private func settle(_ changes: [BatchedChange], by results: [BatchResult]) async throws -> UpstreamError? {
+        guard plan.isAtomic, results.contains(where: { !$0.isSuccess }) else {
+            return try await conclude(Array(zip(changes, results)))
+        }
+        // All or none: after a refusal none was applied; without one it is not known.
+        guard results.contains(where: \.appliedNothing) else {
+            return try await conclude(changes.map { ($0, .failure(.unclear(status: 200, Self.unclear))) })
+        }
+        pusher.batches.sendAlone(changes.map(\.change.id))
+        return try await takeBack(changes)
+    }
+
+    private static let unclear = "the result of one change of an atomic batch is not known, so none is"
+
+    private func conclude(_ all: [(BatchedChange, BatchResult)]) async throws -> UpstreamError? {
+        try await inParallel(all) { pusher, sent, result in
+            // Another token may help, which only a request of its own asks for.
+            if case .failure(.unauthorized) = result {
+                pusher.batches.sendAlone([sent.change.id])
+                return try await pusher.settle(sent.change, as: .notSent)
+            }
+            return try await pusher.conclude(sent.change, sent.entity, result)
+        }
+    }
+
+    private func takeBack(_ changes: [BatchedChange], after error: UpstreamError? = nil) async throws -> UpstreamError?
+    {
+        try await inParallel(changes.map { ($0, .success(.accepted())) }) { pusher, sent, _ in
+            try await pusher.settle(sent.change, as: .notSent, after: error)
+        }
+    }
+
+    /// Each takes a slot of its own, since what follows from a result may be a request.
+    private func inParallel(
+        _ all: [(BatchedChange, BatchResult)],
+        _ body: @escaping @Sendable (Pusher, BatchedChange, BatchResult) async throws -> UpstreamError?
+    ) async throws -> UpstreamError? {
+        try await withThrowingTaskGroup(of: UpstreamError?.self) { group in
+            for (sent, result) in all {
+                group.addTask {
+                    let slot = await slots.take()
+                    defer { slot.give() }
+                    var pusher = pusher
+                    pusher.slot = slot
+                    return try await body(pusher, sent, result)
+                }
+            }
+            var failure: UpstreamError?
+            for try await error in group { failure = failure ?? error }
+            return failure
+        }
+    }
+
+    // MARK: No results
+
+    private func settle(
+        _ changes: [BatchedChange], afterFailure error: UpstreamError
+    ) async throws -> UpstreamError? {
+        switch error {
+        case .offline, .held, .throttled, .unauthorized: return try await takeBack(changes, after: error)
+        case .unclear(501, let message): refuse(changes, 501, message)
+        case .barred(let status, let message) where status >= 300: refuse(changes, status, message)
+        case .changed(let status, let message), .gone(let status, let message): refuse(changes, status, message)
+        case .refused(let status, let message): refuse(changes, status, message)
+        case .unclear, .malformed, .barred, .cancelled: return try await conclude(changes.map { ($0, .failure(error)) })
+        }
+        return try await takeBack(changes)
+    }
+
+    /// The upstream does not take this batch. One that applies all or nothing refuses it for one of its changes.
+    private func refuse(_ changes: [BatchedChange], _ status: Int?, _ message: String) {
+        if plan.isAtomic, let status, [400, 409, 412, 422, 424].contains(status) {
+            return pusher.batches.sendAlone(changes.map(\.change.id))
+        }
+        let size = status == 413 ? changes.count / 2 : 0
+        if pusher.batches.limit(plan, to: size, message, at: pusher.monotonicNow()) {
+            pusher.noteBatchLimit(message, size)
+        }
+    }
+}
+
+extension BatchResult {
+    fileprivate var isSuccess: Bool {
+        if case .success = self { true } else { false }
+    }
+
+    /// The upstream answered that it has not applied this change.
+    fileprivate var appliedNothing: Bool {
+        switch self {
+        case .failure(.refused), .failure(.changed), .failure(.gone), .failure(.unauthorized), .failure(.throttled):
+            true
+        case .failure(.barred(let status, _)): status >= 300
+        case .success, .failure: false
+        }
+    }
+}

@@ -1,0 +1,145 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Upstream
+
+/// Sends queued changes until no ready one is admitted: those of one record in order, different records in parallel, and
+/// several in one request where the upstream takes batches.
+struct PushDrain {
+    let pusher: Pusher
+    let gate: PushAdmission
+    private let sendsBatches: Bool
+
+    init(pusher: Pusher, gate: PushAdmission) {
+        self.pusher = pusher
+        self.gate = gate
+        sendsBatches = pusher.lane == .fields && pusher.schema.hasBatches
+    }
+
+    /// What one task sends.
+    private enum Work {
+        case single(OutboxChange)
+        case batch([BatchedChange], BatchPlan)
+
+        var changes: [OutboxChange] {
+            switch self {
+            case .single(let change): [change]
+            case .batch(let changes, _): changes.map(\.change)
+            }
+        }
+
+        var isBatch: Bool {
+            if case .batch = self { true } else { false }
+        }
+    }
+
+    private var store: CacheStore { pusher.store }
+
+    /// Throws an error that concerns the whole upstream, after which nothing more is begun; attempts under way have been
+    /// settled by then.
+    func run() async throws {
+        let failure = try await withThrowingTaskGroup(of: ([Int64], UpstreamError?).self) { group in
+            let slots = AsyncSemaphore(await gate.slots())
+            var inFlight: Set<Int64> = []
+            var running = 0
+            var failure: UpstreamError?
+            while true {
+                // Twice the slots: as many changes again are read in advance or being settled.
+                let free = failure == nil ? await 2 * gate.slots() - running : 0
+                var began = false
+                for work in free > 0 ? try await next(limit: free, notOf: inFlight) : [] {
+                    guard let work = await admitted(work) else { continue }
+                    inFlight.formUnion(work.changes.map(\.id))
+                    running += 1
+                    began = began || work.isBatch
+                    group.addTask { (work.changes.map(\.id), try await send(work, slots)) }
+                }
+                // A batch takes one place, so there may be room for another.
+                if began { continue }
+                guard let (ids, error) = try await group.next() else { return failure }
+                inFlight.subtract(ids)
+                running -= 1
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Without the changes that must wait; nil if that is all of them.
+    private func admitted(_ work: Work) async -> Work? {
+        switch work {
+        case .single(let change): return await gate.mayBegin(change) ? work : nil
+        case .batch(let changes, let plan):
+            var admitted: [BatchedChange] = []
+            for sent in changes where await gate.mayBegin(sent.change) { admitted.append(sent) }
+            guard let first = admitted.first else { return nil }
+            return admitted.count > 1 ? .batch(admitted, plan) : .single(first.change)
+        }
+    }
+
+    private func send(_ work: Work, _ slots: AsyncSemaphore) async throws -> UpstreamError? {
+        do {
+            switch work {
+            case .batch(let changes, let plan):
+                return try await BatchPusher(pusher: pusher, plan: plan, slots: slots).send(changes)
+            case .single(let change):
+                let slot = await slots.take()
+                defer { slot.give() }
+                let error = try await pusher.begun(in: slot).send(change)
+                if sendsBatches { pusher.batches.noteSent(change.id) }
+                return error
+            }
+        } catch {
+            for change in work.changes { await gate.breaksOff(change) }
+            throw error
+        }
+    }
+
+    // MARK: What is next
+
+    /// At most `limit` tasks; changes that are not admitted yet are left out.
+    private func next(limit: Int, notOf inFlight: Set<Int64>) async throws -> [Work] {
+        let newest = await gate.newest()
+        let ready = try await ready(limit: limit, notOf: inFlight).filter { $0.id <= newest }
+        let singles = ready.map(Work.single)
+        guard sendsBatches, await gate.barred() == nil, await gate.allowance() == .all,
+            let plan = ready.lazy.compactMap(pusher.batchPlan).first
+        else { return singles }
+        let size = pusher.batches.size(of: plan, at: pusher.monotonicNow())
+        let candidates = try due(limit: max(size, limit), notOf: inFlight).filter { $0.id <= newest }
+        let batch = pusher.batch(of: candidates, by: plan, size: size)
+        guard batch.count > 1 else { return singles }
+        // Those of another batch come next.
+        let others = ready.filter { pusher.batchPlan($0) == nil }.prefix(limit - 1)
+        return [.batch(batch, plan)] + others.map(Work.single)
+    }
+
+    private func ready(limit: Int, notOf inFlight: Set<Int64>) async throws -> [OutboxChange] {
+        if let barred = await gate.barred() {
+            let others = try due(limit: 1, notOf: inFlight.union(barred))
+            return others.isEmpty ? try due(limit: 1, notOf: inFlight) : others
+        }
+        let allowance = await gate.allowance()
+        guard allowance != .all else {
+            return try due(limit: limit, notOf: inFlight)
+        }
+        let untried = try store.readyChanges(
+            limit: limit, at: pusher.monotonicNow(), untried: true, in: pusher.lane, notOf: inFlight)
+        guard allowance == .trial, let trial = try store.leastTriedChange(at: pusher.monotonicNow()),
+            !inFlight.contains(trial.id)
+        else {
+            return untried
+        }
+        return [trial] + untried.prefix(limit - 1)
+    }
+
+    private func due(limit: Int, notOf others: Set<Int64>) throws -> [OutboxChange] {
+        try store.readyChanges(limit: limit, at: pusher.monotonicNow(), in: pusher.lane, notOf: others)
+    }
+}
+
+extension Pusher {
+    /// Sends until no ready change is admitted; see `PushDrain.run`.
+    func drain(through gate: PushAdmission) async throws {
+        try await PushDrain(pusher: self, gate: gate).run()
+    }
+}

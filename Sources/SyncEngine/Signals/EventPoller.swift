@@ -1,0 +1,117 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Logging
+internal import Upstream
+
+/// Polls one list of events from where the last poll ended, which it remembers in the database.
+struct EventPoller: Sendable {
+    let environment: SyncEnvironment
+    let monitor: HealthMonitor
+    let desk: SignalDesk
+    let source: SignalSource
+    let events: SignalEvents
+
+    /// The most pages of one poll; the next one goes on.
+    private static let mostPages = 100
+    private static let longestDelay = Duration.seconds(300)
+
+    /// Where a poll ended.
+    private struct Progress {
+        /// Nil at the beginning of the list.
+        var position: String?
+        /// The events of the last page: a list that begins at a time repeats those of that time.
+        var seen: Set<JSONText> = []
+    }
+
+    private var setting: String { "signals:\(source.name)" }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        var place = Progress(position: stored())
+        var failures = 0
+        while !Task.isCancelled {
+            var delay = events.every
+            do {
+                try await poll(&place)
+                desk.noteConnected(source)
+                failures = 0
+            } catch {
+                guard !Task.isCancelled else { return }
+                desk.noteDisconnected(source, (error as? UpstreamError)?.message ?? "\(error)")
+                if let error = error as? UpstreamError { await startOver(&place, after: error) }
+                failures += isCounted(error) ? 1 : 0
+                delay = self.delay(failures)
+            }
+            _ = try? await environment.clock.sleep(for: delay)
+        }
+    }
+
+    /// While nothing may be called, the poll costs nothing, and is not to be late afterwards.
+    private func isCounted(_ error: any Error) -> Bool {
+        switch error as? UpstreamError {
+        case .held, .offline: false
+        default: true
+        }
+    }
+
+    /// Full jitter, and never faster than usual.
+    private func delay(_ failures: Int) -> Duration {
+        let longest = min(events.every * (1 << min(max(failures - 1, 0), 20)), max(Self.longestDelay, events.every))
+        return events.every + (longest - events.every) * environment.random()
+    }
+
+    private func stored() -> String? {
+        let text = (try? environment.store.setting(setting)) ?? nil
+        return text.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Reads what is new. The place moves only with pages whose signals are noted.
+    private func poll(_ place: inout Progress) async throws {
+        let upstream = monitor.guardedUpstream(for: nil, .background)
+        let before = place.position
+        for _ in 1...Self.mostPages {
+            let page = try await upstream.events(events.page(since: place.position))
+            let elements = page.records.elements
+            for event in elements where !place.seen.contains(event) { desk.take(event, from: source) }
+            place.seen = Set(elements)
+            let next = events.since.map { greatest($0.greatest, elements, place.position) } ?? page.next
+            guard let next, next != place.position else { break }
+            place.position = next
+            // A list that begins at a time has no further pages.
+            guard events.since == nil, !elements.isEmpty else { break }
+        }
+        guard let position = place.position, position != before else { return }
+        try await environment.store.setSetting(setting, to: position)
+    }
+
+    private func greatest(_ member: Place, _ elements: [JSONText], _ known: String?) -> String? {
+        var greatest = known
+        for value in elements.compactMap({ member.value(in: $0)?.plain }) {
+            if greatest.map({ Self.isLess($0, than: value) }) ?? true { greatest = value }
+        }
+        return greatest
+    }
+
+    /// By amount if both are numbers, else as text, which orders times too.
+    private static func isLess(_ one: String, than other: String) -> Bool {
+        if let first = JSONText.string(one).amount, let second = JSONText.string(other).amount { return first < second }
+        return one < other
+    }
+
+    /// The upstream no longer knows the position: everything may have changed since.
+    private func startOver(_ place: inout Progress, after error: UpstreamError) async {
+        guard place.position != nil else { return }
+        switch error {
+        case .gone, .refused: break
+        default: return
+        }
+        environment.log.notice(
+            "the upstream no longer knows where the events were read to; starting over",
+            metadata: ["source": "\(source.name)", "error": "\(error.message)"])
+        place = Progress()
+        // Should this fail, the next poll finds out again that the position is not known.
+        try? await environment.store.setSetting(setting, to: "")
+        desk.noteMissed(by: source)
+    }
+}

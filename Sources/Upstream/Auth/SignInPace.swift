@@ -1,0 +1,63 @@
+internal import EntitySchema
+
+/// Decides when stored credentials may be sent again, so that wrong ones never lock an account.
+///
+/// Credentials that were refused are sent again after a quarter of an hour, then ever more rarely; other credentials at
+/// once. An upstream that gives tokens and refuses them is asked for a few, then also rarely.
+struct SignInPace {
+    private struct Refusal {
+        var request: WireRequest
+        var time: Timestamp
+        var count: Int
+        var error: UpstreamError
+    }
+
+    private var refusal: Refusal?
+    private var lastToken: (text: String, time: Timestamp)?
+    /// How many tokens in a row were refused right after they were given.
+    private var useless = 0
+
+    private static let waitAfterRefusal = Duration.seconds(15 * 60)
+    private static let longestWait = Duration.seconds(4 * 3600)
+    private static let freshness = Duration.seconds(60)
+    private static let mostUseless = 3
+
+    /// Throws why these credentials may not be sent now.
+    func check(_ request: WireRequest, at now: Timestamp) throws(UpstreamError) {
+        if let refusal, refusal.request == request {
+            let wait = min(Self.waitAfterRefusal * (1 << min(refusal.count - 1, 10)), Self.longestWait)
+            if (.zero..<wait).contains(now.since(refusal.time)) {
+                throw .unauthorized(
+                    "\(refusal.error.message). They are sent again at \(refusal.time + wait), or when they change")
+            }
+        }
+        guard useless >= Self.mostUseless, let lastToken else { return }
+        let wait = min(Self.freshness * (1 << min(useless - Self.mostUseless, 10)), Self.longestWait)
+        if (.zero..<wait).contains(now.since(lastToken.time)) {
+            throw .unauthorized(
+                "the upstream signs in and then refuses each new token; check the account's rights, and auth.send and "
+                    + "auth.check in the schema. The next sign-in is at \(lastToken.time + wait)")
+        }
+    }
+
+    mutating func noteRefusal(of request: WireRequest, _ error: UpstreamError, at now: Timestamp) {
+        let count = refusal.map { $0.request == request ? $0.count : 0 } ?? 0
+        refusal = Refusal(request: request, time: now, count: count + 1, error: error)
+    }
+
+    mutating func noteSignIn(_ tokens: Tokens, at now: Timestamp) {
+        refusal = nil
+        lastToken = (tokens.access, now)
+    }
+
+    /// The upstream refused a token that should have counted.
+    mutating func noteRefusal(of tokens: Tokens, at now: Timestamp) {
+        guard let lastToken, lastToken.text == tokens.access, !tokens.hasEnded(at: now),
+            now.since(lastToken.time) < Self.freshness
+        else {
+            useless = 0
+            return
+        }
+        useless += 1
+    }
+}

@@ -1,0 +1,56 @@
+internal import EntitySchema
+internal import JSONText
+
+/// Signs in with stored credentials, as the schema's `auth.session` says.
+struct StoredSignIn: Sendable {
+    let call: SignInCall
+    let secrets: SecretFiles
+    private let caller: HTTPCaller
+    private let clock: ServerClock?
+
+    init(call: SignInCall, secrets: SecretFiles, caller: HTTPCaller) {
+        self.call = call
+        self.secrets = secrets
+        self.caller = call.isElsewhere ? caller.elsewhere : caller
+        clock = caller.clock
+    }
+
+    /// The request with the credentials that are stored now.
+    func request() throws(UpstreamError) -> WireRequest {
+        do {
+            return call.request(secrets: try secrets.values(of: call.secretNames))
+        } catch {
+            throw .unauthorized(error.message)
+        }
+    }
+
+    /// Throws `.unauthorized` when the answer has no token, and for every failure that sending the same again would not
+    /// change. No error has a credential in it.
+    func tokens(_ request: WireRequest) async throws(UpstreamError) -> Tokens {
+        let response = try await caller.send(request)
+        if let failure = caller.failure(response, to: request) { throw classified(failure) }
+        var places = TokenAnswer(call)
+        places.offset = clock?.offset ?? .zero
+        guard let answer = try? caller.json(response, call.address),
+            let tokens = places.tokens(in: answer, at: caller.now())
+        else {
+            throw .unauthorized(
+                "the sign-in at \(call.address) answered no token at \(call.token.description); correct \(call.key) in "
+                    + "the schema")
+        }
+        return tokens
+    }
+
+    private func classified(_ failure: UpstreamError) -> UpstreamError {
+        switch failure {
+        case .throttled, .unclear: failure
+        default:
+            .unauthorized("the upstream refused the stored credentials (\(failure.message)); \(remedy)")
+        }
+    }
+
+    private var remedy: String {
+        "correct " + call.secretNames.map { "upstream.secrets.\($0)" }.joined(separator: ", ")
+            + " or the settings, or \(call.key) in the schema"
+    }
+}

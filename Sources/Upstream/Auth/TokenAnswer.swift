@@ -1,0 +1,43 @@
+internal import EntitySchema
+internal import JSONText
+
+/// Where an answer has tokens, and how it says when they expire.
+struct TokenAnswer {
+    let token: Place
+    let refreshToken: Place?
+    let expiry: TokenExpiry?
+    /// How far the upstream's clock is ahead, for times that it states.
+    var offset = Duration.zero
+
+    init(_ call: SignInCall) {
+        (token, refreshToken, expiry) = (call.token, call.refreshToken, call.expiry)
+    }
+
+    init(_ refresh: UpstreamPlan.Refresh) {
+        (token, refreshToken, expiry) = (refresh.token, refresh.refreshToken, refresh.expiry)
+    }
+
+    /// Nil when the answer has no token that a request could carry.
+    func tokens(in answer: JSONText, at now: Timestamp) -> Tokens? {
+        guard let access = token.value(in: answer)?.string, Tokens.isSendable(access) else { return nil }
+        var tokens = Tokens(
+            access: access, refresh: refreshToken?.value(in: answer)?.string, expiresAt: end(of: access, answer, now))
+        // A token that lives no longer than the usual margin would be renewed for each request.
+        if let end = tokens.expiresAt, end.since(now) < Tokens.margin * 2 {
+            tokens.renewsAt = now + max(end.since(now), .zero) / 2
+        }
+        return tokens
+    }
+
+    /// By this machine's clock.
+    private func end(of access: String, _ answer: JSONText, _ now: Timestamp) -> Timestamp? {
+        switch expiry {
+        case nil: return nil
+        case .jwt: return JWTExpiry.time(of: access).map { $0 - offset }
+        case .place(let place):
+            guard let value = place.value(in: answer) else { return nil }
+            if let seconds = value.wholeNumber { return now + .seconds(min(seconds, 1 << 40)) }
+            return value.string.flatMap { Timestamp(iso8601: $0) }.map { $0 - offset }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import EntitySchema
+internal import JSONText
+
+/// Exchanges a token for the next one, as the schema's `auth.refresh` says.
+struct TokenRefresh: Sendable {
+    private let plan: UpstreamPlan.Refresh
+    private let caller: HTTPCaller
+
+    init(plan: UpstreamPlan.Refresh, caller: HTTPCaller) {
+        self.plan = plan
+        self.caller = caller
+    }
+
+    /// Whether the access token itself is what it sends, so that it must still count.
+    var sendsAccess: Bool { plan.send == nil }
+
+    func isPossible(with tokens: Tokens) -> Bool { sendsAccess || tokens.refresh != nil }
+
+    /// What it would send of these tokens.
+    func proof(in tokens: Tokens) -> String { sendsAccess ? tokens.access : tokens.refresh ?? "" }
+
+    /// The tokens that the upstream returns for `old`. `access` may be repeated by no error either.
+    func tokens(for old: Tokens, beside access: String?) async throws(UpstreamError) -> Tokens {
+        var request =
+            sendsAccess
+            ? plan.request(carrying: old.access, at: caller.tokenPlace) : plan.request(with: old.refresh ?? "")
+        if let access { request.secrets.append(access) }
+        let response = try await caller.send(request)
+        if let failure = caller.failure(response, to: request) { throw classified(failure, response.status) }
+        var places = TokenAnswer(plan)
+        places.offset = caller.clock?.offset ?? .zero
+        guard let answer = try? caller.json(response, plan.path),
+            var fresh = places.tokens(in: answer, at: caller.now())
+        else {
+            throw .unauthorized(
+                "POST \(plan.path) answered no token at \(plan.token.description); correct upstream.auth.refresh in the "
+                    + "schema, then run repairminder-sync login")
+        }
+        fresh.refresh = fresh.refresh ?? old.refresh
+        return fresh
+    }
+
+    private func classified(_ failure: UpstreamError, _ status: Int) -> UpstreamError {
+        switch failure {
+        case .throttled, .unclear: failure
+        case _ where [400, 401, 403].contains(status):
+            .unauthorized("the sign-in has ended (\(failure.message)); run repairminder-sync login")
+        default:
+            .unauthorized(
+                "\(failure.message) to the token refresh; correct upstream.auth.refresh in the schema")
+        }
+    }
+}

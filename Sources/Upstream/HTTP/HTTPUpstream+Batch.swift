@@ -1,0 +1,58 @@
+package import EntitySchema
+internal import JSONText
+
+/// Several changes in one request: each result is understood by the code that understands an answer of its own.
+extension HTTPUpstream {
+    package func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {
+        let sent = batch.request(plan)
+        let (response, secrets) = try await sendChange(sent)
+        let answer = BatchAnswer(batch: batch, upstream: plan, status: response.status)
+        let body = try caller.json(response, batch.plan.path)
+        guard let responses = answer.responses(in: body) else { throw noResults(in: response, body, sent, secrets) }
+        var results: [BatchResult] = []
+        for (index, response) in responses.enumerated() {
+            results.append(result(of: index, response, answer, secrets))
+        }
+        return results
+    }
+
+    private func result(
+        of index: Int, _ response: HTTPResponse?, _ answer: BatchAnswer, _ secrets: [String]
+    ) -> BatchResult {
+        let request = answer.request(of: index)
+        var sent = request.request(plan, idempotencyKey: answer.batch.elements[index].idempotencyKey)
+        sent.secrets += secrets
+        guard let response else {
+            return .failure(
+                .unclear(
+                    status: answer.status,
+                    "\(answer.batch.plan.call) answered \(answer.status) without a result for this change"))
+        }
+        var plan = plan.answers
+        if let error = answer.batch.plan.error { plan.errorMessage = error }
+        var caller = caller
+        caller.answers = plan
+        if let failure = caller.failure(response, to: sent) { return .failure(failure) }
+        let change = ChangeAnswer(request: request, sent: sent, response: response, plan: plan)
+        do throws(UpstreamError) {
+            switch try change.meaning() {
+            case .record(let record):
+                return .success(.record(RemoteRecord(record, version: version(of: record, response))))
+            case .accepted(let location): return .success(.accepted(location: location))
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func noResults(
+        in response: HTTPResponse, _ body: JSONText, _ sent: WireRequest, _ secrets: [String]
+    ) -> UpstreamError {
+        let call = "\(sent.method) \(sent.path) answered \(response.status)"
+        let error: UpstreamError =
+            plan.answers.concernsAccount(body)
+            ? .barred(status: response.status, "\(call)\(response.quote())")
+            : .unclear(status: response.status, "\(call) without a list of results\(response.quote())")
+        return error.withoutSecrets(sent.secrets + secrets + sent.secrets(in: body))
+    }
+}

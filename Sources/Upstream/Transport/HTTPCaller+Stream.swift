@@ -1,0 +1,50 @@
+internal import EntitySchema
+internal import Synchronization
+
+extension HTTPCaller {
+    /// The longest that one connection lasts; then the stream is opened again.
+    private static let longestStream = Duration.seconds(86_400)
+
+    /// Sends a request whose answer goes on for as long as the upstream likes, into the sink.
+    ///
+    /// It counts as one request of the budget, over when its answer begins: a stream must not take a place from the
+    /// others for hours. Its end says nothing about the server's clock.
+    func stream(
+        _ call: WireRequest, token: String?, idle: Duration, into sink: BodySink
+    ) async throws(UpstreamError) -> HTTPResponse {
+        guard let baseURL else { throw .held(Self.missingAddress) }
+        var call = call.authorized(by: token, at: tokenPlace)
+        call.headers += headers.map { WireRequest.Header($0.name, $0.value) }
+        var request = HTTPRequest(call, base: baseURL, deadline: Self.longestStream)
+        request.maximumBody = .max >> 1
+        request.stall = idle
+        let passage = Passage(try await pass(), budget)
+        defer { passage.leave() }
+        request.sink = BodySink { status, type in
+            passage.leave()
+            return sink.begin(status, type)
+        } take: {
+            sink.take($0)
+        }
+        do {
+            return try await transport.send(request)
+        } catch {
+            throw failure(error).withoutSecrets(call.secrets)
+        }
+    }
+}
+
+/// A request that the budget let pass, which is over once.
+private final class Passage: Sendable {
+    private let pass: Mutex<RequestBudget.Pass?>
+    private let budget: RequestBudget?
+
+    init(_ pass: RequestBudget.Pass?, _ budget: RequestBudget?) {
+        self.pass = Mutex(pass)
+        self.budget = budget
+    }
+
+    func leave() {
+        if let pass = pass.withLock({ $0.take() }) { budget?.leave(pass) }
+    }
+}

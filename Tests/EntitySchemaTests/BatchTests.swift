@@ -1,0 +1,212 @@
+import JSONText
+import Testing
+
+@testable import EntitySchema
+
+@Suite("Several changes as one request")
+struct BatchTests {
+    private static func schema(upstream: String = "", push: String) throws -> EntitySchema {
+        let yaml = """
+            schema: small
+            upstream:
+              base_url: http://localhost
+              idempotency_header: Idempotency-Key
+              version: { etag: true }
+            \(upstream)
+            entities:
+              notes:
+                fields:
+                  id: { type: string }
+                  text: { type: string }
+                  size: { type: integer }
+                  code: { type: string, secret: true }
+                pull: { path: /notes }
+                push:
+            \(push)
+            """
+        return try EntitySchema(yaml: yaml, file: "small.yaml")
+    }
+
+    private static let routes = """
+                  create: { call: POST /notes }
+                  update: { call: "PATCH /notes/{id}" }
+                  delete: { call: "DELETE /notes/{id}" }
+        """
+
+    /// The request for one change of each kind.
+    private static func sent(_ schema: EntitySchema, _ operations: [Operation] = Operation.allCases) throws
+        -> WireRequest
+    {
+        let entity = try #require(schema["notes"])
+        var elements: [BatchRequest.Element] = []
+        var plan: BatchPlan?
+        for (index, operation) in operations.enumerated() {
+            let record = JSONText.object(["id": .string("n\(index)"), "text": "new", "size": 3])
+            let body = JSONText.object(["text": "new"])
+            let own = try #require(entity.batchPlan(for: operation, record: record, fields: ["text"]))
+            let request = try #require(
+                entity.request(for: operation, record: record, body: body, version: #""v\#(index)""#))
+            plan = plan ?? own
+            elements.append(entity.element(request, of: record, idempotencyKey: "k\(index)", in: own))
+        }
+        return BatchRequest(plan: try #require(plan), elements: elements).request(schema.upstream)
+    }
+
+    @Test("a batch of the upstream has each change as the request that it would be by itself")
+    func shared() throws {
+        let batch = """
+              batch:
+                call: POST /api/batch
+                body: { requests: $changes }
+                element:
+                  method: "{$method}"
+                  url: "/api{$path}"
+                  headers: { Idempotency-Key: "{$key}", If-Match: "{$version}", Content-Type: "{$type}" }
+                  body: $body
+                answer: body
+                status: status
+            """
+        let request = try Self.sent(try Self.schema(upstream: batch, push: Self.routes))
+        #expect(request.method == "POST" && request.path == "/api/batch")
+        let expected = #"""
+            {"requests":[
+            {"method":"POST","url":"/api/notes","headers":{"Idempotency-Key":"k0","Content-Type":"application/json"},"body":{"text":"new"}},
+            {"method":"PATCH","url":"/api/notes/n1","headers":{"Idempotency-Key":"k1","If-Match":"\"v1\"","Content-Type":"application/json"},"body":{"text":"new"}},
+            {"method":"DELETE","url":"/api/notes/n2","headers":{"Idempotency-Key":"k2","If-Match":"\"v2\""}}]}
+            """#
+        #expect(request.body?.text == expected.replacing("\n", with: ""))
+    }
+
+    @Test("a batch of a route has new records, edits with their key, and keys of deleted records")
+    func own() throws {
+        let push = """
+                  create: { call: POST /notes, batch: { call: POST /notes/batch, body: { items: $changes } } }
+                  update: { call: "PATCH /notes/{id}", batch: { call: PATCH /notes } }
+                  delete: { call: "DELETE /notes/{id}", batch: { call: POST /notes/delete, body: { ids: $changes } } }
+            """
+        let schema = try Self.schema(push: push)
+        #expect(try Self.sent(schema, [.create]).body?.text == #"{"items":[{"text":"new"}]}"#)
+        #expect(try Self.sent(schema, [.update]).body?.text == #"[{"id":"n0","text":"new"}]"#)
+        #expect(try Self.sent(schema, [.delete]).body?.text == #"{"ids":["n0"]}"#)
+    }
+
+    @Test("an element may differ by operation, and have the members of the body among its own")
+    func operations() throws {
+        let batch = """
+              batch:
+                call: POST /operations
+                type: application/vnd.api+json;ext="https://jsonapi.org/ext/atomic"
+                body: { "atomic:operations": $changes }
+                create: { op: add, href: "{$path}", <<: $body }
+                update: { op: update, href: "{$path}", <<: $body }
+                delete: { op: remove, href: "{$path}" }
+                results: atomic:results
+                atomic: true
+            """
+        let request = try Self.sent(try Self.schema(upstream: batch, push: Self.routes))
+        let expected = #"""
+            {"atomic:operations":[{"op":"add","href":"/notes","text":"new"},{"op":"update","href":"/notes/n1","text":"new"},{"op":"remove","href":"/notes/n2"}]}
+            """#
+        #expect(request.body?.text == expected)
+        #expect(request.headers.first?.value == #"application/vnd.api+json;ext="https://jsonapi.org/ext/atomic""#)
+    }
+
+    @Test("the key of a batch is the same for the same elements in the same order, and another one for others")
+    func key() throws {
+        let push = #"      update: { call: "PATCH /notes/{id}", batch: { call: PATCH /notes } }"#
+        let schema = try Self.schema(push: "      " + push)
+        func key(_ operations: [Operation]) throws -> String? {
+            try Self.sent(schema, operations).headers.first { $0.name == "Idempotency-Key" }?.value
+        }
+        let two = try key([.update, .update])
+        #expect(try two == key([.update, .update]))
+        #expect(try two != key([.update]))
+        #expect(two?.hasPrefix("batch-") == true && two?.count == 38)
+    }
+
+    @Test("a route keeps out of the upstream's batches if it says so, or is a form")
+    func alone() throws {
+        let batch = """
+              batch: { call: POST /batch, element: { method: "{$method}", path: "{$path}", body: $body } }
+            """
+        let push = """
+                  create: { call: POST /notes, batch: false }
+                  update: { call: "PATCH /notes/{id}", encoding: form }
+                  delete: { call: "DELETE /notes/{id}" }
+            """
+        let schema = try Self.schema(upstream: batch, push: push)
+        let entity = try #require(schema["notes"])
+        let batched = Operation.allCases.filter {
+            entity.batchPlan(for: $0, record: .object(["id": "a"]), fields: []) != nil
+        }
+        #expect(batched == [.delete])
+        #expect(schema.hasBatches)
+    }
+
+    @Test("what a server finds in an element is what was put there")
+    func reading() throws {
+        let template = BatchTemplate.object([
+            .init(name: "url", value: .text(try #require(ValueTemplate("/api{$path}?once")))),
+            .init(name: "id", value: .text(try #require(ValueTemplate("{$id}")))),
+            .init(name: "op", value: .constant("add")), .init(name: "<<", value: .slot(.fields)),
+        ])
+        let element = JSONText.object(["url": "/api/notes/1?once", "id": "7", "op": "add", "text": "new", "size": 2])
+        let reading = try #require(template.reading(of: element))
+        #expect(reading.values[.value("path")] == "/notes/1" && reading.values[.value("id")] == "7")
+        #expect(reading.slots[.fields]?.text == #"{"text":"new","size":2}"#)
+        #expect(template.reading(of: element.setting("op", to: "remove")) == nil)
+        #expect(template.reading(of: element.setting("url", to: "/notes/1?once")) == nil)
+        #expect(template.reading(of: element.without("op")) == nil)
+    }
+
+    @Test(
+        "what a batch cannot be is refused with its place",
+        arguments: [
+            ("call: /batch", "expected a method and a path without braces"),
+            (#"call: "POST /notes/{id}""#, "expected a method and a path without braces"),
+            ("call: POST /b, size: 1", "expected a whole number from 2 to 1000"),
+            ("call: POST /b, max_bytes: 5", "expected a size from 1KiB to 64MiB"),
+            ("call: POST /b, type: text/plain", "expected the media type of a JSON body"),
+            ("call: POST /b, body: { items: $change }", "$change cannot stand here; did you mean $changes?"),
+            ("call: POST /b, body: { a: $changes, b: $changes }", "expected $changes, the list of elements, once"),
+            ("call: POST /b, element: { id: \"{id}\" }", "$body (what its own route sends) or $fields"),
+            ("call: POST /b, element: { a: $body, b: $fields }", "$body (what its own route sends) or $fields"),
+            ("call: POST /b, element: { a: $record }", "$record cannot stand here"),
+            ("call: POST /b, element: { a: \"{$pth}\", b: $body }", "{$pth} cannot stand here; did you mean $path?"),
+            ("call: POST /b, element: { a: \"{txt}\", b: $body }", "notes has no field txt; did you mean text?"),
+            ("call: POST /b, element: { a: \"{code}\", b: $body }", "code is secret, so it is sent only as one of"),
+            ("call: POST /b, element: { <<: \"{id}\", b: $body }", "only $body or $fields can stand after <<"),
+            ("call: POST /b, by: key", "expected order, or what a result repeats"),
+            ("call: POST /b, by: { id: \"{$method}\" }", "expected a value that no two elements share"),
+            ("call: POST /b, by: { id: \"{$id}\", key: \"{$key}\" }", "expected one place in the result"),
+            ("call: POST /b, result: items", "unknown key result; did you mean results?"),
+        ])
+    func refused(_ batch: String, _ problem: String) throws {
+        let push = "          update: { call: \"PATCH /notes/{id}\", batch: { \(batch) } }"
+        let error = #expect(throws: SchemaError.self) { try Self.schema(push: push) }
+        let text = error?.description ?? ""
+        #expect(text.contains(problem), "\(text)")
+        #expect(text.contains("entities.notes.push.update"), "\(text)")
+    }
+
+    @Test("a form cannot have a batch of its own")
+    func form() throws {
+        let push = "          create: { call: POST /notes, encoding: form, batch: { call: POST /b } }"
+        let error = #expect(throws: SchemaError.self) { try Self.schema(push: push) }
+        #expect(error?.problem.contains("a form or a file cannot be part of it") == true)
+    }
+
+    @Test("the upstream's batch must say what an element is, and may name no field")
+    func sharedElement() throws {
+        for (batch, problem) in [
+            ("call: POST /b", "the key element is missing"),
+            ("call: POST /b, element: { id: \"{id}\", b: $body }", "{id} cannot stand here"),
+            ("call: POST /b, delete: { b: $body }, update: { p: \"{$path}\" }", "$body (what its own route sends)"),
+        ] {
+            let error = #expect(throws: SchemaError.self) {
+                try Self.schema(upstream: "  batch: { \(batch) }", push: Self.routes)
+            }
+            #expect(error?.description.contains(problem) == true, "\(error?.description ?? "")")
+        }
+    }
+}

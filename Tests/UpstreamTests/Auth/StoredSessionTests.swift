@@ -1,0 +1,244 @@
+import Foundation
+import JSONText
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import EntitySchema
+@testable import Upstream
+
+/// `auth.session`: the daemon signs in by itself.
+@Suite("A session from stored credentials", .timeLimit(.minutes(1)))
+struct StoredSessionTests {
+    private let folder: TemporaryFolder
+    private let server = TokenServer()
+    private let store: TokenStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = TokenStore(path: folder.path("tokens.json"))
+        try put("right")
+    }
+
+    private func put(_ password: String, mode: Int = 0o600) throws {
+        let path = folder.path("password")
+        try? FileManager.default.removeItem(atPath: path)
+        let data = Data("\(password)\n".utf8)
+        #expect(FileManager.default.createFile(atPath: path, contents: data, attributes: [.posixPermissions: mode]))
+    }
+
+    private func upstream(_ change: (String) -> String = { $0 }, clock: ServerClock? = nil) throws -> HTTPUpstream {
+        let plan = try EntitySchema(yaml: change(TokenServer.schema), file: "shop.yaml").upstream
+        let (transport, now) = (server.transport, { @Sendable [server] in server.now })
+        let token = RotatingToken(
+            plan: plan, refresh: plan.refresh, secrets: SecretFiles(paths: ["password": folder.path("password")]),
+            transport: transport, store: store, clock: clock, now: now)
+        return HTTPUpstream(plan: plan, transport: transport, token: token, clock: clock, now: now)
+    }
+
+    private func orders(_ upstream: HTTPUpstream) async throws -> Int {
+        let list = ListPlan(style: .single, pageSize: 100, records: .itself)
+        return try await upstream.page(PageRequest(path: "/orders", list: list)).count
+    }
+
+    private func failure(_ upstream: HTTPUpstream) async -> UpstreamError? {
+        do {
+            _ = try await orders(upstream)
+            return nil
+        } catch {
+            return error as? UpstreamError
+        }
+    }
+
+    private var signIns: Int { server.calls("/sign-in").count }
+
+    @Test("signs in before the first request, and before the token expires")
+    func signsIn() async throws {
+        let upstream = try upstream()
+        #expect(try await orders(upstream) == 2)
+        #expect(server.requests.map(\.url) == ["https://shop.example/sign-in", "https://shop.example/orders"])
+        let sent = try #require(server.calls("/sign-in").first)
+        #expect(sent.json == .object(["user": "ada", "password": "right"]) && sent.header("Authorization") == nil)
+        server.advance(.seconds(4))
+        #expect(try await orders(upstream) == 2)
+        #expect(signIns == 1)
+        server.advance(.seconds(1))
+        #expect(try await orders(upstream) == 2)
+        #expect(signIns == 2, "half of its time is over")
+    }
+
+    @Test("uses a stored token after a restart until that expires")
+    func restart() async throws {
+        server.state.withLock { $0.life = .seconds(3600) }
+        #expect(try await orders(upstream()) == 2)
+        server.advance(.seconds(3500))
+        #expect(try await orders(upstream()) == 2)
+        #expect(signIns == 1)
+        server.advance(.seconds(80))
+        #expect(try await orders(upstream()) == 2)
+        #expect(signIns == 2)
+    }
+
+    @Test("signs in once for all requests whose token expired on the way")
+    func singleFlight() async throws {
+        let upstream = try upstream { $0.replacing("check: { call: GET /me, account: id }", with: "") }
+        server.state.withLock { $0.isStrict = true }
+        #expect(try await orders(upstream) == 2)
+        server.revoke()
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<20 { group.addTask { try await orders(upstream) } }
+            for try await count in group { #expect(count == 2) }
+        }
+        #expect(signIns == 2)
+    }
+
+    @Test("with wrong credentials stops, says what to do, and tries again rarely")
+    func wrong() async throws {
+        try put("wört")
+        let upstream = try upstream()
+        for _ in 1...50 {
+            guard case .unauthorized(let message) = await failure(upstream) else { return unexpected() }
+            #expect(message.contains("upstream.secrets.password") && !message.contains("wört"), "\(message)")
+            server.advance(.seconds(10))
+        }
+        #expect(signIns == 1, "500 s")
+        server.advance(.seconds(401))
+        _ = await failure(upstream)
+        #expect(signIns == 2, "a quarter of an hour later")
+        server.advance(.seconds(1700))
+        _ = await failure(upstream)
+        #expect(signIns == 2)
+        server.advance(.seconds(101))
+        _ = await failure(upstream)
+        #expect(signIns == 3, "twice as long")
+    }
+
+    @Test(
+        "no error repeats a credential, however the upstream spells it",
+        arguments: [
+            "Pä\"ss/w&rd+1", "P\\u00e4\\\"ss/w&rd+1", "P%C3%A4%22ss%2Fw%26rd%2B1", "Pä&quot;ss/w&amp;rd+1",
+            "UMOkInNzL3cmcmQrMQ==", "P\u{E4}\\\"ss\\/w&rd+1",
+        ])
+    func spellings(_ spelling: String) async throws {
+        try put("Pä\"ss/w&rd+1")
+        let quoted = JSONText.object(["message": .string("not \(spelling)!")])
+        for status in [400, 503] {
+            server.state.withLock { $0.answers["/sign-in"] = .json(status, quoted.text) }
+            let message = try #require(await failure(upstream())?.message)
+            #expect(message.contains("not …!"), "\(message)")
+        }
+    }
+
+    @Test("with wrong credentials signs in at once when they are corrected")
+    func corrected() async throws {
+        try put("wrong")
+        let upstream = try upstream()
+        _ = await failure(upstream)
+        try put("right")
+        #expect(try await orders(upstream) == 2)
+    }
+
+    @Test(
+        "an answer without a usable token is no sign-in, and is not asked for again at once",
+        arguments: ["{}", #"{"token":null}"#, #"{"token":""}"#, #"{"token":"a b"}"#, "<html>", ""])
+    func noToken(_ body: String) async throws {
+        server.state.withLock { $0.answers["/sign-in"] = .json(200, body) }
+        let upstream = try upstream()
+        for _ in 1...3 {
+            guard case .unauthorized(let message) = await failure(upstream) else { return unexpected() }
+            #expect(message.contains("upstream.auth.session"))
+        }
+        #expect(signIns == 1 && server.calls("/orders").isEmpty)
+    }
+
+    @Test("a missing or exposed credential sends nothing")
+    func unusable() async throws {
+        try put("right", mode: 0o640)
+        let upstream = try upstream()
+        #expect(await upstream.missing?.contains("chmod 600") == true)
+        guard case .unauthorized(let message) = await failure(upstream) else { return unexpected() }
+        #expect(message.contains("chmod 600"))
+        try FileManager.default.removeItem(atPath: folder.path("password"))
+        #expect(await upstream.missing?.contains("is missing") == true)
+        #expect(await failure(upstream) != nil)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test("an unreachable or failing upstream is no refusal of the credentials")
+    func unclear() async throws {
+        let upstream = try upstream()
+        for answer in [HTTPResponse(status: 503), HTTPResponse(status: 429, headers: [HTTPHeader("Retry-After", "7")])]
+        {
+            server.state.withLock { $0.answers["/sign-in"] = answer }
+            switch await failure(upstream) {
+            case .unclear(503, _), .throttled(.seconds(7), _): break
+            case let other: Issue.record("\(String(describing: other))")
+            }
+        }
+        server.state.withLock { $0.answers = [:] }
+        #expect(try await orders(upstream) == 2)
+    }
+
+    @Test("an upstream that gives tokens and refuses them is not asked without end")
+    func useless() async throws {
+        server.state.withLock { $0.answers["/orders"] = .json(401, "{}") }
+        let upstream = try upstream()
+        for _ in 1...60 {
+            _ = await failure(upstream)
+            server.advance(.milliseconds(500))
+        }
+        #expect(signIns <= 5, "\(signIns) in half a minute")
+    }
+
+    @Test("a JWT's expiry is read with the server's clock")
+    func clock() async throws {
+        let ahead = Duration.seconds(3600)
+        server.state.withLock { ($0.life, $0.ahead) = (.seconds(60), ahead) }
+        let clock = ServerClock(now: { [server] in server.now }, monotonic: { .zero }, initialOffset: ahead)
+        let upstream = try upstream(clock: clock)
+        _ = try await orders(upstream)
+        #expect(try #require(store.load()?.expiresAt?.since(server.now)) == .seconds(60))
+    }
+
+    @Test("`with: access` refreshes with the old token while it counts, and signs in afterwards")
+    func access() async throws {
+        let upstream = try upstream {
+            $0.replacing(
+                "    check:",
+                with: "    refresh: { call: POST /refresh, with: access, token: token, expires: jwt }\n    check:")
+        }
+        _ = try await orders(upstream)
+        let first = try #require(store.load()?.access)
+        server.advance(.seconds(6))
+        _ = try await orders(upstream)
+        #expect(signIns == 1 && server.calls("/refresh").map { $0.header("Authorization") } == ["Bearer \(first)"])
+        #expect(server.calls("/refresh").first?.body == nil)
+        server.advance(.seconds(11))
+        _ = try await orders(upstream)
+        #expect(signIns == 2 && server.calls("/refresh").count == 1, "expired")
+        server.revoke()
+        #expect(try await orders(upstream) == 2)
+        #expect(signIns == 3 && server.calls("/refresh").count == 1, "refused")
+    }
+
+    @Test("a look at the upstream signs in once and stores nothing")
+    func probe() async throws {
+        let plan = try EntitySchema(yaml: TokenServer.schema, file: "shop.yaml").upstream
+        let secrets = SecretFiles(paths: ["password": folder.path("password")])
+        let (transport, now) = (server.transport, { @Sendable [server] in server.now })
+        let session = try #require(
+            ProbeSession(
+                plan: plan, baseURL: nil, transport: transport, secrets: secrets,
+                stored: Tokens(access: "old", expiresAt: server.now), now: now))
+        let upstream = HTTPUpstream(plan: plan, transport: transport, token: session, now: now)
+        #expect(try await orders(upstream) == 2)
+        server.revoke()
+        #expect(await failure(upstream) != nil)
+        #expect(signIns == 1)
+        #expect(try store.load() == nil)
+    }
+
+    private func unexpected() {
+        Issue.record("it went another way")
+    }
+}
