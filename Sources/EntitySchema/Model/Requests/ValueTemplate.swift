@@ -70,8 +70,6 @@ package struct ValueTemplate: Sendable, Equatable {
         self.parts = parts
     }
 
-    private init(parts: [Part]) { self.parts = parts }
-
     /// The same with this format where `value` is named without one.
     func formatting(_ value: String, as format: TimeFormat) -> ValueTemplate {
         ValueTemplate(
