@@ -29,7 +29,7 @@ extension JSONText {
         guard let number = Int(number) else { return nil }
         let elements = elements
         let index = number < 0 ? elements.count + number : number
-        return elements.indices.contains(index) ? elements[index] : nil
+        return elements.indices.contains(index) ? elements[index] : .none
     }
 }
 

@@ -35,6 +35,7 @@ def failed(status, message, kind="invalid_request_error", param=None, code=None,
 
 
 class APIKey(Convention):
+    DIGITS = 0
     LIMIT, WINDOW_S = 60, 1  # so many requests in so many seconds
     LOCAL = {entity: {name: NAMES.get(name, name) for name in fields} for entity, fields in FIELDS.items()}
     PLACES = {**LOCAL, "customers": {**LOCAL["customers"], "city": "address.city"}}

@@ -159,10 +159,19 @@ struct ListCallTests {
     @Test(
         "what cannot be is refused with what to write",
         arguments: [
-            ("path: /notes\n      query: { a: \"{$sinc}\" }\n      since: { field: changed, param: s }", "did you mean $since?"),
-            ("path: /notes\n      query: { a: \"{$since}\" }\n      since: { field: changed, param: s }", "remove param or that"),
+            (
+                "path: /notes\n      query: { a: \"{$sinc}\" }\n      since: { field: changed, param: s }",
+                "did you mean $since?"
+            ),
+            (
+                "path: /notes\n      query: { a: \"{$since}\" }\n      since: { field: changed, param: s }",
+                "remove param or that"
+            ),
             ("path: /notes\n      since: { field: changed }", "write {$since} in query or body"),
-            ("path: /notes\n      query: { a: \"{$since}\" }\n      since: { field: changed, value: x }", "remove value"),
+            (
+                "path: /notes\n      query: { a: \"{$since}\" }\n      since: { field: changed, value: x }",
+                "remove value"
+            ),
             ("path: /notes\n      query: { a: \"{$cursor}\" }\n      pagination: { style: page }", "{$page}"),
             ("path: /notes\n      body: { a: 1 }", "write call: POST"),
             ("call: PUT /notes", "GET or POST"), ("call: POST /notes\n      path: /notes", "remove path"),

@@ -57,7 +57,8 @@ struct CursorRow {
 extension PullInProgress {
     fileprivate var json: String {
         JSONText.object([
-            "kind": .string(kind.rawValue), "since": .string(since), "delta": .string(delta), "position": .string(position),
+            "kind": .string(kind.rawValue), "since": .string(since), "delta": .string(delta),
+            "position": .string(position),
             "seen": .integer(seen), "latest": .string(latest),
             "started": .integer(started.map { Int($0.milliseconds) }), "began": .integer(began.map { Int($0) }),
             "window": .string(window),

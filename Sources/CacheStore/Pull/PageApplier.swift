@@ -193,7 +193,9 @@ struct PageApplier {
         _ tombstone: IncomingPage.Record, _ known: RecordImage, _ acknowledged: Int64, _ bounds: Bounds
     ) -> Bool {
         guard acknowledged <= bounds.position else { return true }
-        guard let created = known.remote.flatMap(entity.changeTime), let deleted = time(of: tombstone) else { return false }
+        guard let created = known.remote.flatMap(entity.changeTime), let deleted = time(of: tombstone) else {
+            return false
+        }
         // It may have whole seconds where the record has milliseconds.
         let isWhole = deleted.milliseconds % 1000 == 0
         return deleted.milliseconds < created.milliseconds - (isWhole ? created.milliseconds % 1000 : 0)

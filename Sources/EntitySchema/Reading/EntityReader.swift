@@ -98,7 +98,8 @@ struct EntityReader {
             _ = try value.identifier(name, mayBeginWithLine: true)
             if EntitySchema.ownMembers.contains(name.lowercased()) {
                 throw value.error(
-                    "\(name) is a name of the cache's own and cannot name a field; choose another name, with from: \(name)")
+                    "\(name) is a name of the cache's own and cannot name a field; choose another name, with from: \(name)"
+                )
             }
             if EntitySchema.reservedFieldNames.contains(name) {
                 throw value.error(
@@ -156,7 +157,9 @@ struct EntityReader {
     private func check(_ node: SchemaNode, _ source: String, _ field: Field) throws(SchemaError) {
         let steps = JSONPath.steps(source)
         if field.isStoredSealed, steps.contains(where: { $0 == "*" || Int($0) != nil }) {
-            throw node.error("a \(field.sealingWord) field cannot be a part of a list; remove \(field.sealingWord), or read the list")
+            throw node.error(
+                "a \(field.sealingWord) field cannot be a part of a list; remove \(field.sealingWord), or read the list"
+            )
         }
         if steps.contains("*"), field.kind != .list {
             throw node.error("a value from all elements of a list is a list: write type: list, or name one element")
@@ -271,7 +274,8 @@ extension SchemaNode {
         let path = try string()
         let steps = path.split(separator: ".", omittingEmptySubsequences: false)
         if JSONPath.isValid(path), path.contains("\"") {
-            guard JSONPath.steps(path).allSatisfy({ $0.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\\" } }) else {
+            guard JSONPath.steps(path).allSatisfy({ $0.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\\" } })
+            else {
                 throw error("\(path) cannot be a place; expected names without backslashes and control characters")
             }
         } else {

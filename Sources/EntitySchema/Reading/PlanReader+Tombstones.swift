@@ -7,7 +7,9 @@ extension PlanReader {
         let list = try ListReader(node: node, base: self.list).list()
         var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()
         let mode = try since?.mode(isInTemplate: request.call?.names(since?.name ?? "") ?? false) ?? .full
-        if case .since(let parameter, _) = mode { request.call = request.call?.formatting("since", as: parameter.format) }
+        if case .since(let parameter, _) = mode {
+            request.call = request.call?.formatting("since", as: parameter.format)
+        }
         let at = try node.child("at")?.place()
         if at == nil, since?.isDelta != true {
             throw node.error(

@@ -13,16 +13,20 @@ struct PlanReader {
     func pull() throws(SchemaError) -> PullPlan? {
         guard let node = entity.child("pull") else { return nil }
         try node.requireKeys([
-            "path", "call", "query", "body", "records", "pagination", "mode", "since", "changed_at", "deleted", "record",
+            "path", "call", "query", "body", "records", "pagination", "mode", "since", "changed_at", "deleted",
+            "record",
             "detail", "where", "keep",
         ])
         let list = try ListReader(node: node, base: list).list()
         var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()
         let mode = try mode(node, request.call)
-        if case .since(let parameter, _) = mode { request.call = request.call?.formatting("since", as: parameter.format) }
+        if case .since(let parameter, _) = mode {
+            request.call = request.call?.formatting("since", as: parameter.format)
+        }
         var changedAt = try node.child("changed_at")?.string()
         if changedAt == nil, let since = node.child("since") {
-            changedAt = try SinceReader(node: since).isDelta
+            changedAt =
+                try SinceReader(node: since).isDelta
                 ? since.child("field")?.string() : since.required("field").string()
         }
         if mode == .newestFirst, changedAt == nil {
@@ -97,8 +101,10 @@ struct PlanReader {
     /// `POST /api/orders/{id}`.
     private func target(_ node: SchemaNode, _ methods: [String]) throws(SchemaError) -> (String, Template) {
         let words = try node.string().split(separator: " ").map(String.init)
-        guard words.count == 2, methods.contains(words[0]), words[1].hasPrefix("/"), let path = Template(words[1]) else {
-            throw node.error("expected \(methods.joined(separator: " or ")) and a path, such as \(methods[0]) /orders/{id}")
+        guard words.count == 2, methods.contains(words[0]), words[1].hasPrefix("/"), let path = Template(words[1])
+        else {
+            throw node.error(
+                "expected \(methods.joined(separator: " or ")) and a path, such as \(methods[0]) /orders/{id}")
         }
         return (words[0], path)
     }
@@ -211,7 +217,8 @@ extension SchemaNode {
     func place() throws(SchemaError) -> Place {
         let paths = isSequence ? try strings() : [try string()]
         for path in paths where !JSONPath.isValid(path) {
-            throw error("\(path) is no place; put quotes around each name with a dot in it, such as '\"@odata.nextLink\"'")
+            throw error(
+                "\(path) is no place; put quotes around each name with a dot in it, such as '\"@odata.nextLink\"'")
         }
         return Place(paths: paths)
     }

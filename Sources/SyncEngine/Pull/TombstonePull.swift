@@ -80,7 +80,8 @@ struct TombstonePull {
         do {
             return try await reader.read()
         } catch let error as UpstreamError where list.plan.deltaToken != nil && error.refuses(list.plan.deltaToken) {
-            reader = PageReader(puller, entity, list.plan, from: PullInProgress(kind: .everything, started: puller.now()))
+            reader = PageReader(
+                puller, entity, list.plan, from: PullInProgress(kind: .everything, started: puller.now()))
             return try await reader.read()
         }
     }

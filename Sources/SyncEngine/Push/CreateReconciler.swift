@@ -60,7 +60,8 @@ struct CreateReconciler {
                 return .unknowable("the look-up finds nothing to compare by")
             }
             return try await match(
-                PageRequest(entity: entity.name, path: path, query: query, call: call, list: list), sent, change, entity)
+                PageRequest(entity: entity.name, path: path, query: query, call: call, list: list), sent, change, entity
+            )
         }
     }
 

@@ -32,7 +32,8 @@ struct DeltaTokenTests {
         try await first(test)
         #expect(try test.cursor.delta == "t1")
         test.upstream.forget()
-        let changes = try Self.page(#"[{"id":"b","deleted_at":"2026-01-01T00:00:00Z"},{"id":"d"},{"id":"d","notes":"x"}]"#, delta: "t2")
+        let changes = try Self.page(
+            #"[{"id":"b","deleted_at":"2026-01-01T00:00:00Z"},{"id":"d"},{"id":"d","notes":"x"}]"#, delta: "t2")
         test.upstream.answering { _ in .success(changes) }
         try await test.pull()
         #expect(test.upstream.requests.map(\.since?.value) == ["t1"])
@@ -88,7 +89,9 @@ struct DeltaTokenTests {
         #expect(try test.cursor.delta == "t9")
     }
 
-    @Test("a failure that says nothing about the token keeps it", arguments: [UpstreamError.unclear(status: 500, "oops"), .barred(status: 402, "pay")])
+    @Test(
+        "a failure that says nothing about the token keeps it",
+        arguments: [UpstreamError.unclear(status: 500, "oops"), .barred(status: 402, "pay")])
     func failed(_ error: UpstreamError) async throws {
         let test = try TestPull(Self.pull)
         try await first(test)

@@ -123,16 +123,6 @@ struct TombstonePullTests {
         #expect(askedSince(test) == ["t1", "t2"])
     }
 
-    @Test("an edited record becomes a conflict")
-    func edited() async throws {
-        let test = try await filled()
-        try await test.store.update(
-            "orders", key: "b", body: .object(["notes": "mine"]), at: test.clock.timestamp)
-        try serve(test, "[]", "[\(Self.deletion("b", "11:00:00"))]")
-        try await test.pull()
-        #expect(try test.store.pendingCount().pending + test.store.pendingCount().failed == 1)
-    }
-
     @Test("without a time, or tokens, the schema is refused")
     func refused() {
         #expect {

@@ -24,7 +24,8 @@ package indirect enum JSONTemplate: Sendable, Equatable {
         case .constant(let json): return json
         case .text(let template): return template.json(value)
         case .object(let members):
-            return .object(members: members.compactMap { member in member.value.filled(value).map { (member.name, $0) } })
+            return .object(
+                members: members.compactMap { member in member.value.filled(value).map { (member.name, $0) } })
         case .list(let elements): return .array(elements.compactMap { $0.filled(value) })
         }
     }

@@ -63,7 +63,8 @@ struct SchemaCheck {
     private func check(_ relation: Relation, of entity: Entity) throws(SchemaError) {
         guard !relation.name.hasPrefix("_") else {
             throw error(
-                entity, place(of: relation), "a relation cannot begin with _, as \(relation.name) does; name it with as:")
+                entity, place(of: relation),
+                "a relation cannot begin with _, as \(relation.name) does; name it with as:")
         }
         if EntitySchema.reservedRelationNames.contains(relation.name) {
             throw error(

@@ -34,7 +34,9 @@ struct ListCallReader {
             }
         }
         if let body = node.child("body") {
-            guard method == "POST" else { throw body.error("a list with a body is asked for by POST: write call: POST …") }
+            guard method == "POST" else {
+                throw body.error("a list with a body is asked for by POST: write call: POST …")
+            }
             call.body = try body.jsonTemplate(names)
         }
         return Result(path: path.text, query: query, call: call == ListCall() ? nil : call)
