@@ -16,7 +16,7 @@ SIMULATIONS = {"SimulationTests.SimulationTests/holds": 50, "SimulationTests.Sys
 # Migrations from older versions take half of the time, and run little of the code that is changed.
 SKIPPED = "OldDatabaseTests|KilledMigrationTests"
 # A process that writes nothing for so long hangs. Counted in looks at it, so that a suspended machine does not count.
-LOOK, MOST_QUIET_LOOKS = 0.2, 900
+LOOK, MOST_QUIET_LOOKS = 0.2, 450
 
 FAILED = re.compile(r"^✘ Test (.+?) (?:recorded an issue|failed)", re.M)
 SEED = re.compile(r"\b(seed \d+) breaks")
