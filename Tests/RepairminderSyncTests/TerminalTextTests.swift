@@ -28,7 +28,7 @@ struct TerminalTextTests {
     @Test(
         "text cannot be shown in another order", arguments: ["\u{202E}", "\u{2066}", "\u{2069}", "\u{200F}", "\u{61C}"])
     func directions(_ mark: String) {
-        #expect(TerminalText.safe("user\(mark)nimda").unicodeScalars.allSatisfy(\.isASCII))
+        #expect(TerminalText.safe("user\(mark)nimda").unicodeScalars.allSatisfy { $0.isASCII })
     }
 
     @Test("a cell stays one line", arguments: ["a\nb", "a\r\nb", "a\tb", "a\u{85}b", "a\u{2028}b"])

@@ -12,6 +12,22 @@ import Upstream
 struct SyncEngineTests {
     private let orders = #"[{"id":"a","updated_at":"2026-01-01T00:00:00.000Z"},{"id":"b"},{"id":"c"}]"#
 
+    @Test("a sync of one entity does not stand for a sync of all")
+    func covering() {
+        let one = SyncRequest(entities: ["orders"])
+        #expect(!one.covers(SyncRequest()) && SyncRequest().covers(one) && one.covers(one))
+    }
+
+    @Test("the offset of the server's clock is kept for the next start; a small change of it is not written")
+    func clockOffset() async throws {
+        let store = try TestEngine().store
+        for (measured, kept) in [(5000, "5000"), (6000, "5000"), (-4000, "-4000")] {
+            let test = try TestEngine(store: store, clockOffset: { .milliseconds(measured) })
+            try await test.running { try await test.engine.sync(SyncRequest()) }
+            #expect(try store.setting(PullLoop.clockOffsetSetting) == kept)
+        }
+    }
+
     @Test("every page of every entity is pulled, and the children of changed parents")
     func pulls() async throws {
         let test = try TestEngine()

@@ -90,6 +90,13 @@ struct CurlEasy: ~Copyable {
         return length < 0 ? nil : Int(length)
     }
 
+    /// How many bytes of an encoded body came.
+    var receivedLength: Int {
+        var length: curl_off_t = 0
+        ccurl_get_off_t(handle, CURLINFO_SIZE_DOWNLOAD_T, &length)
+        return Int(length)
+    }
+
     /// libcurl's text about an error: its details if it gave any, else the general meaning of the code.
     func explanation(of code: CURLcode) -> String {
         errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)

@@ -47,6 +47,12 @@ final class CurlExchange {
     func finish(_ code: CURLcode) {
         guard code != CURLE_OK else {
             let answer = HTTPResponse(status: easy.status, headers: response.headers, body: response.body)
+            guard !isCutOff(answer) else {
+                let failure = CurlFailure(
+                    code: CURLE_PARTIAL_FILE, explanation: "its compressed body ends early", refusal: nil,
+                    host: request.host, requestHasBegun: hasBegun)
+                return fail(failure.error)
+            }
             return continuation.resume(returning: .success(answer))
         }
         let failure = CurlFailure(
@@ -55,6 +61,17 @@ final class CurlExchange {
             requestHasBegun: hasBegun)
         fail(failure.error)
     }
+
+    /// libcurl takes a compressed body for whole wherever it ends. One that was cut before its first byte of text would
+    /// look like an empty answer, which acknowledges a change; one that was cut later is no JSON.
+    private func isCutOff(_ answer: HTTPResponse) -> Bool {
+        guard request.sink == nil, answer.body.isEmpty, let encoding = answer.header("Content-Encoding")?.lowercased()
+        else { return false }
+        return encoding.hasSuffix("gzip") && (1..<Self.leastGzip).contains(easy.receivedLength)
+    }
+
+    /// The bytes of an empty text (RFC 1952).
+    private static let leastGzip = 20
 
     func fail(_ error: TransportError) {
         continuation.resume(returning: .failure(error))

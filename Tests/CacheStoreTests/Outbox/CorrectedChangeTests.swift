@@ -71,6 +71,31 @@ struct CorrectedChangeTests {
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
     }
 
+    @Test("#17 a field that comes with the good value is compared with what the server had when it was edited")
+    func goodValueAndMore() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        try await edit(cache, "a", #"{"notes":"bad"}"#)
+        try await refuse(cache)
+        try await edit(cache, "a", #"{"notes":"good","total":2}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1,"status":"open"}]"#)
+        #expect(try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts.isEmpty)
+        #expect(try cache.record("orders", "a")?["total"] == 2)
+    }
+
+    @Test("a record that has all values that were sent but one may be the one that was created")
+    func nearly() async throws {
+        let cache = try TestCache()
+        _ = try await cache.make("orders", #"{"notes":"n","status":"open","total":5}"#)
+        let change = try #require(try ready(cache).first)
+        let orders = try #require(cache.store.schema["orders"])
+        func isNearly(_ record: String) throws -> Bool {
+            change.isNearly(try JSONText(parsing: record), of: orders, ["notes", "status"])
+        }
+        #expect(try isNearly(#"{"id":"x","notes":"n","status":"ready","total":5}"#))
+        #expect(try !isNearly(#"{"id":"x","notes":"n","status":"ready","total":6}"#))
+    }
+
     @Test("#17 any edit corrects a refused creation, which may have lacked just that field")
     func creation() async throws {
         let cache = try TestCache()

@@ -67,6 +67,51 @@ struct ViewTests {
         #expect(try remote(cache) == #"{"id":"a","notes":"m","place":"p"}"#)
     }
 
+    @Test("a key that is a number in the list and text in the single record is one key")
+    func keySpelling() async throws {
+        let cache = try await cache(#"{"id":5,"notes":"n"}"#)
+        _ = try await show(cache, #"{"id":"5","notes":"m"}"#, .single)
+        #expect(try cache.store.remote(of: "orders", key: "5")?.text == #"{"id":5,"notes":"m"}"#)
+        #expect(try cache.keys(ListQuery(entity: "orders")).count <= 1)
+    }
+
+    @Test("a record that came with its list has no note about views")
+    func noNote() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+        let notes = try await cache.store.pool.read { db in try ViewTable(entity: "orders", db: db).isUsed() }
+        #expect(!notes)
+    }
+
+    @Test("#8 a list with fewer members than the embedded record erases none")
+    func embeddedFirst() async throws {
+        let cache = try TestCache(
+            schema: """
+                schema: shop
+                upstream: { base_url: http://localhost }
+                entities:
+                  orders:
+                    fields: { id: { type: string } }
+                    pull: { path: /orders, detail: { embedded: parts, into: parts } }
+                  parts:
+                    fields:
+                      id: { type: string }
+                      order_id: { type: reference, to: orders, index: true, required: true }
+                      name: { type: string }
+                      note: { type: string }
+                    pull: { path: /parts }
+                """)
+        var page = PulledPage(entity: "orders", records: #"[{"id":"a"}]"#)
+        page.children = [
+            PulledChildren(
+                entity: "parts", by: "order_id", records: #"[{"id":"p","order_id":"a","name":"x","note":"n"}]"#,
+                parents: ["a"], complete: ["a"])
+        ]
+        _ = try await cache.store.apply(page, at: now)
+        _ = try await cache.pull("parts", #"[{"id":"p","order_id":"a","name":"y"}]"#)
+        let part = try cache.store.remote(of: "parts", key: "p")
+        #expect(part?["name"] == "y" && part?["note"] == "n")
+    }
+
     @Test("#8 a creation answered with its key alone has what was sent, and keeps it when the list shows less")
     func partialCreation() async throws {
         let cache = try await cache()

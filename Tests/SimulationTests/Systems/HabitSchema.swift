@@ -79,17 +79,27 @@ struct HabitSchema {
         if habits[.forgottenKeys] || habits[.repeatedRequests] || habits[.slugs] { hasIdempotency = true }
     }
 
+    /// Deletions are tombstones, and a list has all children, also those whose parent is gone.
+    mutating func listOrphans() {
+        isIncremental = true
+        hasTombstones = true
+        children = 0
+    }
+
     /// Starts with other schemas: a field added and one removed, another policy, an entity with another name.
     var others: [String] {
         let policies = ConflictPolicy.allCases.filter { $0 != policy }.map(\.rawValue)
         return [withMotto] + [
             yaml.replacing("      weight: { type: number }\n", with: "").replacing("weight, ", with: ""),
             yaml.replacing("conflict: \(policy.rawValue)", with: "conflict: \(policies[0])"),
-            yaml.replacing("\n  tasks:", with: "\n  chores:").replacing(
-                "tasks: { of: tasks", with: "chores: { of: chores"
-            )
-            .replacing("into: tasks", with: "into: chores"),
+            Self.withoutTasks(yaml),
         ]
+    }
+
+    /// Calls them chores, so changes of tasks cannot be sent.
+    static func withoutTasks(_ yaml: String) -> String {
+        yaml.replacing("\n  tasks:", with: "\n  chores:").replacing("tasks: { of: tasks", with: "chores: { of: chores")
+            .replacing("into: tasks", with: "into: chores")
     }
 
     /// With a field that the upstream does not have yet.

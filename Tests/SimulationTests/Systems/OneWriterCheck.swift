@@ -46,6 +46,18 @@ final class OneWriterCheck {
         takeWrites()
         try checkConflicts(store)
         try checkSteps(store)
+        try checkCorrected(CacheReader(store: store))
+    }
+
+    /// A new value for a field does not wait behind one that was refused before it was written.
+    private func checkCorrected(_ reader: CacheReader) throws {
+        guard world.plan.habits[.locked] else { return }
+        for (refused, later) in try reader.changesBehindRefused()
+        where refused.operation == .update && refused.body.members.contains(where: { later.body[$0.key] != nil }) {
+            throw Violation(
+                rule: .othersGoOn,
+                detail: "\(later.entity)/\(later.key) \(later.body.text) waits behind \(refused.error ?? "")")
+        }
     }
 
     /// After each step: no creation has made two records, and no record has vanished that exists.
@@ -258,6 +270,36 @@ extension CacheReader {
             try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM sync_conflict")).map {
                 ($0["entity"], $0["record_key"], $0.description)
             }
+        }
+    }
+
+    /// Updates that were refused for good, each with a later one of the same record that was made afterwards.
+    func changesBehindRefused() throws -> [(refused: Change, later: Change)] {
+        let pairs = try store.pool.read { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT refused.id, later.id FROM sync_outbox refused JOIN sync_outbox later
+                          ON later.entity = refused.entity AND later.record_key = refused.record_key
+                            AND later.id > refused.id
+                        WHERE refused.state = 'failed' AND refused.error_status = 409 AND later.operation = 'update'
+                          AND later.created_at > refused.last_attempt_at + 10000
+                        """)
+            ).map { ($0[0] as Int64, $0[1] as Int64) }
+        }
+        let all = Dictionary(uniqueKeysWithValues: try changes().map { ($0.id, $0) })
+        return pairs.compactMap { pair in all[pair.0].flatMap { refused in all[pair.1].map { (refused, $0) } } }
+    }
+
+    /// What the log has after this position, as `entity kind keys`.
+    func logged(after position: Int64) throws -> [String] {
+        try store.pool.read { db in
+            try String.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT entity || ' ' || kind || ' ' || coalesce(keys, '') FROM sync_change_log WHERE seq > ? ORDER BY seq
+                        """),
+                arguments: [position])
         }
     }
 

@@ -36,6 +36,12 @@ enum SystemMutation: String, Sendable, CaseIterable {
     case mixesResults
     /// A creation that went out in a batch without its key is sent again, as if the upstream knew that.
     case forgetsBatches
+    /// The queue waits behind the changes of an entity that the schema no longer has.
+    case waitsForLostEntities
+    /// Each tombstone deletes what belongs to its record, also those that were applied before.
+    case cascadesAgain
+    /// A new value for a field waits behind the one that was refused.
+    case waitsForRefused
 
     /// The habits with which the fault takes effect.
     var habits: [Habit] {
@@ -53,7 +59,26 @@ enum SystemMutation: String, Sendable, CaseIterable {
         case .sendsChangesOnly: [.replacingPut]
         case .mixesResults: [.locked, .emptyAnswers]
         case .forgetsBatches: []
+        case .waitsForLostEntities, .cascadesAgain: []
+        case .waitsForRefused: [.locked]
         }
+    }
+
+    /// The rule whose check must catch it; nil if any may.
+    var rule: Violation.Rule? {
+        switch self {
+        case .waitsForLostEntities, .cascadesAgain: .equalInTheEnd
+        case .waitsForRefused: .othersGoOn
+        default: nil
+        }
+    }
+
+    /// A plan in which the fault takes effect.
+    func plan(seed: UInt64) throws -> SystemPlan {
+        var plan = try SystemPlan.own(seed: seed, among: [], always: habits, keepsOrphans: self == .cascadesAgain)
+        if self == .waitsForLostEntities { plan.otherYAMLs = [HabitSchema.withoutTasks(plan.yaml)] }
+        plan.mutation = self
+        return plan
     }
 
     /// The daemon's schema with the fault.
@@ -110,6 +135,27 @@ enum SystemMutation: String, Sendable, CaseIterable {
                         """
                     )
                 }
+            case .waitsForLostEntities:
+                [
+                    (
+                        "sync_outbox",
+                        """
+                        mutation AFTER INSERT ON sync_outbox WHEN NEW.entity <> 'tasks' BEGIN
+                          INSERT INTO sync_dependency
+                          SELECT NEW.id, id FROM sync_outbox WHERE entity = 'tasks' ORDER BY id LIMIT 1
+                        """
+                    )
+                ]
+            case .waitsForRefused:
+                [
+                    (
+                        "sync_outbox",
+                        """
+                        mutation AFTER UPDATE OF error_class ON sync_outbox WHEN NEW.error_status = 409 BEGIN
+                          UPDATE sync_outbox SET error_class = 'failed' WHERE id = NEW.id
+                        """
+                    )
+                ]
             default: []
             }
         try store.pool.write { db in
@@ -205,7 +251,8 @@ final class MutatedTransport: HTTPTransport {
     private func read(_ answer: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
         switch mutation {
         case .believesAbsence: return witnessed(answer, request.url)
-        case .takesMissingForNull: return changed(answer, request) { entity, row in Self.filled(row, entity) }
+        case .cascadesAgain: return changed(answer, request) { entity, row in Self.revived(row, entity) }
+        case .takesMissingForNull: return changed(answer, request) { entity, row in [Self.filled(row, entity)] }
         case .believesCutLists:
             guard let body = try? JSONText(answer.body), let rows = body["data"], rows.elementCount == 50 else {
                 return answer
@@ -233,13 +280,19 @@ final class MutatedTransport: HTTPTransport {
     }
 
     private func changed(
-        _ answer: HTTPResponse, _ request: HTTPRequest, _ change: (Entity, JSONText) -> JSONText
+        _ answer: HTTPResponse, _ request: HTTPRequest, _ change: (Entity, JSONText) -> [JSONText]
     ) -> HTTPResponse {
         let path = request.url.dropFirst("http://simulated".count).prefix { $0 != "?" }
         guard let entity = schema.entities.first(where: { $0.pull.map { $0.path == path } ?? false }),
             let body = try? JSONText(answer.body), let rows = body["data"]
         else { return answer }
-        return Self.answer(answer, body.setting("data", to: .array(rows.elements.map { change(entity, $0) })))
+        return Self.answer(answer, body.setting("data", to: .array(rows.elements.flatMap { change(entity, $0) })))
+    }
+
+    /// A record that is there and then deleted: what was to be done for its deletion is done again.
+    private static func revived(_ row: JSONText, _ entity: Entity) -> [JSONText] {
+        guard entity.isDeleted(row), let member = entity.pull?.deleted else { return [row] }
+        return [row.setting(member, to: .null), row]
     }
 
     private static func filled(_ row: JSONText, _ entity: Entity) -> JSONText {

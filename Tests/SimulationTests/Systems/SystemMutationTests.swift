@@ -11,9 +11,8 @@ struct SystemMutationTests {
         let databases = try DatabaseFolder()
         defer { databases.remove() }
         let seed = try (1...Self.mostSeeds).first { seed in
-            var plan = try SystemPlan.own(seed: seed, among: [], always: mutation.habits)
-            plan.mutation = mutation
-            return try SystemSimulation(plan, databases: databases).run().violation != nil
+            let violation = try SystemSimulation(try mutation.plan(seed: seed), databases: databases).run().violation
+            return violation.map { mutation.rule == nil || mutation.rule == $0.rule } ?? false
         }
         #expect(seed != nil, "\(mutation) was not caught within \(Self.mostSeeds) seeds")
     }

@@ -18,6 +18,8 @@ struct SystemPlan {
     var hasOneWriter = false
     /// Records are deleted, which explains why others vanish.
     var deletes = true
+    /// The upstream keeps what belongs to a deleted record, and the daemon's schema says that it does not.
+    var keepsOrphans = false
     /// Users correct, discard, retry, resolve and undo.
     var hasPeople = false
     /// How many requests the upstream takes.
@@ -47,7 +49,9 @@ struct SystemPlan {
     }
 
     /// A schema of its own with a field of every type, drawn to fit the habits.
-    static func own(seed: UInt64, among habits: Set<Habit>, always: [Habit] = []) throws -> SystemPlan {
+    static func own(
+        seed: UInt64, among habits: Set<Habit>, always: [Habit] = [], keepsOrphans: Bool = false
+    ) throws -> SystemPlan {
         var random = SplitMix64(seed: seed ^ 0x6861_6269_7401)
         var style = HabitSchema(drawnBy: &random)
         let draft = try EntitySchema(yaml: style.yaml, file: "own.yaml")
@@ -60,6 +64,7 @@ struct SystemPlan {
         style.drawWriting(seed: seed)
         style.drawBatching(seed: seed)
         style.adapt(to: drawn, &random)
+        if keepsOrphans { style.listOrphans() }
         var plan = SystemPlan(name: "own", seed: seed, yaml: style.yaml)
         plan.habits = drawn
         plan.writesAllTypes = true
@@ -68,11 +73,20 @@ struct SystemPlan {
         if random.chance(0.25) { plan.otherYAMLs = style.others }
         if drawn[.knownOnly] { plan.otherYAMLs.append(style.withMotto) }
         plan.settle(try EntitySchema(yaml: style.yaml, file: "own.yaml"))
+        guard keepsOrphans else { return plan }
+        plan.keepsOrphans = true
+        plan.hasOneWriter = false
+        plan.deletes = true
         return plan
     }
 
     /// Whether the upstream chooses the keys of new records.
     static func hasServerKeys(_ seed: UInt64) -> Bool { seed % 2 == 0 }
+
+    /// As the upstream knows the schema.
+    var upstreamYAML: String {
+        keepsOrphans ? yaml.replacing("on_delete: cascade", with: "on_delete: keep") : yaml
+    }
 
     private mutating func drawPeople(_ random: inout SplitMix64) {
         hasOneWriter = random.chance(0.85)

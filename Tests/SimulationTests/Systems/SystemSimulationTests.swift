@@ -34,6 +34,13 @@ struct SystemSimulationTests {
         try SystemSimulation.run(SimulationSeeds.chosen(5, full: 50)) { try .own(seed: $0, among: []) }
     }
 
+    @Test("an upstream that keeps what belonged to a deleted record loses none of it here")
+    func holdsWithOrphans() throws {
+        try SystemSimulation.run(SimulationSeeds.first(5, full: 50)) {
+            try .own(seed: $0, among: [], keepsOrphans: true)
+        }
+    }
+
     @Test("an upstream that takes few requests never gets more, and all the rest holds")
     func holdsWithLimits() throws {
         try SystemSimulation.run(SimulationSeeds.first(3, full: 30)) { seed in

@@ -15,7 +15,8 @@ struct CreateReconcilerTests {
     /// `singles`: what is served by key. `known`: the key of a record that is cached.
     private func finding(
         _ pages: [String], notes: JSONText = "new", since: Duration? = nil, more: String? = nil,
-        singles: String = "[]", lookUp: String = "{ match: [notes] }", id: JSONText? = nil, known: JSONText? = nil
+        singles: String = "[]", lookUp: String = "{ match: [notes] }", id: JSONText? = nil, known: JSONText? = nil,
+        hasOnePage: Bool = false
     ) async throws -> (CreateReconciler.Finding, requests: Int) {
         let test = try TestPull(create: "call: POST /orders, look_up: \(lookUp)")
         try test.upstream.serveSingles(of: singles)
@@ -35,7 +36,7 @@ struct CreateReconcilerTests {
             let number = count.next() - 1
             let records = answers[number % answers.count]
             var page = Page(
-                records: records, count: records.elements.count, next: request.position == nil ? "2" : nil)
+                records: records, count: records.elements.count, next: request.position == nil && !hasOnePage ? "2" : nil)
             page.unfollowed = more
             return .success(page)
         }
@@ -67,6 +68,17 @@ struct CreateReconcilerTests {
             return
         }
         #expect(requests == 5, "two readings, and one as a witness")
+    }
+
+    @Test("a list of one page is read again too, unless it shows a change after the attempt")
+    func onePage() async throws {
+        let pages = [#"[{"id":"a"}]"#, #"[{"id":"a"},{"id":"n","notes":"new"}]"#]
+        let (finding, requests) = try await finding(pages, since: .seconds(61), hasOnePage: true)
+        guard case .applied = finding else {
+            Issue.record("said to be \(finding)")
+            return
+        }
+        #expect(requests == 2)
     }
 
     @Test("a list that keeps changing proves nothing")

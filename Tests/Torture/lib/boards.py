@@ -157,7 +157,7 @@ class Boards:
                 if is_waiting(waiting, name, current, rows.get(current)):
                     continue
                 if (name, key) in self.deleted:
-                    if number_of((rows.get(current) or {}).get(text), text) == numbers[text]:
+                    if current in rows and number_of(rows[current].get(text), text) == numbers.get(text):
                         raise Failed(f"lost: the deletion of {entity}/{key}")
                     continue
                 if current not in rows:

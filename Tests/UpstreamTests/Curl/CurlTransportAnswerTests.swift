@@ -27,6 +27,23 @@ struct CurlTransportAnswerTests {
         #expect(response.headers.map(\.name) == ["Link", "X", "Link", "Content-Length"])
     }
 
+    @Test("an empty gzip body is an empty answer, with bytes or without")
+    func emptyGzip() async throws {
+        for body in [[], Gzip.stored("")] {
+            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n"
+            let server = try ScriptedServer([.receive, .send(Array(head.utf8) + body)])
+            let response = try await CurlTransport(userAgent: "test").send(HTTPRequest(url: server.url))
+            #expect(response.status == 200 && response.body.isEmpty)
+        }
+    }
+
+    @Test("an answer of HTTP/1.0 ends with its connection")
+    func oldVersion() async throws {
+        let server = try ScriptedServer([.receive, .send("HTTP/1.0 200 OK\r\nX-A: one\r\n\r\n[1, 2]"), .finish])
+        let response = try await CurlTransport(userAgent: "test").send(HTTPRequest(url: server.url))
+        #expect(response.status == 200 && response.body == Array("[1, 2]".utf8))
+    }
+
     @Test("the headers of an interim response are dropped")
     func interimAnswer() async throws {
         let response = try await answer(

@@ -117,6 +117,11 @@ struct StatusTests {
         if case .barred = try await failure(status, body: "<html>") { Issue.record("\(status) must not bar") }
     }
 
+    @Test("304 says nothing about a request that asked for no comparison")
+    func notModified() async throws {
+        #expect(try await failure(304, body: "") == .unclear(status: 304, "\(words) 304"))
+    }
+
     @Test("a redirect bars, and the message says what to do", arguments: [300, 301, 302, 303, 307, 308])
     func redirect(_ status: Int) async throws {
         let failure = try await failure(status, body: "", location: "https://sso.example/login?state=token")

@@ -1,0 +1,26 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import CacheStore
+
+@Suite("The first and the last change time of a page")
+struct ChangeTimesTests {
+    @Test("times of other zones are compared as times, not as text")
+    func zones() throws {
+        var times = ChangeTimes(upTo: try #require(Timestamp(iso8601: "2026-11-22T00:00:00Z")))
+        for text in ["2026-11-21T12:00:00+05:00", "2026-11-21T11:00:00+01:00", "2026-11-21T10:00:00+09:00"] {
+            times.insert(.string(text))
+        }
+        times.finish()
+        #expect(times.earliest == "2026-11-21T01:00:00.000Z" && times.latest == "2026-11-21T10:00:00.000Z")
+    }
+
+    @Test("a time after the server's own moves nothing")
+    func future() throws {
+        var times = ChangeTimes(upTo: try #require(Timestamp(iso8601: "2026-11-21T10:00:00Z")))
+        for text in ["2026-11-21T09:00:00.000Z", "2026-11-21T10:00:01.000Z"] { times.insert(.string(text)) }
+        times.finish()
+        #expect(times.latest == "2026-11-21T09:00:00.000Z")
+    }
+}
