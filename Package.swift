@@ -118,7 +118,8 @@ let package = Package(
             name: "ContentStoreTests", dependencies: ["ContentStore", "EntitySchema", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "PicturesTests", dependencies: ["CGD", "CLinux", "Pictures", "repairminder-sync"], swiftSettings: strict,
+            name: "PicturesTests", dependencies: ["CGD", "CLinux", "Pictures", "repairminder-sync"],
+            swiftSettings: strict,
             linkerSettings: [.linkedLibrary("gd")]),
         .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema", "TestSupport"], swiftSettings: strict),
         .testTarget(

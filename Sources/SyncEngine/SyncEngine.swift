@@ -1,6 +1,7 @@
 package import CacheStore
 package import ContentStore
 package import EntitySchema
+package import JSONText
 package import Logging
 internal import SQLiteStore
 package import Upstream
@@ -23,7 +24,7 @@ package actor SyncEngine: RunSteps {
     private let uploads: UploadLoop
     private nonisolated let refresher: RecordRefresher
     private nonisolated let fetcher: ContentFetcher
-    nonisolated let signals: Signals
+    private nonisolated let signals: Signals
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
 
@@ -218,4 +219,15 @@ package actor SyncEngine: RunSteps {
             batches: environment.batches.restriction(at: monotonicNow),
             entities: run.entities, signals: signals.status)
     }
+}
+
+/// Signals that reach this machine by themselves.
+extension SyncEngine {
+    /// A message of the upstream that came to this machine, whose signature was checked. Returns at once.
+    package nonisolated func take(_ message: JSONText, from source: SignalSource) {
+        signals.take(message, from: source)
+    }
+
+    /// A call without a valid signature came. It has no effect but being counted.
+    package nonisolated func refuseSignal(from source: SignalSource) { signals.refuse(source) }
 }

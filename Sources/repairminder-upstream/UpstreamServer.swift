@@ -12,6 +12,7 @@ struct UpstreamServer {
         var limits = ServerLimits()
         limits.shutdown = .seconds(2)
         limits.bodyBytes = max(limits.bodyBytes, upstream.largestBody)
+        limits.allBodiesBytes = max(limits.allBodiesBytes, 4 * limits.bodyBytes)
         let server = SocketServer(
             listeners: [.tcp(host: address.host, port: address.port)], limits: limits
         ) { [upstream] request in await upstream.respond(to: request) }

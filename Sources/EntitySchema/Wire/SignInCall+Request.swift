@@ -13,7 +13,7 @@ extension SignInCall {
             method: "POST", path: address,
             headers: [WireRequest.Header("Accept", "application/json"), WireRequest.Header("Content-Type", type)])
         request.headers += headers.map { WireRequest.Header($0.name, $0.value.text(value) ?? "") }
-        let json = body.filled(value)
+        let json = body.filled(value) ?? .object([:])
         if isForm { request.text = FormBody.text(of: json) } else { request.body = json }
         request.secrets = secrets.values.flatMap(Self.spellings)
         if let basic, let user = basic.user.text(value), let password = basic.password.text(value) {
@@ -33,17 +33,6 @@ extension SignInCall {
             secret, encoded, encoded.replacing("%20", with: "+"), HTMLText.escaped(secret),
             Data(secret.utf8).base64EncodedString(),
         ]
-    }
-}
-
-extension CredentialBody {
-    fileprivate func filled(_ value: (ValueTemplate.Name) -> JSONText?) -> JSONText {
-        switch self {
-        case .text(let template): template.json(value) ?? .null
-        case .constant(let json): json
-        case .object(let members): .object(members: members.map { ($0.name, $0.value.filled(value)) })
-        case .list(let elements): .array(elements.map { $0.filled(value) })
-        }
     }
 }
 

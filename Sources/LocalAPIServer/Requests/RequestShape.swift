@@ -5,6 +5,7 @@ internal import SocketServer
 struct RequestShape: Sendable {
     /// The names of its query parameters; nil for a list, which checks its filters itself.
     var parameters: [String]?
+    /// Whether it has a body, be it JSON or the bytes of a content; the handler checks what is in it.
     var takesBody: Bool
 
     /// Costs nothing for a request with neither a query nor a body.

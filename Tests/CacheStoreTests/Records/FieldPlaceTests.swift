@@ -94,7 +94,8 @@ struct FieldPlaceTests {
         "what a field's place cannot be is refused",
         arguments: [
             ("{ type: string, from: a.*.b }", "type: list"), ("{ type: list, from: a.*.b.*.c }", "two lists"),
-            ("{ type: string, secret: true, from: a.0.b }", "part of a list"), ("{ type: string, from: a..b }", "cannot be a name"),
+            ("{ type: string, secret: true, from: a.0.b }", "part of a list"),
+            ("{ type: string, from: a..b }", "cannot be a name"),
         ])
     func refused(_ field: String, _ words: String) {
         #expect {

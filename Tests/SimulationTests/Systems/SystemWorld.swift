@@ -79,7 +79,8 @@ final class SystemWorld {
         settings.checksReferences = true
         settings.habits = plan.habits
         let reference = ReferenceUpstream(
-            schema: try EntitySchema(yaml: plan.upstreamYAML, file: "simulated.yaml"), records: samples, settings: settings, clock: clock, now: { [clock] in clock.timeOfDay })
+            schema: try EntitySchema(yaml: plan.upstreamYAML, file: "simulated.yaml"), records: samples,
+            settings: settings, clock: clock, now: { [clock] in clock.timeOfDay })
         transport = SystemTransport(reference, clock: clock, executor: executor, log: log)
         self.databases = databases
         path = try databases.newDatabase(of: schema, from: plan.yaml)

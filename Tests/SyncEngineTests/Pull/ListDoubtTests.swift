@@ -20,7 +20,8 @@ struct ListDoubtTests {
         #expect(reason(page, pageSize: 200, records: 99) == nil)
     }
 
-    @Test("without declared pages a usual length is in doubt, another one is not", arguments: [50, 100, 250, 500, 1000])
+    @Test(
+        "without declared pages a usual length is in doubt, another one is not", arguments: [50, 100, 250, 500, 1000])
     func single(_ length: Int) {
         #expect(reason(.single, pageSize: 100, records: length) != nil)
         #expect(reason(.single, pageSize: 100, records: length + 1) == nil)

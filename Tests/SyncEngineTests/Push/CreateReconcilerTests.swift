@@ -36,7 +36,8 @@ struct CreateReconcilerTests {
             let number = count.next() - 1
             let records = answers[number % answers.count]
             var page = Page(
-                records: records, count: records.elements.count, next: request.position == nil && !hasOnePage ? "2" : nil)
+                records: records, count: records.elements.count,
+                next: request.position == nil && !hasOnePage ? "2" : nil)
             page.unfollowed = more
             return .success(page)
         }

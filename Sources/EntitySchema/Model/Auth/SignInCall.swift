@@ -1,5 +1,3 @@
-package import JSONText
-
 /// A call that answers a token for stored credentials: `auth.session` and `auth.client_credentials`.
 package struct SignInCall: Sendable, Equatable {
     /// A header with a credential in it: `X-Client: {$secret.client}`.
@@ -18,7 +16,7 @@ package struct SignInCall: Sendable, Equatable {
     package var address: String
     package var headers: [Header] = []
     package var basic: Basic?
-    package var body: CredentialBody
+    package var body: JSONTemplate
     /// Whether the body is sent as a form instead of JSON.
     package var isForm = false
     package var token: Place
@@ -33,36 +31,13 @@ package struct SignInCall: Sendable, Equatable {
 
     /// The stored credentials that it needs, each once.
     package var secretNames: [String] {
-        let templates = [basic?.user, basic?.password].compactMap(\.self) + headers.map(\.value) + body.templates
+        let templates = [basic?.user, basic?.password].compactMap(\.self) + headers.map(\.value)
+        let placeholders = templates.flatMap(\.placeholders) + body.placeholders
         var names: [String] = []
-        for case .secret(let name) in templates.flatMap(\.placeholders).map(\.name) where !names.contains(name) {
+        for case .secret(let name) in placeholders.map(\.name) where !names.contains(name) {
             names.append(name)
         }
         return names
-    }
-}
-
-/// The body of a sign-in: JSON whose texts may name stored credentials.
-package indirect enum CredentialBody: Sendable, Equatable {
-    package struct Member: Sendable, Equatable {
-        package var name: String
-        package var value: CredentialBody
-    }
-
-    case text(ValueTemplate)
-    case constant(JSONText)
-    case object([Member])
-    case list([CredentialBody])
-
-    package static let none = CredentialBody.object([])
-
-    var templates: [ValueTemplate] {
-        switch self {
-        case .text(let template): [template]
-        case .constant: []
-        case .object(let members): members.flatMap(\.value.templates)
-        case .list(let elements): elements.flatMap(\.templates)
-        }
     }
 }
 

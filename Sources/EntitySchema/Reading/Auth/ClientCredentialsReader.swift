@@ -12,7 +12,7 @@ struct ClientCredentialsReader {
         let client = try credential("client_id")
         let secret = try credential("client_secret")
         let inBody = try isInBody()
-        var members = [("grant_type", CredentialBody.constant("client_credentials"))]
+        var members = [("grant_type", JSONTemplate.constant("client_credentials"))]
         if inBody { members += [("client_id", .text(client)), ("client_secret", .text(secret))] }
         for name in ["scope", "audience"] {
             if let value = node.child(name) { members.append((name, .text(try value.credentialTemplate()))) }
@@ -26,7 +26,7 @@ struct ClientCredentialsReader {
         return SignInCall(
             address: try url.checkedAddress(try url.string(), elsewhere: true),
             basic: inBody ? nil : SignInCall.Basic(user: client, password: secret),
-            body: .object(members.map { CredentialBody.Member(name: $0.0, value: $0.1) }), isForm: true,
+            body: .object(members.map { JSONTemplate.Member(name: $0.0, value: $0.1) }), isForm: true,
             token: try node.child("token")?.place() ?? Place(paths: ["access_token"]),
             expiry: try node.tokenExpiry() ?? .place(Place(paths: ["expires_in"])),
             key: "upstream.auth.client_credentials")

@@ -1,5 +1,3 @@
-internal import JSONText
-
 /// Reads `auth.session`: a call that answers a token for stored credentials.
 struct SessionReader {
     let node: SchemaNode
@@ -45,44 +43,16 @@ struct SessionReader {
         }
     }
 
-    private func body() throws(SchemaError) -> CredentialBody {
-        guard let node = node.child("body") else { return .none }
+    private func body() throws(SchemaError) -> JSONTemplate {
+        guard let node = node.child("body") else { return .object([]) }
         guard node.isMapping else { throw node.error("expected a mapping (name: value)") }
-        return try value(node)
-    }
-
-    private func value(_ node: SchemaNode) throws(SchemaError) -> CredentialBody {
-        switch node.value.content {
-        case .scalar(let text, let isPlain):
-            // Numbers, true, false and null, if they stand without quotes.
-            if isPlain, let json = try? JSONText(parsing: text), json.kind != .string { return .constant(json) }
-            return text.isEmpty ? .constant("") : .text(try node.credentialTemplate())
-        case .sequence:
-            var elements: [CredentialBody] = []
-            for element in try node.elements() { elements.append(try value(element)) }
-            return .list(elements)
-        case .mapping:
-            var members: [CredentialBody.Member] = []
-            for (name, member) in try node.members() {
-                members.append(CredentialBody.Member(name: name, value: try value(member)))
-            }
-            return .object(members)
-        }
+        return try node.jsonTemplate(TemplateNames(hasSecrets: true))
     }
 }
 
 extension SchemaNode {
     /// A text that may name stored credentials: `{$secret.password}`.
     func credentialTemplate() throws(SchemaError) -> ValueTemplate {
-        let template = try valueTemplate(TemplateNames(hasSecrets: true))
-        for case .secret(let name) in template.placeholders.map(\.name) {
-            let isName = name.utf8.allSatisfy { byte in
-                byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
-            }
-            guard isName else {
-                throw error("$secret.\(name) names no credential; expected lower-case letters, digits or _")
-            }
-        }
-        return template
+        try valueTemplate(TemplateNames(hasSecrets: true))
     }
 }

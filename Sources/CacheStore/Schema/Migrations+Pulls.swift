@@ -1,4 +1,4 @@
-/// What is remembered of partial sync (`pull.where`).
+/// What pulls remember besides their watermark.
 extension Migrations {
     static let windows = """
         -- The definition of the window that the last full pull was made with, and how many records its list showed; null
@@ -12,5 +12,10 @@ extension Migrations {
           at INTEGER NOT NULL,
           PRIMARY KEY (entity, record_key)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    static let lists = """
+        -- The upstream's own mark for what finished pulls brought: a token, or the address of the next request.
+        ALTER TABLE sync_cursor ADD COLUMN delta TEXT;
         """
 }
