@@ -28,7 +28,7 @@ import Testing
         let set = Set(try ConfigurationFile(yaml: yaml, path: "config.yaml").values.keys)
         let withoutValue: Set<ConfigurationKey> = [
             .secretKeyFile, .upstreamBaseURL, .upstreamTokenFile, .listenUnix, .dashboardTimeZone,
-            .remindersCommand, .remindersWebhook, .mirrorDirectory,
+            .remindersCommand, .remindersWebhook, .mirrorDirectory, .signalsSecretFile,
         ]
         #expect(set.union(withoutValue) == Set(ConfigurationKey.allCases))
     }

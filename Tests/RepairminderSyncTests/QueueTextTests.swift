@@ -23,7 +23,7 @@ struct QueueTextTests {
                 entity           orders
                 record id        ord_4bba
                 retry count      1
-                error            refused: no[2J such
+                error            refused: no\\u001b[2J such
 
                     PATCH /api/orders/ord_4bba
                     Idempotency-Key: k

@@ -58,7 +58,7 @@ enum SystemMutation: String, Sendable, CaseIterable {
         case .believesCutLists: [.cutLists, .listsOnly]
         case .sendsChangesOnly: [.replacingPut]
         case .mixesResults: [.locked, .emptyAnswers]
-        case .forgetsBatches: []
+        case .forgetsBatches: [.laggingLists]
         case .waitsForLostEntities, .cascadesAgain: []
         case .waitsForRefused: [.locked]
         }
@@ -75,10 +75,18 @@ enum SystemMutation: String, Sendable, CaseIterable {
 
     /// A plan in which the fault takes effect.
     func plan(seed: UInt64) throws -> SystemPlan {
-        var plan = try SystemPlan.own(seed: seed, among: [], always: habits, keepsOrphans: self == .cascadesAgain)
+        var plan = try SystemPlan.own(
+            seed: seed, among: [], always: habits, keepsOrphans: self == .cascadesAgain, provoke: provoke)
         if self == .waitsForLostEntities { plan.otherYAMLs = [HabitSchema.withoutTasks(plan.yaml)] }
         plan.mutation = self
         return plan
+    }
+
+    /// Draws a schema in which the fault takes effect.
+    private func provoke(_ style: inout HabitSchema) {
+        guard self == .forgetsBatches else { return }
+        style.batching = .plain
+        style.hasIdempotency = true
     }
 
     /// The daemon's schema with the fault.

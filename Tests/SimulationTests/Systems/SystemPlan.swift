@@ -50,7 +50,8 @@ struct SystemPlan {
 
     /// A schema of its own with a field of every type, drawn to fit the habits.
     static func own(
-        seed: UInt64, among habits: Set<Habit>, always: [Habit] = [], keepsOrphans: Bool = false
+        seed: UInt64, among habits: Set<Habit>, always: [Habit] = [], keepsOrphans: Bool = false,
+        provoke: (inout HabitSchema) -> Void = { _ in }
     ) throws -> SystemPlan {
         var random = SplitMix64(seed: seed ^ 0x6861_6269_7401)
         var style = HabitSchema(drawnBy: &random)
@@ -63,6 +64,7 @@ struct SystemPlan {
         style.serverKeys = hasServerKeys(seed)
         style.drawWriting(seed: seed)
         style.drawBatching(seed: seed)
+        provoke(&style)
         style.adapt(to: drawn, &random)
         if keepsOrphans { style.listOrphans() }
         var plan = SystemPlan(name: "own", seed: seed, yaml: style.yaml)
@@ -97,7 +99,9 @@ struct SystemPlan {
     /// Drops what no client can cope with.
     private mutating func settle(_ schema: EntitySchema) {
         // A gateway that repeats a creation without a key makes a second row, whatever the client does.
-        if schema.upstream.idempotencyHeader == nil { habits.drop(.repeatedRequests) }
+        let routes = schema.entities.flatMap { $0.routes(for: .create) }
+        let hidesKeys = routes.contains { $0.batch.map { !$0.hasKeys } ?? false }
+        if schema.upstream.idempotencyHeader == nil || hidesKeys { habits.drop(.repeatedRequests) }
         // One that forgets keys before a lost answer is repeated makes a second row too.
         if let time = habits.time(.forgottenKeys), time < schema.upstream.settle { habits.drop(.forgottenKeys) }
         // Where only lists are served, a row that slides past two full pulls in a row is gone for all that can be known.

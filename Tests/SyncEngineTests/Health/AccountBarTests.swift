@@ -102,7 +102,8 @@ struct AccountBarTests {
             let barred = UpstreamError.barred(status: status, "PATCH answered \(status): not approved yet")
             test.upstream.refuse { _ in barred }
             try await change(20, test)
-            let end = test.clock.timestamp + .seconds(4 * 3600)
+            // Between two syncs, which are 15 minutes apart.
+            let end = test.clock.timestamp + .seconds(4 * 3600 + 300)
             try await test.until(step: .seconds(10)) { test.clock.timestamp >= end }
             #expect(try test.store.pendingCount() == PendingCount(pending: 20, failed: 0))
             let requests = test.upstream.pushes.count
