@@ -88,6 +88,14 @@ struct TombstonePullTests {
         #expect(try test.keys() == ["a", "c"])
     }
 
+    @Test("an entry that names no record deletes none, even with an id of its own that a record has")
+    func ownID() async throws {
+        let test = try await filled()
+        try serve(test, "[]", #"[{"id":"b","order":null,"deleted_at":"2026-01-01T11:00:00Z"}]"#)
+        #expect(try await test.pull().deleted == 0)
+        #expect(try test.keys() == ["a", "b", "c"])
+    }
+
     @Test("a list that suddenly names everything is held, and read again from the same place")
     func everything() async throws {
         let test = try test()
