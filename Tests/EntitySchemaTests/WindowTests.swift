@@ -21,6 +21,7 @@ struct WindowTests {
                       status: { type: enum, values: { open: Open, ready: Ready, done: Done } }
                       number: { type: integer }
                       name: { type: string }
+                      is_open: { type: boolean }
                       passcode: { type: string, secret: true }
                       sealed: { type: string, sealed: true }
                       title: { type: string, derive: { text: "{name}" } }
@@ -53,6 +54,15 @@ struct WindowTests {
     func conditions(_ record: String, _ isInside: Bool) throws {
         let pull = #"where: { status: [open, ready], updated_at.gte: "{$now-90d}", assigned_user_id: "{$account}" }"#
         #expect(try includes(pull, record) == isInside)
+    }
+
+    @Test("a boolean may be written as 0 or 1")
+    func booleans() throws {
+        for (value, isOpen) in [("true", true), ("1", true), ("false", false), ("0", false), ("null", false)] {
+            #expect(try includes("where: { is_open: true }", #"{"is_open":\#(value)}"#) == isOpen)
+            #expect(try includes("where: { is_open.ne: true }", #"{"is_open":\#(value)}"#) == !isOpen)
+        }
+        #expect(try includes("where: { is_open: [false, null] }", #"{"is_open":0}"#) == true)
     }
 
     @Test("without a known account nothing is decided")

@@ -11,6 +11,8 @@ struct WindowTies {
         let table: EntityTable
         /// The field with the key of the record.
         let field: String
+        /// Whether the records are of the same entity: then one may refer to itself.
+        let isOwn: Bool
     }
 
     let entity: Entity
@@ -26,7 +28,8 @@ struct WindowTies {
         for other in schema.entities {
             let details = schema.parents(of: other).filter { $0.parent.name == entity.name }.compactMap(\.detail.by)
             for field in other.fields where field.kind == .reference(to: entity.name) {
-                let link = Link(table: EntityTable(entity: other), field: field.name)
+                let link = Link(
+                    table: EntityTable(entity: other), field: field.name, isOwn: other.name == entity.name)
                 let isOwned =
                     details.contains(field.name)
                     || other.ties.contains {
@@ -54,9 +57,9 @@ struct WindowTies {
 }
 
 extension WindowTies.Link {
-    /// Selects the records that refer to `key`, an expression.
+    /// Selects the records that refer to `key`, an expression. A record does not keep itself.
     func referring(to key: String) -> String {
-        "SELECT 1 FROM \(table.name) AS other WHERE other._deleted = 0 AND \(table.sql(for: field, of: "other.")) = \(key) "
-            + "AND other._key <> \(key)"
+        "SELECT 1 FROM \(table.name) AS other WHERE other._deleted = 0 "
+            + "AND \(table.sql(for: field, of: "other.")) = \(key)" + (isOwn ? " AND other._key <> \(key)" : "")
     }
 }

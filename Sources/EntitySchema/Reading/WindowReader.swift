@@ -21,7 +21,7 @@ struct WindowReader {
         }
         let names = TemplateNames(values: ["account"], hasNow: true)
         let window = Window(
-            test: try RecordTestReader(entity: entity, templates: names).test(test),
+            test: withNumbers(try RecordTestReader(entity: entity, templates: names).test(test), of: entity),
             keepsReferenced: try keepsReferenced(node.child("keep")))
         for name in window.fields where entity[field: name]?.isDerivedHere == true {
             throw test.error(
@@ -31,6 +31,21 @@ struct WindowReader {
             throw test.error("{$account} needs upstream.account, which says whose records these are; add it")
         }
         return window
+    }
+
+    /// With 1 and 0 beside true and false, as some upstreams write them.
+    private func withNumbers(_ test: RecordTest, of entity: Entity) -> RecordTest {
+        var test = test
+        test.alternatives = test.alternatives.map { conditions in
+            conditions.map { condition in
+                guard entity[field: condition.field]?.kind == .boolean else { return condition }
+                var condition = condition
+                if condition.values.contains("true") { condition.values.append("1") }
+                if condition.values.contains("false") { condition.values.append("0") }
+                return condition
+            }
+        }
+        return test
     }
 
     private func keepsReferenced(_ node: SchemaNode?) throws(SchemaError) -> Bool {

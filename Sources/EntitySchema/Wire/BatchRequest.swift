@@ -27,7 +27,7 @@ package struct BatchRequest: Sendable, Equatable {
         let body = plan.body.filled({ $0 == .changes ? JSONText.array(changes) : .none }, { _ in .none })
         var headers = [WireRequest.Header("Content-Type", plan.mediaType)]
         if let name = upstream.idempotencyHeader {
-            headers.append(WireRequest.Header(name, Self.idempotencyKey(of: body ?? .null)))
+            headers.append(WireRequest.Header(name, idempotencyKey(of: body ?? .null)))
         }
         var request = WireRequest(method: plan.method, path: plan.path, headers: headers, body: body)
         request.secrets = elements.flatMap(\.request.secrets)
@@ -76,9 +76,11 @@ package struct BatchRequest: Sendable, Equatable {
         }
     }
 
-    /// The same for the same elements in the same order.
-    private static func idempotencyKey(of body: JSONText) -> String {
-        "batch-" + KeyForm.text(alphabet: Array("0123456789abcdef"), length: 32).key(from: body.text)
+    /// The same for the same changes in the same order. Later changes can have the same body, and under the same key the
+    /// upstream would repeat its first answer instead of applying them.
+    private func idempotencyKey(of body: JSONText) -> String {
+        let text = ([body.text] + elements.map(\.idempotencyKey)).joined(separator: "\n")
+        return "batch-" + KeyForm.text(alphabet: Array("0123456789abcdef"), length: 32).key(from: text)
     }
 }
 

@@ -58,7 +58,7 @@ package struct PageRequest: Sendable, Equatable {
     private func address(_ text: String?) -> String? { text.flatMap { $0.hasPrefix("/") ? $0 : nil } }
 
     private func path(with position: QueryItem?) -> String {
-        if deltaToken?.form == .link, let link = address(values.delta) { return link }
+        if deltaToken?.form == .link, let link = address(values.delta) { return self.link(link, position) }
         var items: [QueryItem] = []
         if let position, !isNamed(list.style.positionName) { items.append(position) }
         items += query
@@ -69,6 +69,13 @@ package struct PageRequest: Sendable, Equatable {
         if let size = list.size, !isNamed("size") { items.append(QueryItem(name: size, value: "\(list.pageSize)")) }
         let query = items.map { "\(Entity.percentEncoded($0.name))=\(Entity.percentEncoded($0.value))" }
         return query.isEmpty ? filledPath : "\(filledPath)?\(query.joined(separator: "&"))"
+    }
+
+    /// The address that the upstream gave out has all but the position of a later page.
+    private func link(_ address: String, _ position: QueryItem?) -> String {
+        guard self.position != nil, let position else { return address }
+        let item = "\(Entity.percentEncoded(position.name))=\(Entity.percentEncoded(position.value))"
+        return address + (address.contains("?") ? "&" : "?") + item
     }
 
     private var filledPath: String {

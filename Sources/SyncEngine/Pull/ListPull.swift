@@ -147,7 +147,7 @@ struct ListPull {
             do {
                 progress.seen = pull.began.map { SeenRecords(knownUpTo: 0, position: $0) }
                 return try await reader.read()
-            } catch let error as UpstreamError where error.refusesPosition {}
+            } catch let error as UpstreamError where error.refusesPosition || error.refuses(plan.deltaToken) {}
         }
         try begin(pull)
         do {

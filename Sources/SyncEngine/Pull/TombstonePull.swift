@@ -42,7 +42,7 @@ struct TombstonePull {
         var pull = PullStart(plan: list.plan, cursor: cursor, full: false).pull
         pull.started = puller.now()
         var reader = PageReader(puller, entity, list.plan, from: pull)
-        let progress = try await read(&reader)
+        let progress = try await read(&reader, isRepeat: pull.kind == .everything || cursor.heldDeletions > 0)
         let held = HeldTombstones(puller: puller, entity: entity, keys: progress.held)
         let before = cursor.heldDeletions
         // They were asked for before, and nothing is new.
@@ -60,11 +60,15 @@ struct TombstonePull {
             deleted: progress.deleted + deleted, held: left, reason: left > 0 ? held.words(left) : nil)
     }
 
-    private func read(_ reader: inout PageReader) async throws -> Progress {
+    /// `isRepeat`: it may name deletions that it has named before.
+    private func read(_ reader: inout PageReader, isRepeat: Bool) async throws -> Progress {
         let rows = try store.rowCounts()[entity.name] ?? 0
         var progress = Progress(allowance: puller.deletionGuard.tombstones(of: entity.name, rows: rows))
         do {
-            var next = try await first(&reader)
+            let begun = try await first(&reader)
+            // Without their times, it cannot be said which of the records were created again since.
+            if list.at == nil, isRepeat || begun.startsOver, progress.allowance < .max { progress.allowance = 0 }
+            var next = begun.page
             while let fetched = next {
                 try await apply(fetched, &progress)
                 next = try await reader.read()
@@ -76,13 +80,13 @@ struct TombstonePull {
     }
 
     /// With a token that is no longer known, everything is read.
-    private func first(_ reader: inout PageReader) async throws -> FetchedPage? {
+    private func first(_ reader: inout PageReader) async throws -> (page: FetchedPage?, startsOver: Bool) {
         do {
-            return try await reader.read()
+            return (try await reader.read(), false)
         } catch let error as UpstreamError where list.plan.deltaToken != nil && error.refuses(list.plan.deltaToken) {
             reader = PageReader(
                 puller, entity, list.plan, from: PullInProgress(kind: .everything, started: puller.now()))
-            return try await reader.read()
+            return (try await reader.read(), true)
         }
     }
 
@@ -100,9 +104,10 @@ struct TombstonePull {
         progress.allowance -= progress.allowance == .max ? 0 : outcome.deleted
     }
 
-    /// An entry of the list as a record of the entity. One without a key is set aside.
+    /// An entry of the list as a record of the entity. One without a key is set aside: a member of the key's name is the
+    /// entry's own, not the record's.
     private func deletion(_ entry: JSONText) -> JSONText {
-        guard let key = list.key.value(in: entry) else { return entry }
+        guard let key = list.key.value(in: entry) else { return entry.without(entity.key) }
         var members = [(key: entity.key, value: key)]
         if let changedAt = entity.pull?.changedAt, let at = list.at?.value(in: entry) {
             members.append((changedAt, at))

@@ -5,7 +5,7 @@ internal import JSONText
 extension HTTPUpstream {
     package func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {
         let sent = batch.request(plan)
-        let (response, secrets) = try await sendChange(sent)
+        let (response, secrets) = try await sendChange(sent, accepts: { hasResults($0, of: batch) })
         let answer = BatchAnswer(batch: batch, upstream: plan, status: response.status)
         let body = try caller.json(response, batch.plan.path)
         guard let responses = answer.responses(in: body) else { throw noResults(in: response, body, sent, secrets) }
@@ -14,6 +14,15 @@ extension HTTPUpstream {
             results.append(result(of: index, response, answer, secrets))
         }
         return results
+    }
+
+    /// Whether a refusal of the whole has results that say their own status: some of the changes may have been applied.
+    private func hasResults(_ response: HTTPResponse, of batch: BatchRequest) -> Bool {
+        guard batch.plan.status != nil, (400..<500).contains(response.status), !caller.refusesToken(response),
+            let body = response.json
+        else { return false }
+        let answer = BatchAnswer(batch: batch, upstream: plan, status: response.status)
+        return answer.responses(in: body)?.contains { $0 != nil } ?? false
     }
 
     private func result(

@@ -227,15 +227,16 @@ package struct HTTPUpstream: Upstream {
         try await sendChange(request, transfer, isDoubtful: isDoubtful).response
     }
 
-    /// The same; also returns the token that was sent, which no error may repeat.
+    /// The same; also returns the token that was sent, which no error may repeat. `accepts` says which other answers are
+    /// returned as they are.
     func sendChange(
         _ request: WireRequest, _ transfer: Transfer = Transfer(),
-        isDoubtful: (HTTPResponse) -> Bool = { _ in false }
+        isDoubtful: (HTTPResponse) -> Bool = { _ in false }, accepts: (HTTPResponse) -> Bool = { _ in false }
     ) async throws(UpstreamError) -> (response: HTTPResponse, secrets: [String]) {
         let carried = try await token?.current()
         try await requireSameAccount(carried)
         let (response, used) = try await exchange(
-            request, token: carried, check: true, transfer: transfer, isDoubtful: isDoubtful)
+            request, token: carried, check: true, transfer: transfer, isDoubtful: isDoubtful, accepts: accepts)
         return (response, secrets(of: carried, used))
     }
 
@@ -243,7 +244,7 @@ package struct HTTPUpstream: Upstream {
     /// last.
     private func exchange(
         _ request: WireRequest, token carried: String?, check: Bool = false, transfer: Transfer = Transfer(),
-        isDoubtful: (HTTPResponse) -> Bool
+        isDoubtful: (HTTPResponse) -> Bool, accepts: (HTTPResponse) -> Bool = { _ in false }
     ) async throws(UpstreamError) -> (response: HTTPResponse, token: String?) {
         var used = carried
         var response = try await caller.send(request, token: used, transfer: transfer)
@@ -257,7 +258,7 @@ package struct HTTPUpstream: Upstream {
         var request = request
         request.secrets += secrets(of: carried, used)
         let refusal = objection.map { UpstreamError.unauthorized($0).withoutSecrets(request.secrets) }
-        if let failure = refusal ?? caller.failure(response, to: request) {
+        if let failure = refusal ?? (accepts(response) ? nil : caller.failure(response, to: request)) {
             throw token == nil ? failure.withoutToken : failure
         }
         return (response, used)

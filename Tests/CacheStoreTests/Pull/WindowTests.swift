@@ -208,6 +208,15 @@ struct WindowTests {
         #expect(try await leave(cache) == ["orders": 1, "clients": 1])
     }
 
+    @Test("a record is kept by one of another entity that has the same key")
+    func sameKey() async throws {
+        let cache = try cache()
+        _ = try await cache.pull("orders", "[\(order("5", client: "5"))]")
+        #expect(try await cache.pull("clients", #"[{"id":"5","is_active":false}]"#).outside == 0)
+        #expect(try await leave(cache).isEmpty)
+        #expect(try keys(cache, "clients") == ["5"])
+    }
+
     @Test("with keep: window a reference keeps nothing")
     func unreferenced() async throws {
         let cache = try TestCache(

@@ -34,9 +34,9 @@ struct BatchTests {
         """
 
     /// The request for one change of each kind.
-    private static func sent(_ schema: EntitySchema, _ operations: [Operation] = Operation.allCases) throws
-        -> WireRequest
-    {
+    private static func sent(
+        _ schema: EntitySchema, _ operations: [Operation] = Operation.allCases, key: String = "k"
+    ) throws -> WireRequest {
         let entity = try #require(schema["notes"])
         var elements: [BatchRequest.Element] = []
         var plan: BatchPlan?
@@ -47,7 +47,7 @@ struct BatchTests {
             let request = try #require(
                 entity.request(for: operation, record: record, body: body, version: #""v\#(index)""#))
             plan = plan ?? own
-            elements.append(entity.element(request, of: record, idempotencyKey: "k\(index)", in: own))
+            elements.append(entity.element(request, of: record, idempotencyKey: "\(key)\(index)", in: own))
         }
         return BatchRequest(plan: try #require(plan), elements: elements).request(schema.upstream)
     }
@@ -111,7 +111,7 @@ struct BatchTests {
         #expect(request.headers.first?.value == #"application/vnd.api+json;ext="https://jsonapi.org/ext/atomic""#)
     }
 
-    @Test("the key of a batch is the same for the same elements in the same order, and another one for others")
+    @Test("the key of a batch is the same for the same changes in the same order, and another one for others")
     func key() throws {
         let push = #"      update: { call: "PATCH /notes/{id}", batch: { call: PATCH /notes } }"#
         let schema = try Self.schema(push: "      " + push)
@@ -122,6 +122,11 @@ struct BatchTests {
         #expect(try two == key([.update, .update]))
         #expect(try two != key([.update]))
         #expect(two?.hasPrefix("batch-") == true && two?.count == 38)
+        // The same edits, made again later: under the same key they would count as a repeat.
+        let first = try Self.sent(schema, [.update, .update])
+        let later = try Self.sent(schema, [.update, .update], key: "l")
+        #expect(first.body == later.body)
+        #expect(first.headers != later.headers)
     }
 
     @Test("a route keeps out of the upstream's batches if it says so, or is a form")

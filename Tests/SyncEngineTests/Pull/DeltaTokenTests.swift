@@ -89,6 +89,23 @@ struct DeltaTokenTests {
         #expect(try test.cursor.delta == "t9")
     }
 
+    @Test("a token that expires during an interrupted pull leads to a full pull at once")
+    func expiredMidway() async throws {
+        let test = try TestPull(Self.pull)
+        try await first(test)
+        let begun = try Self.page(#"[{"id":"d"}]"#, next: "2")
+        test.upstream.answering { request in
+            request.position == nil ? .success(begun) : .failure(.unclear(status: 500, "oops"))
+        }
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        test.upstream.forget()
+        let all = try Self.page(#"[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"}]"#, delta: "t9")
+        test.upstream.answering { $0.since == nil ? .success(all) : .failure(.barred(status: 403, "expired")) }
+        try await test.pull()
+        #expect(test.upstream.requests.map(\.since?.value) == ["t1", "t1", nil])
+        #expect(try test.cursor.delta == "t9")
+    }
+
     @Test(
         "a failure that says nothing about the token keeps it",
         arguments: [UpstreamError.unclear(status: 500, "oops"), .barred(status: 402, "pay")])

@@ -88,6 +88,14 @@ struct TombstonePullTests {
         #expect(try test.keys() == ["a", "c"])
     }
 
+    @Test("an entry that names no record deletes none, even with an id of its own that a record has")
+    func ownID() async throws {
+        let test = try await filled()
+        try serve(test, "[]", #"[{"id":"b","order":null,"deleted_at":"2026-01-01T11:00:00Z"}]"#)
+        #expect(try await test.pull().deleted == 0)
+        #expect(try test.keys() == ["a", "b", "c"])
+    }
+
     @Test("a list that suddenly names everything is held, and read again from the same place")
     func everything() async throws {
         let test = try test()
@@ -121,6 +129,25 @@ struct TombstonePullTests {
         try serve(test, "[]", "[]", delta: "t3")
         try await test.pull()
         #expect(askedSince(test) == ["t1", "t2"])
+    }
+
+    @Test("once the token has expired, deletions that are named again do not touch what was created again")
+    func expired() async throws {
+        let test = try await filled(Self.byToken)
+        let deletions = try JSONText(parsing: #"[{"id":"b"},{"id":"c"}]"#)
+        test.upstream.answering { request in
+            guard request.path == "/deletions" else { return .success(Page(records: .array([]), count: 0)) }
+            guard request.since == nil else { return .failure(.gone(status: 410, "expired")) }
+            var page = Page(records: deletions, count: 2)
+            page.delta = "t9"
+            return .success(page)
+        }
+        // b was created again long ago, and c is gone.
+        try test.upstream.serveSingles(of: "[\(Self.order("a", "10:00:00")),\(Self.order("b", "10:00:00"))]")
+        #expect(try await test.pull().deleted == 1)
+        #expect(try test.keys() == ["a", "b"])
+        #expect(askedSince(test) == ["t1", nil])
+        #expect(try test.store.cursor(of: "orders:deleted").delta == "t9")
     }
 
     @Test("without a time, or tokens, the schema is refused")

@@ -149,6 +149,14 @@ struct BatchAnswerTests {
         }
     }
 
+    @Test("a refusal with results that say their status has applied what they say")
+    func refusedWithResults() async throws {
+        let found = try await answers(
+            #"{"responses":[{"id":"1","status":204},{"id":"2","status":422,"body":{"message":"too long"}}]}"#, Self.byID,
+            status: 422)
+        #expect(found == ["accepted", "refused 422 PATCH /orders/b answered 422: too long", "unclear 422"])
+    }
+
     @Test("new records that the upstream gives keys of its own are matched by their place")
     func createdKeys() async throws {
         let found = try await answers(

@@ -114,6 +114,23 @@ struct ListCallTests {
         #expect(transport.requests.last?.url == "https://shop.example/api/Orders?$deltatoken=7")
     }
 
+    @Test("later pages of a delta link are asked for by the list's own paging")
+    func pagesOfDeltaLink() async throws {
+        let schema = try Self.schema(
+            "path: /orders, records: data, since: { link: delta }, pagination: { style: cursor, next: next }")
+        let (upstream, transport) = upstream(schema) { request in
+            request.url.contains("cursor=")
+                ? .json(200, #"{"data":[{"id":"b"}],"delta":"/api/orders?mark=8"}"#)
+                : .json(200, #"{"data":[{"id":"a"}],"next":"p 2"}"#)
+        }
+        let plan = try #require(schema["orders"]?.pull)
+        let first = try await upstream.page(plan.request(of: "orders", delta: "/orders?mark=7"))
+        #expect(transport.requests.last?.url == "https://shop.example/api/orders?mark=7")
+        let last = try await upstream.page(plan.request(of: "orders", at: first.next, delta: "/orders?mark=7"))
+        #expect(transport.requests.last?.url == "https://shop.example/api/orders?mark=7&cursor=p%202")
+        #expect(last.delta == "/orders?mark=8")
+    }
+
     @Test(
         "a delta link to another place is never followed",
         arguments: ["https://evil.example/api/Orders", "http://shop.example/api/Orders", "/other", "//evil.example/x"])
