@@ -270,6 +270,13 @@ package struct HTTPUpstream: Upstream {
         guard let verifier, !caller.refusesToken(response) else { return nil }
         switch caller.failure(response, to: request) {
         case nil where !isDoubtful(response): return nil
+        // An error of the check, such as `.offline`, would say that a change was not sent that may be applied.
+        case nil where !request.isReading:
+            do throws(UpstreamError) {
+                return try await verifier.objection(to: token, by: caller)
+            } catch {
+                return nil
+            }
         case nil, .barred, .gone, .refused: return try await verifier.objection(to: token, by: caller)
         default: return nil
         }
