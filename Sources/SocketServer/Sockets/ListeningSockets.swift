@@ -77,9 +77,9 @@ package struct ListeningSockets: ~Copyable {
         do throws(ServerError) {
             return try ListeningSocket.open(listener)
         } catch .addressTaken(let message) {
-            guard case .tcp(_, let port) = listener,
-                let holder = inherited.first(where: { $0.port == port })
-            else { throw .addressTaken(message) }
+            guard case .tcp(_, let port) = listener, let holder = inherited.first(where: { $0.port == port }) else {
+                throw .addressTaken(message)
+            }
             throw .addressTaken(
                 "The service manager's socket unit holds \(holder.address), so this cannot listen at the same port of "
                     + "another address. Change ListenStream= in the socket unit to the address that is configured here.")

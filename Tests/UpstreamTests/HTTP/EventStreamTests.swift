@@ -58,8 +58,7 @@ struct EventStreamTests {
         }
         let address = "base_url: https://shop.example"
         let headers = "headers: { Accept: application/vnd.shop+json, X-Api: '2' }"
-        _ = try await follow(
-            schema: Self.schema.replacing(address, with: "\(address)\n  \(headers)"), transport)
+        _ = try await follow(schema: Self.schema.replacing(address, with: "\(address)\n  \(headers)"), transport)
         let found = asked.withLock { $0 }
         let request = try #require(found)
         #expect(request.headers.filter { $0.name == "Accept" }.map(\.value) == ["text/event-stream"])
