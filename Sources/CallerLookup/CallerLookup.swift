@@ -47,8 +47,8 @@ package struct CallerLookup: Sendable {
         return ConnectionListener(overflowIDs.removed(from: PeerCredentials(user: user)))
     }
 
-    /// Whether the listener is the one that accepted the connection, which it may not have done yet. It may be closed by
-    /// now, and another one open.
+    /// Whether the listener is the one that accepted the connection, which it may not have done yet: that one may be
+    /// closed by now, and another one open.
     ///
     /// A service manager listens as root, and the service that it passes the socket to accepts as its own user.
     static func isOneListener(_ user: UInt32, accepted: UInt32?) -> Bool {

@@ -82,7 +82,7 @@ package struct ListeningSockets: ~Copyable {
             }
             throw .addressTaken(
                 "The service manager's socket unit holds \(holder.address), so this cannot listen at the same port of "
-                    + "another address. Change ListenStream= in the socket unit to the address that is configured here.")
+                    + "another address. Change ListenStream= in the socket unit to the configured address.")
         }
     }
 
