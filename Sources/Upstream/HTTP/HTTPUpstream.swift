@@ -252,7 +252,10 @@ package struct HTTPUpstream: Upstream {
             used = try await token.current()
             if check { try await requireSameAccount(used) }
             response = try await caller.send(request, token: used, transfer: transfer)
-            objection = try await self.objection(to: used, after: response, request, isDoubtful)
+            // A check that objects to a new token may be wrong itself. A change that may be applied is unclear then, and
+            // looked up: as one with a refused token it would be sent again and again.
+            let mayBeApplied = !request.isReading && caller.failure(response, to: request) == nil
+            objection = mayBeApplied ? nil : try await self.objection(to: used, after: response, request, isDoubtful)
         }
         var request = request
         request.secrets += secrets(of: carried, used)
