@@ -31,7 +31,7 @@ package struct CallerLookup: Sendable {
     /// Who listens at the other end of a connection that this process has opened and not used yet.
     ///
     /// On a Unix socket that is the process that called `listen`. On TCP within this machine it is the owner of the
-    /// listening socket, and also of the accepted one once there is one.
+    /// listening socket.
     package func listener(at descriptor: Int32) -> ConnectionListener {
         guard let tuple = SocketTuple(ofPeerOf: descriptor) else {
             return ConnectionListener(UnixCredentials.ofPeer(of: descriptor).flatMap(overflowIDs.removed(from:)))
@@ -41,11 +41,18 @@ package struct CallerLookup: Sendable {
             diagnosis.networkNamespace == DiagnosisSocket.networkNamespace(of: descriptor),
             let user = diagnosis.listener(at: tuple.source)
         else { return .unknown }
-        // The listener that accepted the connection may be closed by now, and another one open.
-        if let accepted = diagnosis.owner(of: tuple), accepted != user { return .unknown }
+        guard Self.isOneListener(user, accepted: diagnosis.owner(of: tuple)) else { return .unknown }
         // Checked last: a connection that was not accepted is reset with its listener.
         guard TCPState(of: descriptor) == .established else { return .unknown }
         return ConnectionListener(overflowIDs.removed(from: PeerCredentials(user: user)))
+    }
+
+    /// Whether the listener is the one that accepted the connection, which it may not have done yet: that one may be
+    /// closed by now, and another one open.
+    ///
+    /// A service manager listens as root, and the service that it passes the socket to accepts as its own user.
+    static func isOneListener(_ user: UInt32, accepted: UInt32?) -> Bool {
+        user == 0 || accepted == nil || accepted == user
     }
 
     private func owner(of tuple: SocketTuple, connectedTo descriptor: Int32) -> PeerCredentials? {

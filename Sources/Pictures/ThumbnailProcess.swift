@@ -50,9 +50,10 @@ package enum ThumbnailProcess {
     }
 
     private static func limitResources() -> Bool {
+        // Beside the three standard streams, one more: Landlock's rules are a descriptor for a moment.
         let limits: [(__rlimit_resource, Int)] = [
             (RLIMIT_AS, addressSpace() + memory), (RLIMIT_CPU, seconds), (RLIMIT_FSIZE, 0), (RLIMIT_CORE, 0),
-            (RLIMIT_NOFILE, 3),
+            (RLIMIT_NOFILE, 4),
         ]
         return limits.allSatisfy { resource, value in
             var limit = rlimit(rlim_cur: rlim_t(value), rlim_max: rlim_t(value))

@@ -77,4 +77,19 @@ struct CallerLookupTests {
         close(accepted)
         process.waitUntilExit()
     }
+
+    @Test("the listener of an own connection is this user")
+    func ownListener() throws {
+        let pair = try LoopbackPair(listening: "127.0.0.1")
+        #expect(lookup.listener(at: pair.caller) == .user(getuid()))
+        withExtendedLifetime(pair) {}
+    }
+
+    @Test("only a listener of root, such as a service manager's, may leave accepting to another user")
+    func passedSocket() {
+        #expect(CallerLookup.isOneListener(0, accepted: 1000))
+        #expect(CallerLookup.isOneListener(1000, accepted: nil))
+        #expect(CallerLookup.isOneListener(1000, accepted: 1000))
+        #expect(!CallerLookup.isOneListener(1000, accepted: 1001))
+    }
 }

@@ -106,6 +106,36 @@ extension SocketServerTests {
             close(descriptor)
         }
 
+        @Test("a port of the service manager cannot be listened at with another address, and the error says why")
+        func heldPort() throws {
+            let (descriptor, address) = try opened(.tcp(host: "127.0.0.1", port: 0))
+            defer { close(descriptor) }
+            guard case .tcp(let end) = address else { return }
+            var sockets = try ListeningSockets(inherited: [descriptor])
+            do throws(ServerError) {
+                try sockets.change(to: [.tcp(host: "0.0.0.0", port: end.port)])
+                Issue.record("the port was taken twice")
+            } catch {
+                #expect(error.description.contains("socket unit holds \(address)"))
+            }
+        }
+
+        @Test("an inherited socket at [::1] is served beside 127.0.0.1, where localhost leads as well")
+        func otherLoopback() throws {
+            let (first, address) = try opened(.tcp(host: "127.0.0.1", port: 0))
+            defer { close(first) }
+            guard case .tcp(let end) = address else { return }
+            let (second, other) = try opened(.tcp(host: "::1", port: end.port))
+            defer { close(second) }
+            var sockets = try ListeningSockets(inherited: [first, second])
+            try sockets.change(to: [.tcp(host: "127.0.0.1", port: end.port)])
+            #expect(sockets.unused == [])
+            try sockets.change(to: [.tcp(host: "::1", port: end.port)])
+            #expect(sockets.unused == [address])
+            try sockets.change(to: [])
+            #expect(sockets.unused == [address, other])
+        }
+
         @Test("an inherited Unix socket keeps its permissions and its file")
         func inheritedFile() throws {
             var manager = ListeningSockets()

@@ -42,8 +42,8 @@ package struct ListeningSockets: ~Copyable {
         inherited.filter { one in !sockets.contains { $0.socket.descriptor == one.descriptor } }.map(\.address)
     }
 
-    /// Listens on exactly these: keeps open sockets, opens missing ones and closes the rest. Throws when one fails;
-    /// then nothing has changed.
+    /// Listens on exactly these: keeps open sockets, opens missing ones and closes the rest. An inherited socket at [::1]
+    /// joins one at 127.0.0.1. Throws when one fails; then nothing has changed.
     package mutating func change(to listeners: [Listener]) throws(ServerError) {
         var left = sockets
         var wanted: [(listener: Listener, socket: ListeningSocket)] = []
@@ -55,11 +55,12 @@ package struct ListeningSockets: ~Copyable {
                 } else if let socket = inherited.first(where: { $0.serves(listener) }) {
                     wanted.append((listener, socket))
                 } else {
-                    let socket = try ListeningSocket.open(listener)
+                    let socket = try open(listener)
                     opened.append(socket)
                     wanted.append((listener, socket))
                 }
             }
+            wanted += otherLoopbacks(beside: listeners)
             for (listener, socket) in wanted where !sockets.contains(where: { $0.listener == listener }) {
                 // The unit sets the permissions of an inherited socket.
                 if !isInherited(socket) { try socket.setPermissions(of: listener) }
@@ -70,6 +71,31 @@ package struct ListeningSockets: ~Copyable {
         }
         closeOwn(left.map(\.socket))
         sockets = wanted
+    }
+
+    private func open(_ listener: Listener) throws(ServerError) -> ListeningSocket {
+        do throws(ServerError) {
+            return try ListeningSocket.open(listener)
+        } catch .addressTaken(let message) {
+            guard case .tcp(_, let port) = listener, let holder = inherited.first(where: { $0.port == port }) else {
+                throw .addressTaken(message)
+            }
+            throw .addressTaken(
+                "The service manager's socket unit holds \(holder.address), so this cannot listen at the same port of "
+                    + "another address. Change ListenStream= in the socket unit to the configured address.")
+        }
+    }
+
+    /// Inherited sockets at [::1] whose port is served at 127.0.0.1: localhost leads to both, and callers would wait
+    /// without an answer at one.
+    private func otherLoopbacks(beside listeners: [Listener]) -> [(listener: Listener, socket: ListeningSocket)] {
+        var others: [(listener: Listener, socket: ListeningSocket)] = []
+        for socket in inherited {
+            guard let port = socket.port, listeners.contains(.tcp(host: "127.0.0.1", port: port)) else { continue }
+            let other = Listener.tcp(host: "::1", port: port)
+            if socket.serves(other), !listeners.contains(other) { others.append((other, socket)) }
+        }
+        return others
     }
 
     /// Duplicates of the sockets for one server, which closes its descriptors when it stops.

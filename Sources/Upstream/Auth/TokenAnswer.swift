@@ -20,17 +20,18 @@ struct TokenAnswer {
     /// Nil when the answer has no token that a request could carry.
     func tokens(in answer: JSONText, at now: Timestamp) -> Tokens? {
         guard let access = token.value(in: answer)?.string, Tokens.isSendable(access) else { return nil }
-        var tokens = Tokens(
-            access: access, refresh: refreshToken?.value(in: answer)?.string, expiresAt: end(of: access, answer, now))
+        // One that has ended already was measured by another clock: believed, it would be renewed for each request.
+        let end = endTime(of: access, answer, now).flatMap { $0 > now ? $0 : nil }
+        var tokens = Tokens(access: access, refresh: refreshToken?.value(in: answer)?.string, expiresAt: end)
         // A token that lives no longer than the usual margin would be renewed for each request.
-        if let end = tokens.expiresAt, end.since(now) < Tokens.margin * 2 {
-            tokens.renewsAt = now + max(end.since(now), .zero) / 2
+        if let end, end.since(now) < Tokens.margin * 2 {
+            tokens.renewsAt = now + end.since(now) / 2
         }
         return tokens
     }
 
     /// By this machine's clock.
-    private func end(of access: String, _ answer: JSONText, _ now: Timestamp) -> Timestamp? {
+    private func endTime(of access: String, _ answer: JSONText, _ now: Timestamp) -> Timestamp? {
         switch expiry {
         case nil: return nil
         case .jwt: return JWTExpiry.time(of: access).map { $0 - offset }

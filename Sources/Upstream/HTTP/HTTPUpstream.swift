@@ -253,7 +253,10 @@ package struct HTTPUpstream: Upstream {
             used = try await token.current()
             if check { try await requireSameAccount(used) }
             response = try await caller.send(request, token: used, transfer: transfer)
-            objection = try await self.objection(to: used, after: response, request, isDoubtful)
+            // A check that objects to a new token may be wrong itself. A change that may be applied is unclear then, and
+            // looked up: as one with a refused token it would be sent again and again.
+            let mayBeApplied = !request.isReading && caller.failure(response, to: request) == nil
+            objection = mayBeApplied ? nil : try await self.objection(to: used, after: response, request, isDoubtful)
         }
         var request = request
         request.secrets += secrets(of: carried, used)
@@ -271,6 +274,13 @@ package struct HTTPUpstream: Upstream {
         guard let verifier, !caller.refusesToken(response) else { return nil }
         switch caller.failure(response, to: request) {
         case nil where !isDoubtful(response): return nil
+        // An error of the check, such as `.offline`, would say that a change was not sent that may be applied.
+        case nil where !request.isReading:
+            do throws(UpstreamError) {
+                return try await verifier.objection(to: token, by: caller)
+            } catch {
+                return nil
+            }
         case nil, .barred, .gone, .refused: return try await verifier.objection(to: token, by: caller)
         default: return nil
         }

@@ -14,7 +14,7 @@ extension HTTPCaller {
     ) async throws(UpstreamError) -> HTTPResponse {
         guard let baseURL else { throw .held(Self.missingAddress) }
         var call = call.authorized(by: token, at: tokenPlace)
-        call.headers += headers.map { WireRequest.Header($0.name, $0.value) }
+        call.add(headers)
         var request = HTTPRequest(call, base: baseURL, deadline: Self.longestStream)
         request.maximumBody = .max >> 1
         request.stall = idle

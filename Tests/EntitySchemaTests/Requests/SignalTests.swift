@@ -41,10 +41,11 @@ struct SignalTests {
         }
     }
 
-    @Test("a key that is no text or number is none, so the entity is pulled")
+    @Test("a key that is no text or number, or too long, is none, so the entity is pulled")
     func oddKeys() throws {
         let source = try source("sse: { path: /events, entity: orders, key: id }")
-        for key in ["null", #"{"a":1}"#, "[1]", "true", #""""#] {
+        let long = "\"\(String(repeating: "k", count: 501))\""
+        for key in ["null", #"{"a":1}"#, "[1]", "true", #""""#, long] {
             #expect(try signals(source, "{\"id\":\(key)}") == [Signal(entity: "orders")])
         }
     }

@@ -200,6 +200,18 @@ struct StoredSessionTests {
         #expect(try #require(store.load()?.expiresAt?.since(server.now)) == .seconds(60))
     }
 
+    @Test("a token that has expired by this machine's clock when it is given is used until it is refused")
+    func wrongClock() async throws {
+        server.state.withLock { $0.ahead = .seconds(-3600) }
+        let upstream = try upstream()
+        for _ in 1...5 { #expect(try await orders(upstream) == 2) }
+        #expect(signIns == 1)
+        #expect(try #require(store.load()).expiresAt == nil)
+        server.revoke()
+        #expect(try await orders(upstream) == 2)
+        #expect(signIns == 2)
+    }
+
     @Test("`with: access` refreshes with the old token while it counts, and signs in afterwards")
     func access() async throws {
         let upstream = try upstream {

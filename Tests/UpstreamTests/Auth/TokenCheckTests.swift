@@ -94,6 +94,42 @@ struct TokenCheckTests {
         #expect(try await orders(upstream) == 2)
     }
 
+    @Test("a change whose answer is unclear stays so while the upstream cannot say whether the token counts")
+    func unclearChange() async throws {
+        let upstream = try upstream()
+        _ = try await orders(upstream)
+        server.state.withLock { state in
+            state.answers["/orders/o1"] = .json(200, "[]")
+            state.answers["/me"] = HTTPResponse(status: 429)
+        }
+        let edit = PushRequest(entity: "orders", method: "PATCH", path: "/orders/o1", body: .object(["name": "n"]))
+        do {
+            _ = try await upstream.push(edit, idempotencyKey: "k1")
+            Issue.record("believed")
+        } catch UpstreamError.unclear(let status, _) {
+            #expect(status == 200, "a throttled change would be sent again without a look")
+        }
+        #expect(server.calls("/me").count == 1 && server.calls("/orders/o1").count == 1)
+    }
+
+    @Test("a change whose answer is unclear is sent twice at most, even if the check objects to every token")
+    func wrongCheck() async throws {
+        let upstream = try upstream()
+        _ = try await orders(upstream)
+        server.state.withLock { state in
+            state.answers["/orders/o1"] = .json(200, "[]")
+            state.answers["/me"] = .json(200, "{}")
+        }
+        let edit = PushRequest(entity: "orders", method: "PATCH", path: "/orders/o1", body: .object(["name": "n"]))
+        do {
+            _ = try await upstream.push(edit, idempotencyKey: "k1")
+            Issue.record("believed")
+        } catch UpstreamError.unclear(let status, _) {
+            #expect(status == 200)
+        }
+        #expect(server.calls("/orders/o1").count == 2)
+    }
+
     @Test("a token that does not count even when it is new is refused, and says what the check said")
     func neverCounts() async throws {
         server.state.withLock { state in

@@ -49,6 +49,22 @@ struct EventStreamTests {
         }
     }
 
+    @Test("an Accept that the schema wants in every request does not join that of the stream")
+    func accept() async throws {
+        let asked = Mutex<HTTPRequest?>(nil)
+        let transport = ScriptedTransport { (request) throws(TransportError) in
+            asked.withLock { $0 = request }
+            return Self.head
+        }
+        let address = "base_url: https://shop.example"
+        let headers = "headers: { Accept: application/vnd.shop+json, X-Api: '2' }"
+        _ = try await follow(schema: Self.schema.replacing(address, with: "\(address)\n  \(headers)"), transport)
+        let found = asked.withLock { $0 }
+        let request = try #require(found)
+        #expect(request.headers.filter { $0.name == "Accept" }.map(\.value) == ["text/event-stream"])
+        #expect(request.header("X-Api") == "2")
+    }
+
     @Test("the stream is asked for events once it says that it is open, and passes on those that are signals")
     func subscribes() async throws {
         let asked = Mutex<HTTPRequest?>(nil)

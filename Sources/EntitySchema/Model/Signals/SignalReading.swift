@@ -50,6 +50,8 @@ package indirect enum SignalBody: Sendable, Equatable {
 extension SignalReading {
     /// More records of one entity than a message may name are one signal of the entity.
     private static let most = 1000
+    /// No record has a longer key, in bytes. Signals wait in memory, so a longer one is a signal of the entity.
+    private static let longestKey = 500
 
     /// What a message says has changed. An element that names no entity of the schema is nil.
     package func signals(in message: JSONText, event: String? = nil) -> [Signal?] {
@@ -70,6 +72,6 @@ extension SignalReading {
         }
         guard let name else { return nil }
         let key = key?.value(in: element).flatMap { $0.kind == .string || $0.kind == .number ? $0.plain : nil }
-        return Signal(entity: name, key: key.flatMap { $0.isEmpty ? nil : $0 })
+        return Signal(entity: name, key: key.flatMap { $0.isEmpty || $0.utf8.count > Self.longestKey ? nil : $0 })
     }
 }
