@@ -206,7 +206,7 @@ struct StoredSessionTests {
         let upstream = try upstream()
         for _ in 1...5 { #expect(try await orders(upstream) == 2) }
         #expect(signIns == 1)
-        #expect(try #require(store.load()).expiresAt == nil)
+        #expect(try #require(try store.load()).expiresAt == nil)
         server.revoke()
         #expect(try await orders(upstream) == 2)
         #expect(signIns == 2)
