@@ -76,8 +76,8 @@ package struct BatchRequest: Sendable, Equatable {
         }
     }
 
-    /// The same for the same changes in the same order. Later changes can have the same body, and under the same key the
-    /// upstream would repeat its first answer instead of applying them.
+    /// The same for the same changes in the same order. Later changes can have the same body, and under the same key
+    /// the upstream would repeat its first answer instead of applying them.
     private func idempotencyKey(of body: JSONText) -> String {
         let text = ([body.text] + elements.map(\.idempotencyKey)).joined(separator: "\n")
         return "batch-" + KeyForm.text(alphabet: Array("0123456789abcdef"), length: 32).key(from: text)

@@ -104,8 +104,8 @@ struct TombstonePull {
         progress.allowance -= progress.allowance == .max ? 0 : outcome.deleted
     }
 
-    /// An entry of the list as a record of the entity. One without a key is set aside: a member of the key's name is the
-    /// entry's own, not the record's.
+    /// An entry of the list as a record of the entity. One without a key is set aside: a member of the key's name is
+    /// the entry's own, not the record's.
     private func deletion(_ entry: JSONText) -> JSONText {
         guard let key = list.key.value(in: entry) else { return entry.without(entity.key) }
         var members = [(key: entity.key, value: key)]

@@ -227,8 +227,8 @@ package struct HTTPUpstream: Upstream {
         try await sendChange(request, transfer, isDoubtful: isDoubtful).response
     }
 
-    /// The same; also returns the token that was sent, which no error may repeat. `accepts` says which other answers are
-    /// returned as they are.
+    /// The same; also returns the token that was sent, which no error may repeat. `accepts` says which other answers
+    /// are returned as they are.
     func sendChange(
         _ request: WireRequest, _ transfer: Transfer = Transfer(),
         isDoubtful: (HTTPResponse) -> Bool = { _ in false }, accepts: (HTTPResponse) -> Bool = { _ in false }

@@ -152,8 +152,8 @@ struct BatchAnswerTests {
     @Test("a refusal with results that say their status has applied what they say")
     func refusedWithResults() async throws {
         let found = try await answers(
-            #"{"responses":[{"id":"1","status":204},{"id":"2","status":422,"body":{"message":"too long"}}]}"#, Self.byID,
-            status: 422)
+            #"{"responses":[{"id":"1","status":204},{"id":"2","status":422,"body":{"message":"too long"}}]}"#,
+            Self.byID, status: 422)
         #expect(found == ["accepted", "refused 422 PATCH /orders/b answered 422: too long", "unclear 422"])
     }
 
