@@ -252,6 +252,7 @@ class Elasticsearch(Convention):
 
 
 class ElasticsearchSide(Side):
+    CREATES_BY = "PUT"
     REFUSED = ("lines", "quantity", 2**40, "quantity")  # an integer of 32 bits; texts have no greatest length
 
 

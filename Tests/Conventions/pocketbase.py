@@ -253,7 +253,8 @@ class PocketBaseSide(Side):
         self.files(story)
 
     def told(self, story):
-        """Changes there are here within a second, without a poll: the interval is an hour."""
+        """Changes there are here without a poll: the interval is an hour. Usually within a second, which is reported and
+        not asserted, since other work may keep this machine busy."""
         def status():
             return story.ask("GET", "/v1/status").json["signals"][0]
 
@@ -273,18 +274,19 @@ class PocketBaseSide(Side):
         story.write_token()
         story.client.call("POST", "/v1/sync?wait=true", {})
         story.await_true(lambda: status()["connected"], lambda: f"the stream is not open: {status()}")
-        time.sleep(2)
+        # The pull that an opened stream causes.
+        story.client.call("POST", "/v1/sync?wait=true", {})
         longest = 0
         keys = story.random.sample(story.untouched("orders"), 6)
         for number, key in enumerate(keys):
             self.server.test("edit", entity="orders", id=key, fields={"note": f"Told {number}"})
-            longest = max(longest, within(1, lambda: note(key) == f"Told {number}"))
+            longest = max(longest, within(30, lambda: note(key) == f"Told {number}"))
         customer = story.untouched("customers")[0]
         made = self.server.test("create", entity="orders", fields={
             "customer_id": customer, "number": "T-told", "total": 1.5, "status": "open", "note": "New"})["id"]
-        longest = max(longest, within(1, lambda: note(made) == "New"))
+        longest = max(longest, within(30, lambda: note(made) == "New"))
         self.server.test("delete", entity="orders", id=made)
-        within(2, lambda: story.client.call("GET", f"/v1/orders/{made}").status == 404)
+        within(30, lambda: story.client.call("GET", f"/v1/orders/{made}").status == 404)
         story.note(f"signals: 6 edits and a creation there were here within {longest * 1000:.0f} ms, and a deletion")
 
     def files(self, story):

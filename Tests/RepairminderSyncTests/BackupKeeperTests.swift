@@ -57,6 +57,17 @@ struct BackupKeeperTests {
         #expect(scene.backups.newest == scene.time.withLock { $0 })
     }
 
+    @Test("the mode of a directory inside of the state directory does not stop backups")
+    func openDirectory() async throws {
+        let scene = try Scene()
+        try await scene.keep()
+        let directory = try #require(scene.backups.backups.first.map { ($0 as NSString).deletingLastPathComponent })
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory)
+        scene.pass(days: 1)
+        try await scene.keep()
+        #expect(scene.backups.backups.count == 2)
+    }
+
     @Test("the newest backups are kept, up to the configured number")
     func number() async throws {
         let scene = try Scene()

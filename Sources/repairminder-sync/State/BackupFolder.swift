@@ -38,7 +38,7 @@ struct BackupFolder {
 
     /// The path for the next backup; creates the directory.
     func path(for reason: Reason, at now: Timestamp) throws -> String {
-        try StateDirectory.make(folder)
+        try StateDirectory.create(folder)
         return "\(folder)/\(DatabaseFile.stamp(now))-\(reason.rawValue).db"
     }
 

@@ -25,8 +25,17 @@ struct StateDirectory {
         try Self.make(path)
     }
 
-    /// Creates the directory if it does not exist, for this user only. Throws `StateError` on failure.
+    /// Creates the directory if it does not exist, for this user only. Throws `StateError` on failure, and if others can
+    /// enter it.
     static func make(_ path: String) throws {
+        try create(path)
+        try check(path)
+        // Files created from here on, by SQLite or the daemon, are readable only by this user.
+        umask(0o077)
+    }
+
+    /// The same for a directory inside of a state directory, which keeps others out whatever the mode of this one is.
+    static func create(_ path: String) throws {
         let isNew = !FileManager.default.fileExists(atPath: path)
         do {
             try FileManager.default.createDirectory(
@@ -36,9 +45,6 @@ struct StateDirectory {
             throw StateError(
                 message: "cannot create state_dir \(path) (\(error)); choose a directory that you can write to")
         }
-        try check(path)
-        // Files created from here on, by SQLite or the daemon, are readable only by this user.
-        umask(0o077)
     }
 
     /// Throws `StateError` unless the directory belongs to this user and is closed to all others.

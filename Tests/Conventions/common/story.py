@@ -32,6 +32,7 @@ class Side:
     PLACES = None
     REFUSED = ("customers", "name", "x" * 70, "60")  # entity, field, a value that is refused, a word of the reason
     LOSES_ANSWERS = True
+    CREATES_BY = "POST"
     SETTINGS = {}
 
     def __init__(self, server):
@@ -177,7 +178,7 @@ class Story:
             else:
                 self.edit("orders", record)
         if self.side.LOSES_ANSWERS:
-            self.server.test("drop", times=2, methods=["POST"])
+            self.server.test("drop", times=2, methods=[self.side.CREATES_BY])
         self.family()
         self.others()
         self.sent(f"round {number}")

@@ -19,6 +19,7 @@ actor Gateway {
     func open() throws {
         var limits = ServerLimits()
         limits.bodyBytes = 256 << 20
+        limits.allBodiesBytes = 512 << 20
         let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: port)], limits: limits, threads: 1) {
             [target, transport] in
             await Self.forward($0, to: target, transport)

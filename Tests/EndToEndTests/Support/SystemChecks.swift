@@ -183,7 +183,8 @@ extension Shop {
             seen = try #require(page["next"]?.integer)
             let record = try await call("GET", "/v1/\(entity)/\(id)").body
             if record["upload_status"] == "uploaded" { return }
-            try #require(record["upload_status"] != "failed")
+            let failures = try await call("GET", "/v1/pending?state=failed").body
+            try #require(record["upload_status"] != "failed", "\(failures.text)")
         }
     }
 

@@ -50,7 +50,7 @@ enum SystemMutation: String, Sendable, CaseIterable {
         case .believesAbsence: [.blanket404]
         case .doesNotSettle: [.laggingLists]
         case .takesMissingForNull: [.omittedMembers]
-        case .learnsNoForms: [.lowerCase]
+        case .learnsNoForms: [.lowerCase, .laggingAnswers]
         case .looksUpOnce: [.laggingLists, .integerIDs]
         case .failsBarredChanges: [.blanket403]
         case .losesTypes: [.strictReferences]
