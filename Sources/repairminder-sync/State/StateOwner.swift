@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The user that owns the state directory.
 ///
-/// A command that root runs becomes this user before it touches a file there: whoever controls the daemon's user could
+/// A command that root runs becomes this user before it touches a file there: a user who controls the daemon could
 /// otherwise plant links in the directory, and have root follow them.
 struct StateOwner {
     private let folder: String

@@ -47,7 +47,7 @@ struct SignalTests {
     private func settle(_ shop: Shop) async throws {
         #expect(try await becomesTrue { try await hasOrders(shop) })
         #expect(try await becomesTrue { try await status(shop)["connected"] == true })
-        try await Task.sleep(for: .seconds(2))
+        _ = try await shop.call("POST", "/v1/sync?wait=true")
     }
 
     /// Edits, creates and deletes there; each is here before long.
@@ -126,7 +126,6 @@ struct SignalTests {
             #expect(try await call("/hooks/orders", message, token: "another-secret").status == 401)
             #expect(try await call("/v1/orders", nil).status == 404)
             #expect(try await call("/hooks/orders?hub.challenge=42", nil).body == Array("42".utf8))
-            try await Task.sleep(for: .seconds(1))
             #expect(try await notes(key, shop) != "told")
             #expect(try await call("/hooks/orders", message, token: "a-long-secret").status == 204)
             #expect(try await becomesTrue { try await notes(key, shop) == "told" })
