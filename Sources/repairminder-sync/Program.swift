@@ -23,6 +23,7 @@ enum Program {
             // It needs no second thread, and gives up the right to have one.
             if let thumbnail = command as? ThumbnailCommand { thumbnail.run() }
             let ready = command
+            // `main` never returns, so there is no task for the command to be a child of.
             Task.detached { await RepairminderSync.run(ready) }
         } catch {
             RepairminderSync.end(with: error)
