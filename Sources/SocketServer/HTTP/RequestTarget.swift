@@ -14,7 +14,7 @@ struct RequestTarget {
 
     init(_ target: ArraySlice<UInt8>) throws(Refusal) {
         var rest = target
-        if target.first != UInt8(ascii: "/"), Self.isAbsolute(target) {
+        if Self.isAbsolute(target) {
             rest = rest.dropFirst(Self.scheme.count)
             let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
             let host = String(decoding: rest[..<end], as: UTF8.self)
