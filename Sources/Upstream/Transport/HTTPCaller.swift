@@ -216,6 +216,8 @@ struct Transfer: Sendable {
         let size = source?.size ?? limit
         request.stall = request.deadline
         request.deadline += .seconds(size / Self.leastSpeed)
-        if sink != nil { request.maximumBody = max(limit, 1) }
+        guard sink != nil else { return }
+        request.maximumBody = max(limit, 1)
+        request.mustBeWhole = true
     }
 }
