@@ -44,7 +44,8 @@ struct TombstonePull {
             cursor.error = error.message
             try await store.setCursor(of: Self.cursor(of: entity), to: cursor)
             return Outcome(
-                problem: "records are up to date, but deletions are delayed: \(list.plan.path) failed: \(error.message)")
+                problem: "records are up to date, but deletions are delayed: \(list.plan.path) failed: \(error.message)"
+            )
         }
     }
 
@@ -58,7 +59,8 @@ struct TombstonePull {
         var pull = PullStart(plan: list.plan, cursor: cursor, full: false).pull
         pull.started = puller.now()
         var reader = PageReader(puller, entity, list.plan, from: pull)
-        let progress = try await read(&reader, isRepeat: pull.kind == .everything || cursor.heldDeletions > 0 || cursor.error != nil)
+        let progress = try await read(
+            &reader, isRepeat: pull.kind == .everything || cursor.heldDeletions > 0 || cursor.error != nil)
         let held = HeldTombstones(puller: puller, entity: entity, keys: progress.held)
         let before = cursor.heldDeletions
         // They were asked for before, and nothing is new.

@@ -216,7 +216,8 @@ struct SettlingTests {
         let cache = try TestCache(schema: yaml)
         let records = #"[{"id": "a", "notes": "A"}]"#
         _ = try await cache.pull("orders", records)
-        _ = try await cache.store.apply(PulledPage(entity: "orders", records: records, version: "1", view: .single), at: now)
+        _ = try await cache.store.apply(
+            PulledPage(entity: "orders", records: records, version: "1", view: .single), at: now)
         try await edit(cache, #"{"notes":"B"}"#)
         #expect(try cache.store.readyChanges(limit: 1, at: now).first?.version == "1")
     }

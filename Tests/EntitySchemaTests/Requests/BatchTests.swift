@@ -206,7 +206,8 @@ struct BatchTests {
         let error = #expect(throws: SchemaError.self) { try Self.schema(upstream: "  \(shared)", push: push) }
         #expect(error?.problem.contains("write {$key} in each element") == true)
         #expect(error?.key.hasPrefix("entities.notes.push.create") == true)
-        _ = try Self.schema(upstream: "  \(shared)", push: push.replacing("POST /notes", with: "POST /notes, look_up: key"))
+        _ = try Self.schema(
+            upstream: "  \(shared)", push: push.replacing("POST /notes", with: "POST /notes, look_up: key"))
     }
 
     @Test("a batch that no route can use is refused")

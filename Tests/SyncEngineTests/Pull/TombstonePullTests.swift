@@ -73,13 +73,15 @@ struct TombstonePullTests {
         try test.upstream.serveSingles(of: records)
     }
 
-    @Test("a list of deletions that fails delays them and no record, with dates or without", arguments: [dated, byToken])
+    @Test(
+        "a list of deletions that fails delays them and no record, with dates or without", arguments: [dated, byToken])
     func failing(_ list: String) async throws {
         let test = try await filled(list)
         try serveWithoutDeletions(test, "[\(Self.order("d", "11:00:00"))]")
         let summary = try await test.pull()
         #expect(try test.keys() == ["a", "b", "c", "d"])
-        #expect(summary.delay?.contains("deletions are delayed: /deletions failed: GET /deletions answered 400") == true)
+        #expect(
+            summary.delay?.contains("deletions are delayed: /deletions failed: GET /deletions answered 400") == true)
     }
 
     @Test("a deletion without a time that comes late is not believed against a record that was created again since")

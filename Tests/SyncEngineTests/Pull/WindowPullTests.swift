@@ -116,14 +116,17 @@ struct WindowPullTests {
         #expect(try test.cursor.held?.contains("none of its records has notes, which pull.where tests, so 2") == true)
         let drift = try #require(test.store.drift().first)
         #expect(drift.entity == "orders" && drift.kind == .list && drift.found.contains("run sync --full"))
-        try test.upstream.serve(["[\(record("a", "yours")),\(note("b"))]", "[\(record("c", "mine"))]"], total: 3, singles: true)
+        try test.upstream.serve(
+            ["[\(record("a", "yours")),\(note("b"))]", "[\(record("c", "mine"))]"], total: 3, singles: true)
         try await test.pull(full: true)
         #expect(try await sweep(test) == ["orders": 1])
         #expect(try test.keys() == ["c"])
         #expect(try test.cursor.held == nil && test.store.drift().isEmpty)
     }
 
-    @Test("a member that is missing where the window allows it is no reason to doubt", arguments: ["null", "[null, mine]"])
+    @Test(
+        "a member that is missing where the window allows it is no reason to doubt",
+        arguments: ["null", "[null, mine]"])
     func allowed(_ values: String) async throws {
         let test = try test("{ notes: \(values), updated_at.gte: 2025-01-01T00:00:00Z }")
         let old = #"{"id":"old","updated_at":"2024-01-01T00:00:00Z"}"#

@@ -29,7 +29,8 @@ struct BatchPusherTests {
 
     /// Batches without keys, so what becomes of a lost creation is looked up.
     private static let shopWithoutKeys = shop(element: withoutKeys).replacing(lookUp.0, with: lookUp.1)
-        .replacing(#""POST /orders/{order_id}/messages" }"#, with: #""POST /orders/{order_id}/messages", batch: false }"#)
+        .replacing(
+            #""POST /orders/{order_id}/messages" }"#, with: #""POST /orders/{order_id}/messages", batch: false }"#)
 
     /// An engine with so many orders, each of which is edited.
     private func edited(_ yaml: String, edits: Int) async throws -> TestEngine {

@@ -5,7 +5,8 @@ struct BatchCheck {
     let error: (_ entity: Entity, _ place: String, _ problem: String) -> SchemaError
 
     func run() throws(SchemaError) {
-        if schema.upstream.batch != nil, !schema.withBatches.hasBatches, let node = root.child("upstream")?.child("batch")
+        if schema.upstream.batch != nil, !schema.withBatches.hasBatches,
+            let node = root.child("upstream")?.child("batch")
         {
             throw node.error("no route of push can be part of a batch, so it has no effect; remove batch")
         }

@@ -35,7 +35,9 @@ struct UnusedKeyCheck {
                 try refuse(key, in: node, "the upstream has no local-only records: remove local")
             }
         }
-        if field.isDerivedHere { try refuse("steps", in: node, "a computed field is never sent: remove derive or follow") }
+        if field.isDerivedHere {
+            try refuse("steps", in: node, "a computed field is never sent: remove derive or follow")
+        }
     }
 
     // MARK: Pulls
