@@ -15,10 +15,11 @@ struct SchemaCheck {
             if let content = entity.content { try check(content, of: entity) }
         }
         try FileRouteCheck(schema: schema, error: error).run()
-        try BatchCheck(schema: schema, error: error).run()
+        try BatchCheck(schema: schema, root: root, error: error).run()
         try SecretCheck(schema: schema, error: error).run()
         try DerivedFieldCheck(schema: schema, error: error).run()
         try DefaultCheck(schema: schema, error: error).run()
+        try UnusedKeyCheck(schema: schema, root: root).run()
     }
 
     private func check(_ entity: Entity) throws(SchemaError) {
