@@ -10,6 +10,8 @@ package struct HTTPUpstream: Upstream {
     private let identity = IdentityMemory()
     /// Nil if the schema has no `auth.check`.
     private let verifier: TokenVerifier?
+    /// Whether content on another machine may be fetched unencrypted.
+    let allowsPlainHTTP: Bool
     private let elsewhere: @Sendable () -> [ListElsewhere]
 
     /// `baseURL` replaces the schema's; `deadline` is for each exchange as a whole, `maximumBody` for each response, in
@@ -18,10 +20,11 @@ package struct HTTPUpstream: Upstream {
     package init(
         plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: (any Credentials)?,
         deadline: Duration = .seconds(60), maximumBody: Int = 8 << 20, clock: ServerClock? = nil,
-        budget: RequestBudget? = nil,
+        budget: RequestBudget? = nil, allowsPlainHTTP: Bool = false,
         elsewhere: @escaping @Sendable () -> [ListElsewhere] = { [] }, now: @escaping @Sendable () -> Timestamp
     ) {
         self.plan = plan
+        self.allowsPlainHTTP = allowsPlainHTTP
         self.elsewhere = elsewhere
         self.token = token
         verifier = plan.check.map { TokenVerifier($0) }

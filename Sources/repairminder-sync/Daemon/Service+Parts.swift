@@ -102,7 +102,7 @@ extension Service {
         return HTTPUpstream(
             plan: setup.schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
             token: try credentials(transport, clock, budget), deadline: configuration.upstream.deadline, clock: clock,
-            budget: budget,
+            budget: budget, allowsPlainHTTP: configuration.upstream.allowPlainHTTP,
             elsewhere: { [setup, schemas = host.schemas] in
                 schemas.lists(besides: setup.schema, for: setup.configuration)
             }, now: host.now)
@@ -156,14 +156,17 @@ extension Service {
     ) throws -> SocketServer {
         let callers = CallerGuard(
             token: try state.apiToken(), owners: [0, getuid()], group: setup.group.map { GroupMembers(of: $0) },
-            isRemoteAllowed: configuration.listen.allowRemote, rate: configuration.listen.rate)
+            isRemoteAllowed: configuration.listen.allowRemote,
+            tcpWithoutToken: configuration.listen.tcpWithoutToken, rate: configuration.listen.rate)
         let lookup = CallerLookup()
         if let problem = lookup.problem {
             log.notice("callers over TCP must send the token", metadata: ["error": "\(problem)"])
         }
         let api = LocalAPIServer(
             schema: setup.schema, store: store, engine: engine, callers: callers,
-            about: LocalAPIServer.About(version: ProgramVersion.text, startedAt: host.startedAt),
+            about: LocalAPIServer.About(
+                version: ProgramVersion.text, startedAt: host.startedAt,
+                warnings: configuration.plainHTTP(with: setup.schema)),
             calendar: configuration.calendar,
             metrics: host.metrics, now: host.now, clock: TimerClock(),
             thumbnailer: Thumbnailer(executable: "/proc/self/exe"), log: logger("api"))

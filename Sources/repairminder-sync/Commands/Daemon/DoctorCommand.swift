@@ -47,6 +47,9 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         } catch {
             return config + [.error("schema", "\(error)", "fix that line; docs/schema.md describes the format")]
         }
+        let plain = configuration.plainHTTP(with: schema).map {
+            Finding.warning("tls", $0, "see TLS and other machines in docs/guides/securing.md")
+        }
         let state = StateChecks(configuration: configuration, schema: schema).findings()
         // Opened only if it exists: doctor creates no directories.
         let exists = FileManager.default.fileExists(atPath: configuration.stateDirectory)
@@ -59,7 +62,7 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
             now: StateFiles.now
         ).findings()
         let entities = schema.entities.count.counted("entity", "entities")
-        return config + [.ok("schema", "\(schema.name), \(entities)")] + state + database + upstream
+        return config + [.ok("schema", "\(schema.name), \(entities)")] + plain + state + database + upstream
             + SignalChecks(configuration: configuration, schema: schema).findings()
     }
 }
