@@ -60,6 +60,9 @@ package struct HTTPUpstream: Upstream {
                 "\(account.path) answered no \(account.id.description), which identifies the account; correct "
                     + "upstream.account.id in the schema")
         }
+        guard !id.utf8.contains(0) else {
+            throw .malformed("\(account.path) answered an account id with a NUL character; none of the answer was used")
+        }
         return SignedInAccount(id: id, name: account.name?.text { answer.at(path: $0)?.plain })
     }
 
@@ -82,6 +85,7 @@ package struct HTTPUpstream: Upstream {
             next: try next.position(
                 in: response, envelope, count: count, total: total,
                 last: list.isByLastRecord ? records.elements.last : nil), age: response.age)
+        page.share = response.share
         if page.next == nil {
             page.delta = try next.delta(in: envelope)
             if count > 0 { page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list) }
