@@ -113,7 +113,7 @@ struct StateDirectory {
     /// A file without an origin was written by an older version and counts as ours.
     private func isOurs(_ path: String) -> Bool { originOf(path).map(origin.includes) ?? true }
 
-    /// `<schema>-<account>.db`; when that file belongs to another upstream, the name gets a hash of this upstream. Nil
+    /// `<schema>-<account>.db`, with a hash for an account that is no plain name; when that file belongs to another upstream, the name gets a hash of this upstream. Nil
     /// means an account that is not known yet.
     func path(for account: String?) -> String {
         let name = name(for: account)
@@ -126,7 +126,12 @@ struct StateDirectory {
     }
 
     private func name(for account: String?) -> String {
-        "\(folder)/\(origin.schema)-\(account.map(Entity.percentEncoded) ?? "new")"
+        let start = "\(folder)/\(origin.schema)-"
+        guard let account else { return "\(start)new" }
+        if AccountName.isPlain(account) { return start + account }
+        // As older versions named it.
+        let older = start + Entity.percentEncoded(account)
+        return FileManager.default.fileExists(atPath: "\(older).db") ? older : start + AccountName.hashed(account)
     }
 
     /// A stable hash of schema and upstream (FNV-1a).
