@@ -151,6 +151,22 @@ extension Service {
             limits: WebhookReceiver.limits, threads: 1, handler: { receiver.respond(to: $0) })
     }
 
+    /// Answers callers at an address that only the socket unit names: they would wait without an answer otherwise. Nil
+    /// when there is none.
+    func wrongAddressServer(_ listeners: [Listener]) -> SocketServer? {
+        guard !listeners.isEmpty else { return nil }
+        let served = [configuration.listen.tcp?.description, configuration.listen.unix].compactMap(\.self)
+        let text = """
+            The daemon does not serve this address: call \(served.joined(separator: " or ")). Its administrator can give \
+            the socket unit the same addresses as listen in the configuration: systemctl edit repairminder-sync.socket
+
+            """
+        let response = Response(
+            status: 421, headers: [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")],
+            body: Array(text.utf8))
+        return SocketServer(listeners: listeners, threads: 1, handler: { _ in response }, screen: { _ in response })
+    }
+
     func server(
         _ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory, listeners: [Listener]
     ) throws -> SocketServer {
@@ -173,7 +189,12 @@ extension Service {
         return SocketServer(
             listeners: listeners, threads: configuration.listen.threads,
             handler: { await api.respond(to: $0) },
-            lookup: { callers.caller(lookup.credentials(ofPeerOf: $0), over: $1) }, streams: api.streamLimit,
+            lookup: { descriptor, peer in
+                let found = lookup.credentials(ofPeerOf: descriptor)
+                // Only something that the upstream or a record names could make the daemon call itself.
+                let isItself = found?.user == geteuid() && OwnProcess.isPeer(of: descriptor)
+                return callers.caller(isItself ? nil : found, over: peer)
+            }, streams: api.streamLimit,
             screen: api.refusal)
     }
 }

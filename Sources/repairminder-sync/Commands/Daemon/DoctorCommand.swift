@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheStore
+import CallerLookup
 import EntitySchema
 import Foundation
 import JSONText
@@ -29,6 +30,12 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
             json ? JSONText.array(findings.map(\.json)).text + "\n" : findings.map(\.text).joined()
         StandardStream.output.write(text)
         if findings.contains(where: { $0.level == .error }) { throw ExitCode(1) }
+    }
+
+    /// Who listens at the daemon's addresses. Only the packaged service has a socket unit.
+    private static func listening(_ configuration: Configuration, isPackaged: Bool) -> [Finding] {
+        let unit = isPackaged ? SocketUnitChecks(configuration: configuration)?.findings() ?? [] : []
+        return ListenerChecks(configuration: configuration, lookup: CallerLookup()).findings() + unit
     }
 
     private static func findings(_ options: ConfigurationOptions, deep: Bool) async -> [Finding] {
@@ -64,5 +71,6 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         let entities = schema.entities.count.counted("entity", "entities")
         return config + [.ok("schema", "\(schema.name), \(entities)")] + plain + state + database + upstream
             + SignalChecks(configuration: configuration, schema: schema).findings()
+            + listening(configuration, isPackaged: options.config == nil)
     }
 }
