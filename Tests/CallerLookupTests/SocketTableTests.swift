@@ -19,7 +19,8 @@ import Testing
     func listeners() {
         let everywhere6 = String(repeating: "0", count: 32)
         for local in ["0100007F", "00000000", everywhere6, "0000000000000000FFFF00000100007F"] {
-            #expect(SocketTable(Self.head + Self.row("\(local):1DFF", user: 5)).listener(at: Self.here) == 5, "\(local)")
+            let table = SocketTable(Self.head + Self.row("\(local):1DFF", user: 5))
+            #expect(table.listener(at: Self.here) == 5, "\(local)")
         }
         let v6 = SocketTuple.End(address: [UInt8](repeating: 0, count: 15) + [1], port: 7679)
         let row = Self.row("00000000000000000000000001000000:1DFF", user: 6)

@@ -156,6 +156,11 @@ package struct CallerGuard: Sendable {
     }
 }
 
+/// What a caller that the kernel names may do over TCP without the token.
+package enum TokenlessTCP: String, CaseIterable, Sendable {
+    case reads, all, never
+}
+
 extension Problem {
     fileprivate static func flood(_ wait: Duration) -> Problem {
         let seconds = wait.components.seconds + 1

@@ -189,7 +189,9 @@ final class CurlExchange {
     ///
     /// The memory for the whole answer is taken at once: exchanges that each had a part of it would wait for each other.
     private func hasRoom(for count: Int) -> Bool {
-        guard request.sink == nil, share == nil, response.body.count + count > AnswerQueue.uncounted else { return true }
+        guard request.sink == nil, share == nil, response.body.count + count > AnswerQueue.uncounted else {
+            return true
+        }
         let isEncoded = response.headers.contains { HTTPSyntax.isSameName($0.name, "Content-Encoding") }
         let announced = isEncoded ? nil : easy.announcedLength
         share = admit(min(announced ?? request.maximumBody, request.maximumBody))

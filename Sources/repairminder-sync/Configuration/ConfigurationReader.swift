@@ -120,8 +120,8 @@ struct ConfigurationReader {
         guard listen.tcp?.isLoopback ?? true || listen.allowPlainHTTP else {
             throw ConfigurationError(
                 place: layers[.listenTCP]?.place ?? "",
-                problem: "\(listen.tcp.map(\.description) ?? "") is reachable from other machines, and the API has no TLS: "
-                    + "put a proxy with TLS in front of listen.unix, or set listen.allow_plain_http to true if nobody "
+                problem: "\(listen.tcp.map(\.description) ?? "") is reachable from other machines, and the API has no "
+                    + "TLS: put a proxy with TLS in front of listen.unix, or set listen.allow_plain_http to true if nobody "
                     + "can read the traffic of that network")
         }
         guard listen.tcp != nil || listen.unix != nil else {

@@ -25,6 +25,8 @@ actor Daemon {
     /// Why the configuration read last was rejected.
     private var rejection: String?
     private var sockets = ListeningSockets()
+    /// Those of the service manager that were reported as not used.
+    private var unusedAddresses: [BoundAddress] = []
     private var serving: Task<Void, any Error>?
     private var opening: LongWork?
     private let statusChanged = ChangeSignal()
@@ -154,9 +156,9 @@ actor Daemon {
     }
 
     private func changeSockets(to setup: Setup) throws {
-        let before = sockets.unused
         try sockets.change(to: setup.listeners)
-        for address in sockets.unused where !before.contains(address) || serving == nil {
+        defer { unusedAddresses = sockets.unused }
+        for address in sockets.unused where !unusedAddresses.contains(address) {
             log.warning(
                 "a socket of the service manager is not used; run systemctl edit repairminder-sync.socket",
                 metadata: ["address": "\(address)"])

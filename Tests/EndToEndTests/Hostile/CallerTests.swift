@@ -80,7 +80,8 @@ struct CallerTests {
 
     @Test("when other machines may call, root needs the token over TCP too")
     func remote() async throws {
-        try await OfflineDaemon.run(host: "0.0.0.0", listen: "allow_remote: true, allow_plain_http: true") { daemon throws in
+        let keys = "allow_remote: true, allow_plain_http: true"
+        try await OfflineDaemon.run(host: "0.0.0.0", listen: keys) { daemon throws in
             let url = "http://127.0.0.1:\(daemon.port)/v1/status"
             #expect(try User.root.call([url]) == "401")
             #expect(try User.root.call(["-H", "Authorization: Bearer \(try daemon.token)", url]) == "200")

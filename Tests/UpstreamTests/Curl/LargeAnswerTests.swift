@@ -75,11 +75,11 @@ struct LargeAnswerTests {
     @Test("a cancelled answer that waits, and one that holds memory, let the next one through")
     func cancelled() async throws {
         let transport = try CurlTransport(userAgent: "test", answerLimit: 4 << 20)
-        let holder = try await transport.send(HTTPRequest(url: Self.server(Self.answer()).url))
-        let servers = try (0..<2).map { _ in try Self.server(Self.answer()) }
-        let waiting = Task { try await transport.send(HTTPRequest(url: servers[0].url)) }
-        _ = await servers[0].nextRequest()
-        let next = Task { try await transport.send(HTTPRequest(url: servers[1].url)).body.count }
+        let servers = try (0..<3).map { _ in try Self.server(Self.answer()) }
+        let holder = try await transport.send(HTTPRequest(url: servers[0].url))
+        let waiting = Task { try await transport.send(HTTPRequest(url: servers[1].url)) }
+        _ = await servers[1].nextRequest()
+        let next = Task { try await transport.send(HTTPRequest(url: servers[2].url)).body.count }
         waiting.cancel()
         #expect(await waiting.result.isCancelled)
         holder.share?.release()
@@ -90,19 +90,20 @@ struct LargeAnswerTests {
     func alone() async throws {
         let transport = try CurlTransport(userAgent: "test", answerLimit: 1 << 20)
         for _ in 0..<2 {
-            let response = try await transport.send(HTTPRequest(url: Self.server(Self.answer()).url))
-            #expect(response.body.count == Self.size)
+            let server = try Self.server(Self.answer())
+            #expect(try await transport.send(HTTPRequest(url: server.url)).body.count == Self.size)
         }
     }
 
     @Test("an answer that waits longer than its deadline fails, and the next one gets its place")
     func late() async throws {
         let transport = try CurlTransport(userAgent: "test", answerLimit: 4 << 20)
-        let holder = try await transport.send(HTTPRequest(url: Self.server(Self.answer()).url))
-        let late = HTTPRequest(url: try Self.server(Self.answer()).url, deadline: .milliseconds(200))
+        let servers = try (0..<3).map { _ in try Self.server(Self.answer()) }
+        let holder = try await transport.send(HTTPRequest(url: servers[0].url))
+        let late = HTTPRequest(url: servers[1].url, deadline: .milliseconds(500))
         await #expect(throws: TransportError.self) { try await transport.send(late) }
         holder.share?.release()
-        #expect(try await transport.send(HTTPRequest(url: Self.server(Self.answer()).url)).body.count == Self.size)
+        #expect(try await transport.send(HTTPRequest(url: servers[2].url)).body.count == Self.size)
     }
 }
 

@@ -28,7 +28,9 @@ import Testing
         #expect(scrubbed("the password '\(written)' is wrong", Self.secret) == "the password '…' is wrong")
     }
 
-    @Test("base64 of a secret is found wherever it begins, in both alphabets", arguments: ["", "a", "ab", "user:", "??"])
+    @Test(
+        "base64 of a secret is found wherever it begins, in both alphabets",
+        arguments: ["", "a", "ab", "user:", "??"])
     func base64(_ before: String) throws {
         let secret = "s3cret??>>~~password"
         for after in ["", "x", "\"}"] {
