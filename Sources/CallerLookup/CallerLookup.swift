@@ -12,6 +12,15 @@ package struct CallerLookup: Sendable {
     package let problem: String?
 
     package init() {
+        self.init(asksKernel: true)
+    }
+
+    /// Without `asksKernel` it is as on a kernel without sock_diag.
+    init(asksKernel: Bool) {
+        guard asksKernel else {
+            (diagnosis, overflowIDs, problem) = (nil, OverflowIDs(), "sock_diag is not used")
+            return
+        }
         overflowIDs = OverflowIDs()
         do throws(CallerLookupError) {
             diagnosis = try DiagnosisSocket()
@@ -31,20 +40,32 @@ package struct CallerLookup: Sendable {
     /// Who listens at the other end of a connection that this process has opened and not used yet.
     ///
     /// On a Unix socket that is the process that called `listen`. On TCP within this machine it is the owner of the
-    /// listening socket.
+    /// listening socket; where several listen, of all of them.
     package func listener(at descriptor: Int32) -> ConnectionListener {
         guard let tuple = SocketTuple(ofPeerOf: descriptor) else {
             return ConnectionListener(UnixCredentials.ofPeer(of: descriptor).flatMap(overflowIDs.removed(from:)))
         }
         guard tuple.isWithinMachine else { return .otherMachine }
-        guard let diagnosis,
-            diagnosis.networkNamespace == DiagnosisSocket.networkNamespace(of: descriptor),
-            let user = diagnosis.listener(at: tuple.source)
-        else { return .unknown }
-        guard Self.isOneListener(user, accepted: diagnosis.owner(of: tuple)) else { return .unknown }
+        guard let (user, accepted) = listener(of: tuple, connectedTo: descriptor) else { return .unknown }
+        guard Self.isOneListener(user, accepted: accepted) else { return .unknown }
         // Checked last: a connection that was not accepted is reset with its listener.
         guard TCPState(of: descriptor) == .established else { return .unknown }
         return ConnectionListener(overflowIDs.removed(from: PeerCredentials(user: user)))
+    }
+
+    /// Who listens, and who has accepted the connection if anybody has. A kernel without sock_diag is asked through /proc.
+    private func listener(
+        of tuple: SocketTuple, connectedTo descriptor: Int32
+    ) -> (listening: UInt32, accepted: UInt32?)? {
+        if let diagnosis, diagnosis.networkNamespace == DiagnosisSocket.networkNamespace(of: descriptor),
+            let user = diagnosis.listener(at: tuple.source)
+        {
+            return (user, diagnosis.owner(of: tuple))
+        }
+        guard DiagnosisSocket.isOwnNamespace(of: descriptor), let table = SocketTable.current(),
+            let user = table.listener(at: tuple.source)
+        else { return nil }
+        return (user, table.owner(of: tuple))
     }
 
     /// Whether the listener is the one that accepted the connection, which it may not have done yet: that one may be

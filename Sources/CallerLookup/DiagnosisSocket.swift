@@ -65,6 +65,14 @@ final class DiagnosisSocket: Sendable {
         }
     }
 
+    /// Whether a socket is in the network namespace of this process.
+    static func isOwnNamespace(of descriptor: Int32) -> Bool {
+        let own = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard own >= 0 else { return false }
+        defer { close(own) }
+        return networkNamespace(of: own) == networkNamespace(of: descriptor)
+    }
+
     static func networkNamespace(of descriptor: Int32) -> UInt64? {
         var cookie: UInt64 = 0
         var size = socklen_t(MemoryLayout<UInt64>.size)

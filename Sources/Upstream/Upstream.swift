@@ -134,6 +134,8 @@ package struct Page: Sendable, Equatable {
     package var unfollowed: String?
     /// How old the answer is, if a gateway repeated one that it had kept; nil if it came from the server.
     package var age: Duration?
+    /// What a large page holds of the memory for answers, until it is written; nil for a small one.
+    package var share: AnswerShare?
 
     package init(
         records: JSONText, count: Int, total: Int? = nil, next: String? = nil, unfollowed: String? = nil,

@@ -85,6 +85,72 @@ struct CallerLookupTests {
         withExtendedLifetime(pair) {}
     }
 
+    @Test(
+        "without sock_diag the listener is found in /proc",
+        arguments: [
+            ("127.0.0.1", nil, false), ("::1", nil, false), ("127.0.0.1", "::ffff:127.0.0.1", false),
+            ("::", "127.0.0.1", true), ("::", "::1", true),
+        ] as [(String, String?, Bool)])
+    func listenerInTable(_ listening: String, _ calling: String?, _ isDualStack: Bool) throws {
+        let pair = try LoopbackPair(listening: listening, calling: calling, isDualStack: isDualStack)
+        #expect(CallerLookup(asksKernel: false).listener(at: pair.caller) == .user(getuid()))
+        withExtendedLifetime(pair) {}
+    }
+
+    @Test(
+        "without sock_diag another user's listener is that user's",
+        .enabled(if: getuid() == 0, "only root can act as two users"))
+    func otherListenerInTable() throws {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/setpriv")
+        let script = """
+            import socket, sys
+            s = socket.create_server(("127.0.0.1", 0))
+            print(s.getsockname()[1], flush=True)
+            c, _ = s.accept()
+            c.recv(1)
+            """
+        process.arguments = [
+            "--reuid=54321", "--regid=54321", "--clear-groups", "/usr/bin/python3", "-c", script,
+        ]
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        let port = try #require(UInt16(text.prefix { $0.isNumber }))
+        let calling = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(LoopbackPair.withAddress("127.0.0.1", port, { connect(calling, $0, $1) }) == 0)
+        #expect(CallerLookup(asksKernel: false).listener(at: calling) == .user(54_321))
+        close(calling)
+        process.waitUntilExit()
+    }
+
+    @Test("a connection of this process to itself is recognised", arguments: ["127.0.0.1", "::1"])
+    func ownProcess(_ host: String) throws {
+        let pair = try LoopbackPair(listening: host)
+        #expect(OwnProcess.isPeer(of: pair.accepted))
+        pair.closeCaller()
+        #expect(!OwnProcess.isPeer(of: pair.accepted))
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        #expect(OwnProcess.isPeer(of: ends[0]))
+        ends.forEach { close($0) }
+        #expect(!OwnProcess.isPeer(of: -1))
+    }
+
+    @Test("a connection of another process is not this one's")
+    func otherProcess() throws {
+        let pair = try LoopbackPair(listening: "127.0.0.1", connects: false)
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(pair.port) && read -r line <&3"]
+        try process.run()
+        let accepted = pair.acceptAnother()
+        #expect(!OwnProcess.isPeer(of: accepted))
+        close(accepted)
+        process.waitUntilExit()
+    }
+
     @Test("only a listener of root, such as a service manager's, may leave accepting to another user")
     func passedSocket() {
         #expect(CallerLookup.isOneListener(0, accepted: 1000))

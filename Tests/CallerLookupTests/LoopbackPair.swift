@@ -57,7 +57,7 @@ final class LoopbackPair {
         return withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self)) }
     }
 
-    private static func withAddress(
+    static func withAddress(
         _ host: String, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) -> Int32 {
         var hints = addrinfo()

@@ -109,12 +109,15 @@ import Testing
         #expect(!message.contains("\n"))
     }
 
-    @Test("an address reachable from other machines is rejected unless remote callers are allowed")
+    @Test("an address reachable from other machines is rejected unless that and plain HTTP are allowed")
     func remote() throws {
         let yaml = "listen: {tcp: '0.0.0.0:7679'}"
         let message = try #require(try folder.refusal(yaml: yaml))
         #expect(message.contains("listen.tcp: 0.0.0.0:7679 is reachable from other machines"))
-        let allowed = try folder.configuration(yaml: yaml, flags: [.listenAllowRemote: "true"])
+        let plain = try #require(try folder.refusal(yaml: yaml, flags: [.listenAllowRemote: "true"]))
+        #expect(plain.contains("the API has no TLS") && plain.contains("listen.allow_plain_http"))
+        let allowed = try folder.configuration(
+            yaml: yaml, flags: [.listenAllowRemote: "true", .listenAllowPlainHTTP: "true"])
         #expect(allowed.listen.tcp == ListenAddress("0.0.0.0:7679"))
     }
 

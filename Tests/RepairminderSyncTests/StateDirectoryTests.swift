@@ -43,10 +43,38 @@ import Testing
         try write("shop-new.db", here)
         try write("shop-new.db-wal", nil)
         let state = try state(here)
-        #expect(try state.name(state.choose(), after: "company 1") == "\(folder)/shop-company%201.db")
-        #expect(try chosen(here) == "shop-company%201.db")
-        #expect(FileManager.default.fileExists(atPath: "\(folder)/shop-company%201.db-wal"))
+        #expect(try state.name(state.choose(), after: "company_1") == "\(folder)/shop-company_1.db")
+        #expect(try chosen(here) == "shop-company_1.db")
+        #expect(FileManager.default.fileExists(atPath: "\(folder)/shop-company_1.db-wal"))
         #expect(!FileManager.default.fileExists(atPath: "\(folder)/shop-new.db"))
+    }
+
+    @Test(
+        "an account id that is no plain name is hashed in the name of its file",
+        arguments: [
+            "", "company 1", "../../etc/passwd", ".", "..", ".hidden", "a/b", "ключ", "a\nb", "~a", "%41",
+            String(repeating: "a", count: 65), String(repeating: "x", count: 100_000),
+        ])
+    func hashed(_ account: String) throws {
+        let path = try state(here).path(for: account)
+        let name = try #require(path.split(separator: "/").last)
+        #expect(path == "\(folder)/\(name)")
+        #expect(name.wholeMatch(of: /shop-~[0-9a-f]{32}\.db/) != nil, "\(name)")
+        #expect(try state(here).path(for: account + "!") != path)
+    }
+
+    @Test("a plain account id is the name of its file", arguments: ["1", "A.b_c-9", String(repeating: "a", count: 64)])
+    func plain(_ account: String) throws {
+        #expect(try state(here).path(for: account) == "\(folder)/shop-\(account).db")
+    }
+
+    @Test("a file that an older version named after its account keeps its name")
+    func olderName() throws {
+        try write("shop-company%201.db", here)
+        let state = try state(here)
+        try state.use(account: "company 1")
+        #expect(try chosen(here) == "shop-company%201.db")
+        #expect(try state.isNamed(state.choose(), after: "company 1"))
     }
 
     @Test("another account gets its own file, and switching back finds the first")

@@ -11,21 +11,24 @@ package struct CallerGuard: Sendable {
     private let owners: Set<UInt32>
     private let group: GroupMembers?
     private let isRemoteAllowed: Bool
+    private let tcpWithoutToken: TokenlessTCP
     private let refusals: RateLimit
     private let calls: RateLimit?
     private static let ownHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 
     /// `owners` are the ids of users who need no token; members of `group` need none either. If callers from other
-    /// machines are allowed, every caller over TCP needs the token, and Host may name anything. `rate`: the calls a
-    /// second that one caller may make; nil for no limit.
+    /// machines are allowed, every caller over TCP needs the token, and Host may name anything. Else `tcpWithoutToken` says
+    /// what those over TCP may do without one. `rate`: the calls a second that one caller may make; nil for no limit.
     package init(
-        token: String, owners: Set<UInt32>, group: GroupMembers?, isRemoteAllowed: Bool = false, rate: Int? = nil,
+        token: String, owners: Set<UInt32>, group: GroupMembers?, isRemoteAllowed: Bool = false,
+        tcpWithoutToken: TokenlessTCP = .all, rate: Int? = nil,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.token = Array(token.utf8)
         self.owners = owners
         self.group = group
         self.isRemoteAllowed = isRemoteAllowed
+        self.tcpWithoutToken = tcpWithoutToken
         refusals = RateLimit(perSecond: 10, burst: 100, now: now)
         calls = rate.map { RateLimit(perSecond: $0, burst: 2 * $0, now: now) }
     }
@@ -64,13 +67,27 @@ package struct CallerGuard: Sendable {
     }
 
     private func requireKnown(_ request: Request) throws(Problem) {
-        guard request.caller.access == .stranger, !carriesToken(request) else { return }
+        let isKnown = request.caller.access != .stranger
+        guard !isKnown || needsToken(request), !carriesToken(request) else { return }
         if let wait = refusals.take(RateLimit.Key(request)) { throw .flood(wait) }
+        let advice = "send Authorization: Bearer with the token in the daemon's api-token file, or use its Unix socket"
+        let reason = isKnown ? "listen.tcp_without_token is \(tcpWithoutToken.rawValue): " : ""
         throw Problem(
-            status: 401, title: "Unauthorized",
-            detail: "send Authorization: Bearer with the token in the daemon's api-token file, or use its Unix socket",
-            headers: [("WWW-Authenticate", "Bearer")], refusal: .unknown)
+            status: 401, title: "Unauthorized", detail: reason + advice, headers: [("WWW-Authenticate", "Bearer")],
+            refusal: isKnown ? .noToken : .unknown)
     }
+
+    /// Whether a known caller needs the token for this call.
+    private func needsToken(_ request: Request) -> Bool {
+        guard case .tcp = request.peer else { return false }
+        return switch tcpWithoutToken {
+        case .all: false
+        case .reads: !Self.isRead(request)
+        case .never: true
+        }
+    }
+
+    private static func isRead(_ request: Request) -> Bool { request.method == "GET" || request.method == "HEAD" }
 
     /// Stops DNS rebinding: a foreign name that resolves to this machine is refused.
     private func requireOwnHost(_ request: Request) throws(Problem) {
@@ -97,8 +114,7 @@ package struct CallerGuard: Sendable {
         // Only PUT has a body that streams, and forms cannot use it.
         guard request.stream == nil else { return }
         let types = request.headers[all: "Content-Type"]
-        let isRead = request.method == "GET" || request.method == "HEAD"
-        guard !request.body.isEmpty || !(isRead || types.isEmpty) else { return }
+        guard !request.body.isEmpty || !(Self.isRead(request) || types.isEmpty) else { return }
         let media = types.count == 1 ? types[0].prefix { $0 != ";" }.lowercased().filter { $0 != " " } : ""
         guard media == "application/json" else {
             throw Problem(
@@ -138,6 +154,11 @@ package struct CallerGuard: Sendable {
         else { return host.lowercased() }
         return host[..<colon].lowercased()
     }
+}
+
+/// What a caller that the kernel names may do over TCP without the token.
+package enum TokenlessTCP: String, CaseIterable, Sendable {
+    case reads, all, never
 }
 
 extension Problem {

@@ -72,9 +72,12 @@ struct Handlers: Sendable {
 package struct DaemonDescription: Sendable {
     package var version: String
     package var startedAt: Timestamp
+    /// What the administrator should know of the configuration in use.
+    package var warnings: [String]
 
-    package init(version: String, startedAt: Timestamp) {
+    package init(version: String, startedAt: Timestamp, warnings: [String] = []) {
         self.version = version
         self.startedAt = startedAt
+        self.warnings = warnings
     }
 }

@@ -82,6 +82,7 @@ extension Handlers {
             "phase": .string(status.phase),
             "error": .string(status.error),
             "missing": .string(missing),
+            "warnings": .array(about.warnings.map { .string($0) }),
             "last_sync_at": time(status.lastSyncAt),
             "next_sync_at": time(status.nextSyncAt),
             "pending": .integer(summary.count.pending),

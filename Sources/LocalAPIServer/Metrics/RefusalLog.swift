@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Logging
 internal import SocketServer
 internal import Synchronization
@@ -27,8 +28,20 @@ final class RefusalLog: Sendable {
             "refused a caller",
             metadata: [
                 "reason": "\(reason.rawValue)", "user": "\(request.caller.user.map(String.init) ?? "unknown")",
-                "from": "\(Self.place(request.peer))",
+                "from": "\(Self.place(request.peer))", "program": "\(Self.program(request.peer))",
             ])
+    }
+
+    /// The name of the program on a Unix socket, if /proc shows it; the kernel does not say which one calls over TCP.
+    private static func program(_ peer: Peer) -> String {
+        guard case .unix(let pid, _, _) = peer else { return "unknown" }
+        let file = open("/proc/\(pid)/comm", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "unknown" }
+        defer { close(file) }
+        // The kernel keeps 15 characters, and ends them with a newline.
+        var name = [UInt8](repeating: 0, count: 64)
+        let count = read(file, &name, name.count)
+        return String(decoding: name.prefix(max(count, 0)).prefix { $0 != 0x0A }, as: UTF8.self)
     }
 
     /// A Unix socket has the process id of its caller; TCP its address.

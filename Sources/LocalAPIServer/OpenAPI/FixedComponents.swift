@@ -45,6 +45,7 @@ enum FixedComponents {
               "progress": {"type": "number"}, "phase": {"type": ["string", "null"]},
               "error": {"type": ["string", "null"]},
               "missing": {"type": ["string", "null"], "description": "what must still be configured before a sync can run"},
+              "warnings": {"type": "array", "items": {"type": "string"}},
               "last_sync_at": {"$ref": "#/components/schemas/Time"},
               "next_sync_at": {"$ref": "#/components/schemas/Time"}, "pending": {"type": "integer"},
               "failed": {"type": "integer"}, "conflicts": {"type": "integer"}, "entities": {"type": "object"},

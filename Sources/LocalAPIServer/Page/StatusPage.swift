@@ -58,7 +58,8 @@ struct StatusPage {
     private var problem: HTML {
         let rescue = status["rescue"]?["summary"]?.string.map { "The database was damaged and replaced: \($0)" }
         let missing = status["missing"]?.string.map { "Not set up: \($0)" }
-        let problems = [rescue, missing ?? status["error"]?.string].compactMap(\.self)
+        let warnings = status["warnings"]?.elements.compactMap(\.string) ?? []
+        let problems = [rescue, missing ?? status["error"]?.string].compactMap(\.self) + warnings
         return "\(problems.map { "<p role=\"alert\">\($0)</p>\n" as HTML })"
     }
 

@@ -36,6 +36,7 @@ struct Problem: Error {
 /// Why a caller may not call, as the metrics and the log name it.
 enum RefusedCaller: String, Comparable {
     case unknown = "unknown_caller"
+    case noToken = "no_token"
     case otherHost = "other_host"
     case webPage = "web_page"
     case tooManyCalls = "too_many_calls"

@@ -37,7 +37,7 @@ package struct ListeningSockets: ~Copyable {
         descriptors.compactMap { if case .unix(let path) = SocketAddress.local(of: $0) { path } else { nil } }
     }
 
-    /// Inherited sockets that no listener uses. Callers connect there and get no answer.
+    /// Inherited sockets that no listener uses. The service manager keeps them open, so callers can connect there.
     package var unused: [BoundAddress] {
         inherited.filter { one in !sockets.contains { $0.socket.descriptor == one.descriptor } }.map(\.address)
     }
@@ -82,7 +82,8 @@ package struct ListeningSockets: ~Copyable {
             }
             throw .addressTaken(
                 "The service manager's socket unit holds \(holder.address), so this cannot listen at the same port of "
-                    + "another address. Change ListenStream= in the socket unit to the configured address.")
+                    + "another address. Run systemctl edit repairminder-sync.socket and give it the configured address: "
+                    + "[Socket], an empty ListenStream=, then ListenStream= with each address.")
         }
     }
 
@@ -99,9 +100,17 @@ package struct ListeningSockets: ~Copyable {
     }
 
     /// Duplicates of the sockets for one server, which closes its descriptors when it stops.
-    package func forServer() throws(ServerError) -> [Listener] {
+    package func forServer() throws(ServerError) -> [Listener] { try Self.duplicates(of: sockets.map(\.socket)) }
+
+    /// The same of the inherited sockets that no listener uses, for a server that tells its callers where to call.
+    package func unusedForServer() throws(ServerError) -> [Listener] {
+        try Self.duplicates(
+            of: inherited.filter { one in !sockets.contains { $0.socket.descriptor == one.descriptor } })
+    }
+
+    private static func duplicates(of sockets: [ListeningSocket]) throws(ServerError) -> [Listener] {
         var listeners: [Listener] = []
-        for (_, socket) in sockets {
+        for socket in sockets {
             let descriptor = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0)
             guard descriptor >= 0 else {
                 throw .system(

@@ -190,6 +190,7 @@ struct ListPull {
             written += step.outcomes.count
             last = step.outcomes.last
         }
+        for page in fetched { page.page.share?.release() }
         total = fetched.last?.page.total
         await puller.progress(fetched.last?.after.seen ?? 0, total)
         return last

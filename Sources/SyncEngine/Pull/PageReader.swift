@@ -77,6 +77,8 @@ struct PageReader: Sendable {
                 guard let page = try await read() else { break }
                 found.pages.append(page)
                 bytes += page.page.records.bytes.count
+                // A large page must be written before another may take its memory.
+                if page.page.share != nil { break }
             } while found.pages.count < Self.mostAhead && bytes < Self.mostBytes && isWriting.isSet
         } catch {
             failure = error

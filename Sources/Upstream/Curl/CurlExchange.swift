@@ -13,6 +13,9 @@ final class CurlExchange {
     private let request: HTTPRequest
     private let sockets: CurlSockets
     private let continuation: CheckedContinuation<CurlMailbox.Outcome, Never>
+    /// Asks for the memory that a large answer needs; nil if there is none until `goOn`. Set before the handle is used.
+    var admit: (_ bytes: Int) -> AnswerShare? = { _ in nil }
+    private var share: AnswerShare?
     private var response: ResponseCollector
     /// Set just before the first byte of the request. Until then, a failure proves that the upstream saw nothing of it.
     private(set) var hasBegun = false
@@ -46,7 +49,9 @@ final class CurlExchange {
     /// Resumes the caller; only once, after the handle has left its multi handle.
     func finish(_ code: CURLcode) {
         guard code != CURLE_OK else {
-            let answer = HTTPResponse(status: easy.status, headers: response.headers, body: response.body)
+            share?.shrink(to: response.body.count)
+            var answer = HTTPResponse(status: easy.status, headers: response.headers, body: response.body)
+            answer.share = share
             guard !isCutOff(answer) else {
                 let failure = CurlFailure(
                     code: CURLE_PARTIAL_FILE, explanation: "its compressed body ends early", refusal: nil,
@@ -129,7 +134,9 @@ final class CurlExchange {
         try easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, this in
             guard let this else { return 0 }
             let part = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return CurlExchange.from(this).takeBody(part) ? part.count : 0
+            let exchange = CurlExchange.from(this)
+            guard exchange.hasRoom(for: part.count) else { return Int(CURL_WRITEFUNC_PAUSE) }
+            return exchange.takeBody(part) ? part.count : 0
         }
         guard request.source != nil else { return }
         try easy.set(CURLOPT_READDATA, this)
@@ -188,6 +195,27 @@ final class CurlExchange {
         it was compressed on the way although it was asked for uncompressed, so a body that was cut could not be told from \
         a whole one
         """
+
+    // MARK: Memory for large answers
+
+    /// Whether so many more bytes of the body may be taken; if not, libcurl keeps them, and reads on after `goOn`.
+    ///
+    /// The memory for the whole answer is taken at once: exchanges that each had a part of it would wait for each other.
+    private func hasRoom(for count: Int) -> Bool {
+        guard request.sink == nil, share == nil, response.body.count + count > AnswerQueue.uncounted else {
+            return true
+        }
+        let isEncoded = response.headers.contains { HTTPSyntax.isSameName($0.name, "Content-Encoding") }
+        let announced = isEncoded ? nil : easy.announcedLength
+        share = admit(min(announced ?? request.maximumBody, request.maximumBody))
+        return share != nil
+    }
+
+    /// Takes the rest of an answer that waited for memory.
+    func goOn(with share: AnswerShare) {
+        self.share = share
+        curl_easy_pause(handle, CURLPAUSE_CONT)
+    }
 
     /// An error response needs less than this.
     private static let largestFailure = 1 << 20

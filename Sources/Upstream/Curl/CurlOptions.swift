@@ -15,6 +15,8 @@ struct CurlOptions: Sendable {
     let isLinkDown: @Sendable (UnsafeRawPointer) -> Bool
     /// Addresses to which nothing is sent: those of this program's own API.
     let ownAddresses: [(address: String, port: UInt16)]
+    /// The most bytes that all large answers may take together.
+    let answerLimit: Int
     /// Takes a connected socket before anything is sent, and returns why nothing may be; nil to send.
     let refusal: (@Sendable (_ descriptor: Int32) -> String?)?
 

@@ -21,7 +21,8 @@ package final class CurlTransport: HTTPTransport {
     /// `unixSocketPath` sends every request over that socket. `caFile` (PEM) replaces the system's certificates.
     /// `proxy` is a URL; proxies in the environment are ignored. `localAddresses` are those from which packets can
     /// leave this machine. `isLinkDown` returns whether the link to a `sockaddr` is down; then nothing is sent.
-    /// Nothing is sent to `ownAddresses`, where this program serves callers itself.
+    /// Nothing is sent to `ownAddresses`, where this program serves callers itself. `answerLimit` is how many bytes all
+    /// large answers may have together, from their arrival until they are released.
     /// `refusal` looks at each connection before a request is sent, and returns why none may be; libcurl has sent
     /// nothing until then, unless the server uses TLS. Throws `.unreachable` when the machine has no thread or memory
     /// left.
@@ -29,14 +30,14 @@ package final class CurlTransport: HTTPTransport {
         userAgent: String, unixSocketPath: String? = nil, caFile: String? = nil, proxy: String? = nil,
         localAddresses: @escaping @Sendable () -> Set<String>? = LocalAddresses.usable,
         isLinkDown: @escaping @Sendable (UnsafeRawPointer) -> Bool = { _ in false },
-        ownAddresses: [(address: String, port: UInt16)] = [],
+        ownAddresses: [(address: String, port: UInt16)] = [], answerLimit: Int = 8 << 20,
         refusal: (@Sendable (_ descriptor: Int32) -> String?)? = nil
     ) throws(TransportError) {
         guard Self.libraryState == CURLE_OK else { throw .unreachable("libcurl cannot be initialised") }
         let options = CurlOptions(
             userAgent: userAgent, unixSocketPath: unixSocketPath, caFile: caFile, proxy: proxy,
             localAddresses: localAddresses, isLinkDown: isLinkDown, ownAddresses: ownAddresses,
-            refusal: refusal)
+            answerLimit: answerLimit, refusal: refusal)
         thread = Mutex(try CurlThread.start(mailbox, options))
     }
 

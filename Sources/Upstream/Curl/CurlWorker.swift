@@ -11,6 +11,7 @@ final class CurlWorker {
     private let multi: UnsafeMutableRawPointer
     private let sockets: CurlSockets
     private var exchanges: [UInt64: CurlExchange] = [:]
+    private var answers: AnswerQueue
     /// Older connections may be dead.
     private var networkChangedAt: ContinuousClock.Instant?
 
@@ -19,6 +20,7 @@ final class CurlWorker {
         self.options = options
         self.multi = multi
         sockets = CurlSockets(options)
+        answers = AnswerQueue(limit: options.answerLimit)
         ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
         mailbox.setSleeper(UInt(bitPattern: multi))
     }
@@ -53,6 +55,7 @@ final class CurlWorker {
             do throws(TransportError) {
                 let exchange = try CurlExchange(id, request, options, sockets, continuation)
                 if let networkChangedAt { try exchange.refuseConnections(from: networkChangedAt) }
+                exchange.admit = { [unowned self] in share(of: $0, for: id) }
                 exchanges[id] = exchange
                 check(curl_multi_add_handle(multi, exchange.handle))
             } catch {
@@ -60,6 +63,7 @@ final class CurlWorker {
             }
         case .cancel(let id):
             remove(id)?.fail(.cancelled)
+        case .giveBack(let bytes): goOn(with: answers.giveBack(bytes))
         case .networkChanged:
             let now = ContinuousClock.now
             networkChangedAt = now
@@ -97,7 +101,23 @@ final class CurlWorker {
     private func remove(_ id: UInt64) -> CurlExchange? {
         guard let exchange = exchanges.removeValue(forKey: id) else { return nil }
         curl_multi_remove_handle(multi, exchange.handle)
+        goOn(with: answers.leave(id))
         return exchange
+    }
+
+    // MARK: Large answers
+
+    /// Nil when the exchange has to wait.
+    private func share(of bytes: Int, for id: UInt64) -> AnswerShare? {
+        answers.take(bytes, for: id).map(share)
+    }
+
+    private func share(_ bytes: Int) -> AnswerShare {
+        AnswerShare(bytes) { [mailbox] in _ = mailbox.post(.giveBack($0)) }
+    }
+
+    private func goOn(with ready: [(id: UInt64, bytes: Int)]) {
+        for (id, bytes) in ready { exchanges[id]?.goOn(with: share(bytes)) }
     }
 
     /// A multi handle fails only when memory runs out or libcurl has a bug. The state of the requests in flight is then

@@ -30,6 +30,12 @@ extension HTTPUpstream {
     }
 
     private func downloadElsewhere(_ address: String, _ transfer: Transfer) async throws(UpstreamError) -> String? {
+        guard allowsPlainHTTP || !PlainHTTP.leavesMachine(address) else {
+            throw .refused(
+                status: nil,
+                "nothing was fetched from an http address on another machine; correct the record's address to https, or "
+                    + "set upstream.allow_plain_http")
+        }
         var request = HTTPRequest(.download(Self.withoutUser(address)), deadline: caller.deadline)
         transfer.apply(to: &request)
         // If the upstream itself is local, the addresses in its records may be local too.

@@ -10,6 +10,8 @@ package struct HTTPUpstream: Upstream {
     private let identity = IdentityMemory()
     /// Nil if the schema has no `auth.check`.
     private let verifier: TokenVerifier?
+    /// Whether content on another machine may be fetched unencrypted.
+    let allowsPlainHTTP: Bool
     private let elsewhere: @Sendable () -> [ListElsewhere]
 
     /// `baseURL` replaces the schema's; `deadline` is for each exchange as a whole, `maximumBody` for each response, in
@@ -18,10 +20,11 @@ package struct HTTPUpstream: Upstream {
     package init(
         plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: (any Credentials)?,
         deadline: Duration = .seconds(60), maximumBody: Int = 8 << 20, clock: ServerClock? = nil,
-        budget: RequestBudget? = nil,
+        budget: RequestBudget? = nil, allowsPlainHTTP: Bool = false,
         elsewhere: @escaping @Sendable () -> [ListElsewhere] = { [] }, now: @escaping @Sendable () -> Timestamp
     ) {
         self.plan = plan
+        self.allowsPlainHTTP = allowsPlainHTTP
         self.elsewhere = elsewhere
         self.token = token
         verifier = plan.check.map { TokenVerifier($0) }
@@ -57,6 +60,9 @@ package struct HTTPUpstream: Upstream {
                 "\(account.path) answered no \(account.id.description), which identifies the account; correct "
                     + "upstream.account.id in the schema")
         }
+        guard !id.utf8.contains(0) else {
+            throw .malformed("\(account.path) answered an account id with a NUL character; none of the answer was used")
+        }
         return SignedInAccount(id: id, name: account.name?.text { answer.at(path: $0)?.plain })
     }
 
@@ -79,6 +85,7 @@ package struct HTTPUpstream: Upstream {
             next: try next.position(
                 in: response, envelope, count: count, total: total,
                 last: list.isByLastRecord ? records.elements.last : nil), age: response.age)
+        page.share = response.share
         if page.next == nil {
             page.delta = try next.delta(in: envelope)
             if count > 0 { page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list) }

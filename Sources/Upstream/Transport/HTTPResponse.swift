@@ -5,6 +5,8 @@ package struct HTTPResponse: Sendable, Equatable {
     package var headers: [HTTPHeader]
     /// Decoded from gzip, brotli or zstd.
     package var body: [UInt8]
+    /// What a large body holds of the memory for answers; nil for a small one.
+    var share: AnswerShare?
 
     package init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
         self.status = status

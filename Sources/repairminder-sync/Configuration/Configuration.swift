@@ -1,3 +1,4 @@
+import LocalAPIServer
 import Logging
 
 /// The daemon's validated settings with defaults filled in; docs/config.md describes every key.
@@ -27,6 +28,8 @@ struct Configuration: Sendable, Equatable {
     struct Upstream: Sendable, Equatable {
         /// Without a trailing slash; nil for the schema's.
         var baseURL: String?
+        /// Whether requests may go unencrypted to another machine.
+        var allowPlainHTTP = false
         var tokenFile: String?
         /// What the schema names `{$setting.NAME}`: name → text.
         var settings: [String: String] = [:]
@@ -77,6 +80,9 @@ struct Configuration: Sendable, Equatable {
         /// The path of the Unix socket; nil when off.
         var unix: String?
         var allowRemote: Bool
+        /// Whether other machines may call without encryption.
+        var allowPlainHTTP = false
+        var tcpWithoutToken = TokenlessTCP.all
         var group: String
         /// The calls per second that one caller may make; nil for no limit.
         var rate: Int?

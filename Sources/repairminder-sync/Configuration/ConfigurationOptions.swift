@@ -18,6 +18,11 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(name: .customLong("upstream.base-url"), help: ArgumentHelp("The upstream's address.", valueName: "url"))
     var upstreamBaseURL: String?
 
+    @Option(
+        name: .customLong("upstream.allow-plain-http"), defaultAsFlag: "true",
+        help: ArgumentHelp("Allow an http address on another machine.", valueName: "true|false"))
+    var upstreamAllowPlainHTTP: String?
+
     @Option(name: .customLong("upstream.token-file"), help: ArgumentHelp("The upstream's token.", valueName: "file"))
     var upstreamTokenFile: String?
 
@@ -98,6 +103,16 @@ struct ConfigurationOptions: ParsableArguments {
     var listenAllowRemote: String?
 
     @Option(
+        name: .customLong("listen.allow-plain-http"), defaultAsFlag: "true",
+        help: ArgumentHelp("Serve other machines without encryption.", valueName: "true|false"))
+    var listenAllowPlainHTTP: String?
+
+    @Option(
+        name: .customLong("listen.tcp-without-token"),
+        help: ArgumentHelp("What callers on this machine may do without the token.", valueName: "all|reads|never"))
+    var listenTCPWithoutToken: String?
+
+    @Option(
         name: .customLong("listen.group"),
         help: ArgumentHelp("The group whose members may call the API.", valueName: "group"))
     var listenGroup: String?
@@ -172,7 +187,7 @@ struct ConfigurationOptions: ParsableArguments {
     var flags: [ConfigurationKey: String] {
         let all: [ConfigurationKey: String?] = [
             .schema: schema, .stateDirectory: stateDirectory, .secretKeyFile: secretKeyFile,
-            .upstreamBaseURL: upstreamBaseURL,
+            .upstreamBaseURL: upstreamBaseURL, .upstreamAllowPlainHTTP: upstreamAllowPlainHTTP,
             .upstreamTokenFile: upstreamTokenFile, .upstreamParallel: upstreamParallel,
             .upstreamDeadline: upstreamDeadline, .syncInterval: syncInterval, .syncFullEvery: syncFullEvery,
             .syncDeleteGuard: syncDeleteGuard, .syncWriteDelay: syncWriteDelay,
@@ -181,6 +196,7 @@ struct ConfigurationOptions: ParsableArguments {
             .backupEvery: backupEvery, .backupKeep: backupKeep, .backupKeepDays: backupKeepDays,
             .contentKeepSize: contentKeepSize,
             .listenTCP: listenTCP, .listenUnix: listenUnix, .listenAllowRemote: listenAllowRemote,
+            .listenAllowPlainHTTP: listenAllowPlainHTTP, .listenTCPWithoutToken: listenTCPWithoutToken,
             .listenGroup: listenGroup, .listenRate: listenRate, .listenThreads: listenThreads,
             .signalsListen: signalsListen, .signalsSecretFile: signalsSecretFile,
             .dashboardTimeZone: dashboardTimeZone,

@@ -1,4 +1,5 @@
 import EntitySchema
+import LocalAPIServer
 import Logging
 
 /// Builds a `Configuration` from flags, environment and file: checks every value and fills in defaults.
@@ -61,6 +62,7 @@ struct ConfigurationReader {
     private func upstream() throws(ConfigurationError) -> Configuration.Upstream {
         Configuration.Upstream(
             baseURL: try values.url(.upstreamBaseURL),
+            allowPlainHTTP: try values.boolean(.upstreamAllowPlainHTTP, else: false),
             tokenFile: try path(.upstreamTokenFile) ?? credential("upstream-token"),
             settings: try maps.values(of: .settings).mapValues(\.text), secrets: try secrets(),
             parallel: try values.integer(.upstreamParallel, in: 1...RequestLimits.mostParallel, else: 4),
@@ -104,6 +106,8 @@ struct ConfigurationReader {
         let listen = Configuration.Listen(
             tcp: try values.address(.listenTCP, else: "localhost:7679"), unix: try unixSocket(),
             allowRemote: try values.boolean(.listenAllowRemote, else: false),
+            allowPlainHTTP: try values.boolean(.listenAllowPlainHTTP, else: false),
+            tcpWithoutToken: try values.choice(.listenTCPWithoutToken, else: TokenlessTCP.all),
             group: try values.name(.listenGroup, else: "repairminder"),
             rate: try rate(),
             threads: try values.integer(.listenThreads, in: 1...64, else: 2))
@@ -112,6 +116,13 @@ struct ConfigurationReader {
                 place: layers[.listenTCP]?.place ?? "",
                 problem: "\(listen.tcp.map(\.description) ?? "") is reachable from other machines; "
                     + "set listen.allow_remote to true if that is intended, or listen on 127.0.0.1")
+        }
+        guard listen.tcp?.isLoopback ?? true || listen.allowPlainHTTP else {
+            throw ConfigurationError(
+                place: layers[.listenTCP]?.place ?? "",
+                problem: "\(listen.tcp.map(\.description) ?? "") is reachable from other machines, and the API has no "
+                    + "TLS: put a proxy with TLS in front of listen.unix, or set listen.allow_plain_http to true if nobody "
+                    + "can read the traffic of that network")
         }
         guard listen.tcp != nil || listen.unix != nil else {
             throw ConfigurationError(

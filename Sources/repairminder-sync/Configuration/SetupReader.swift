@@ -19,6 +19,8 @@ struct SetupReader: Sendable {
         var setup = Setup(
             configuration: configuration, schema: try finder.schema(for: configuration),
             schemaFile: try finder.path(for: configuration))
+        try configuration.requireEncryption(for: setup.schema)
+        setup.configuration.warnings += configuration.plainHTTP(with: setup.schema)
         try checkToken(configuration, setup.schema)
         try checkSecrets(configuration, setup.schema)
         try checkKey(configuration)

@@ -25,6 +25,8 @@ actor Daemon {
     /// Why the configuration read last was rejected.
     private var rejection: String?
     private var sockets = ListeningSockets()
+    /// Those of the service manager that were reported as not used.
+    private var unusedAddresses: [BoundAddress] = []
     private var serving: Task<Void, any Error>?
     private var opening: LongWork?
     private let statusChanged = ChangeSignal()
@@ -148,16 +150,18 @@ actor Daemon {
         if host.watchdogInterval != nil { host.notifier.send(.watchdog) }
     }
 
-    private func listen() throws -> [Listener] {
+    private func listen() throws -> Service.Sockets {
         try changeSockets(to: setup)
-        return try sockets.forServer()
+        return Service.Sockets(served: try sockets.forServer(), unused: try sockets.unusedForServer())
     }
 
     private func changeSockets(to setup: Setup) throws {
-        let before = sockets.unused
         try sockets.change(to: setup.listeners)
-        for address in sockets.unused where !before.contains(address) || serving == nil {
-            log.warning("a socket of the service manager is not used", metadata: ["address": "\(address)"])
+        defer { unusedAddresses = sockets.unused }
+        for address in sockets.unused where !unusedAddresses.contains(address) {
+            log.warning(
+                "a socket of the service manager is not used; run systemctl edit repairminder-sync.socket",
+                metadata: ["address": "\(address)"])
         }
     }
 

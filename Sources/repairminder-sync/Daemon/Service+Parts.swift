@@ -102,7 +102,7 @@ extension Service {
         return HTTPUpstream(
             plan: setup.schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
             token: try credentials(transport, clock, budget), deadline: configuration.upstream.deadline, clock: clock,
-            budget: budget,
+            budget: budget, allowsPlainHTTP: configuration.upstream.allowPlainHTTP,
             elsewhere: { [setup, schemas = host.schemas] in
                 schemas.lists(besides: setup.schema, for: setup.configuration)
             }, now: host.now)
@@ -151,26 +151,50 @@ extension Service {
             limits: WebhookReceiver.limits, threads: 1, handler: { receiver.respond(to: $0) })
     }
 
+    /// Answers callers at an address that only the socket unit names: they would wait without an answer otherwise. Nil
+    /// when there is none.
+    func wrongAddressServer(_ listeners: [Listener]) -> SocketServer? {
+        guard !listeners.isEmpty else { return nil }
+        let served = [configuration.listen.tcp?.description, configuration.listen.unix].compactMap(\.self)
+        let text = """
+            The daemon does not serve this address: call \(served.joined(separator: " or ")). Its administrator can give \
+            the socket unit the same addresses as listen in the configuration: systemctl edit repairminder-sync.socket
+
+            """
+        let response = Response(
+            status: 421, headers: [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")],
+            body: Array(text.utf8))
+        return SocketServer(listeners: listeners, threads: 1, handler: { _ in response }, screen: { _ in response })
+    }
+
     func server(
         _ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory, listeners: [Listener]
     ) throws -> SocketServer {
         let callers = CallerGuard(
             token: try state.apiToken(), owners: [0, getuid()], group: setup.group.map { GroupMembers(of: $0) },
-            isRemoteAllowed: configuration.listen.allowRemote, rate: configuration.listen.rate)
+            isRemoteAllowed: configuration.listen.allowRemote,
+            tcpWithoutToken: configuration.listen.tcpWithoutToken, rate: configuration.listen.rate)
         let lookup = CallerLookup()
         if let problem = lookup.problem {
             log.notice("callers over TCP must send the token", metadata: ["error": "\(problem)"])
         }
         let api = LocalAPIServer(
             schema: setup.schema, store: store, engine: engine, callers: callers,
-            about: LocalAPIServer.About(version: ProgramVersion.text, startedAt: host.startedAt),
+            about: LocalAPIServer.About(
+                version: ProgramVersion.text, startedAt: host.startedAt,
+                warnings: configuration.plainHTTP(with: setup.schema)),
             calendar: configuration.calendar,
             metrics: host.metrics, now: host.now, clock: TimerClock(),
             thumbnailer: Thumbnailer(executable: "/proc/self/exe"), log: logger("api"))
         return SocketServer(
             listeners: listeners, threads: configuration.listen.threads,
             handler: { await api.respond(to: $0) },
-            lookup: { callers.caller(lookup.credentials(ofPeerOf: $0), over: $1) }, streams: api.streamLimit,
+            lookup: { descriptor, peer in
+                let found = lookup.credentials(ofPeerOf: descriptor)
+                // Only something that the upstream or a record names could make the daemon call itself.
+                let isItself = found?.user == geteuid() && OwnProcess.isPeer(of: descriptor)
+                return callers.caller(isItself ? nil : found, over: peer)
+            }, streams: api.streamLimit,
             screen: api.refusal)
     }
 }

@@ -15,13 +15,19 @@ struct Service: Sendable {
     let setup: Setup
     let host: DaemonHost
     /// Returns the sockets to listen on.
-    let listeners: @Sendable () async throws -> [Listener]
+    let listeners: @Sendable () async throws -> Sockets
     /// Called when the cache is open and the server accepts callers.
     let ready: @Sendable () async -> Void
     /// Why a newer configuration was rejected; nil when none was.
     let rejection: @Sendable () async -> String?
     /// Signals that something other than the cache has changed in the status, such as a rejected configuration.
     let statusChanged: ChangeSignal
+
+    struct Sockets {
+        var served: [Listener]
+        /// Those of the service manager that the configuration does not name.
+        var unused: [Listener]
+    }
 
     /// Runs until the task is cancelled, then finishes requests in flight. Throws `SyncError.otherAccount` when the
     /// token belongs to another account than the cache. `opening` reports progress while opening the database takes
@@ -67,12 +73,15 @@ struct Service: Sendable {
         if setup.baseURL == nil { log.warning("upstream.base_url is not set; serving cached data only") }
         let contents = try contents(beside: store.path)
         let engine = try engine(store, contents)
-        let server = try server(store, engine, state, listeners: await listeners())
+        let sockets = try await listeners()
+        let server = try server(store, engine, state, listeners: sockets.served)
         for address in try server.bind() { log.notice("listening", metadata: ["address": "\(address)"]) }
         let webhooks = try webhookServer(engine)
         for address in try webhooks?.bind() ?? [] {
             log.notice("listening for webhooks", metadata: ["address": "\(address)"])
         }
+        let wrongAddress = wrongAddressServer(sockets.unused)
+        try wrongAddress?.bind()
         await ready()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -88,6 +97,7 @@ struct Service: Sendable {
                     store.signal.close()
                 }
             }
+            if let wrongAddress { group.addTask { try await wrongAddress.run() } }
             if let webhooks { group.addTask { try await webhooks.run() } }
             group.addTask { try await logKeeper(store, engine).run() }
             group.addTask { try await backupKeeper(store).run() }

@@ -17,6 +17,11 @@ struct UpstreamChecks {
                 .warning("upstream", "its address is not set", "set upstream.base_url in the configuration")
             ]
         }
+        do throws(ConfigurationError) {
+            try configuration.requireEncryption(for: schema)
+        } catch {
+            return [.error("tls", error.problem, "set upstream.base_url to an https URL")]
+        }
         guard let transport = try? CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)") else {
             return [.error("upstream", "libcurl fails to start", "reinstall libcurl4")]
         }
@@ -52,13 +57,10 @@ struct UpstreamChecks {
         return .ok("upstream", "\(address) is reachable")
     }
 
-    private func encryption(_ address: String) -> Finding {
+    /// Nil for plain HTTP, which is reported with the configuration.
+    private func encryption(_ address: String) -> Finding? {
         if address.hasPrefix("https://") { return .ok("tls", "the certificate is valid") }
-        let isHere = ["http://127.", "http://localhost", "http://[::1]"].contains(where: address.hasPrefix)
-        return isHere
-            ? .ok("tls", "none; the upstream is on this machine")
-            : .warning(
-                "tls", "token and data are sent unencrypted to \(address)", "set upstream.base_url to an https URL")
+        return PlainHTTP.leavesMachine(address) ? nil : .ok("tls", "none; the upstream is on this machine")
     }
 
     private func clock(_ response: HTTPResponse) -> Finding {
@@ -88,7 +90,7 @@ struct UpstreamChecks {
     private func upstream(_ transport: any HTTPTransport, _ token: (any Credentials)?) -> HTTPUpstream {
         HTTPUpstream(
             plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
-            deadline: .seconds(10), budget: budget,
+            deadline: .seconds(10), budget: budget, allowsPlainHTTP: configuration.upstream.allowPlainHTTP,
             elsewhere: { [finder, schema, configuration] in
                 finder.lists(besides: schema, for: configuration)
             }, now: now)

@@ -11,6 +11,7 @@ enum StatusText {
             ("next sync", status["next_sync_at"]?.plain ?? ""), ("upstream", reachable ?? ""),
             ("retry after", upstream?["retry_after"]?.plain ?? ""), ("error", status["error"]?.plain ?? ""),
             ("budget", budget(upstream?["budget"])), ("missing", status["missing"]?.plain ?? ""),
+            ("warning", (status["warnings"]?.elements ?? []).map(\.plain).joined(separator: "; ")),
             ("pending", status["pending"]?.plain ?? ""), ("failed", status["failed"]?.plain ?? ""),
             ("conflicts", status["conflicts"]?.plain ?? ""), ("drift", number(status["drift"])),
             ("set aside", number(status["set_aside"])), ("rescue", status["rescue"]?["summary"]?.plain ?? ""),

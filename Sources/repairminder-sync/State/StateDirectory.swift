@@ -1,4 +1,5 @@
 internal import CacheStore
+internal import Crypto
 internal import EntitySchema
 internal import Foundation
 internal import Glibc
@@ -113,7 +114,7 @@ struct StateDirectory {
     /// A file without an origin was written by an older version and counts as ours.
     private func isOurs(_ path: String) -> Bool { originOf(path).map(origin.includes) ?? true }
 
-    /// `<schema>-<account>.db`; when that file belongs to another upstream, the name gets a hash of this upstream. Nil
+    /// `<schema>-<account>.db`, with a hash for an account that is no plain name; when that file belongs to another upstream, the name gets a hash of this upstream. Nil
     /// means an account that is not known yet.
     func path(for account: String?) -> String {
         let name = name(for: account)
@@ -126,7 +127,12 @@ struct StateDirectory {
     }
 
     private func name(for account: String?) -> String {
-        "\(folder)/\(origin.schema)-\(account.map(Entity.percentEncoded) ?? "new")"
+        let start = "\(folder)/\(origin.schema)-"
+        guard let account else { return "\(start)new" }
+        if AccountName.isPlain(account) { return start + account }
+        // As older versions named it.
+        let older = start + Entity.percentEncoded(account)
+        return FileManager.default.fileExists(atPath: "\(older).db") ? older : start + AccountName.hashed(account)
     }
 
     /// A stable hash of schema and upstream (FNV-1a).
@@ -224,6 +230,25 @@ struct StateDirectory {
 extension StateDirectory {
     init(_ setup: Setup) throws {
         try self.init(path: setup.configuration.stateDirectory, origin: setup.origin)
+    }
+}
+
+/// An account's id in the name of a file. The id itself can be any text, and the database has it.
+private enum AccountName {
+    /// Whether it can stand in the name of a file as it is.
+    static func isPlain(_ account: String) -> Bool {
+        (1...64).contains(account.utf8.count) && !account.hasPrefix(".")
+            && account.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "._-".utf8.contains(byte)
+            }
+    }
+
+    /// Half of its SHA-256, so that no other account has the same. The `~` tells it apart from every plain one.
+    static func hashed(_ account: String) -> String {
+        let digits = SHA256.hash(data: Array(account.utf8)).prefix(16).map { byte in
+            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        }
+        return "~\(digits.joined())"
     }
 }
 

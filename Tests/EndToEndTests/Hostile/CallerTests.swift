@@ -80,11 +80,28 @@ struct CallerTests {
 
     @Test("when other machines may call, root needs the token over TCP too")
     func remote() async throws {
-        try await OfflineDaemon.run(host: "0.0.0.0", listen: "allow_remote: true") { daemon throws in
+        let keys = "allow_remote: true, allow_plain_http: true"
+        try await OfflineDaemon.run(host: "0.0.0.0", listen: keys) { daemon throws in
             let url = "http://127.0.0.1:\(daemon.port)/v1/status"
             #expect(try User.root.call([url]) == "401")
             #expect(try User.root.call(["-H", "Authorization: Bearer \(try daemon.token)", url]) == "200")
             #expect(try User.root.call(["--unix-socket", daemon.socket, "http://localhost/v1/status"]) == "200")
+        }
+    }
+
+    @Test("root needs the token over TCP where the configuration says so", arguments: ["reads", "never"])
+    func tokenAlways(_ choice: String) async throws {
+        try await OfflineDaemon.run(listen: "tcp_without_token: \(choice)") { daemon throws in
+            let url = "http://127.0.0.1:\(daemon.port)/v1"
+            let pause = ["-X", "POST", "\(url)/sync/pause"]
+            let token = ["-H", "Authorization: Bearer \(try daemon.token)"]
+            #expect(try User.root.call(["\(url)/status"]) == (choice == "reads" ? "200" : "401"))
+            #expect(try User.root.call(pause) == "401")
+            #expect(try User.root.call(token + pause) == "200")
+            #expect(
+                try User.root.call([
+                    "--unix-socket", daemon.socket, "-X", "POST", "http://localhost/v1/sync/pause",
+                ]) == "200")
         }
     }
 

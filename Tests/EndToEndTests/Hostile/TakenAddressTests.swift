@@ -18,7 +18,7 @@ struct TakenAddressTests {
 
     /// Runs `status` against a listener of `user`; returns the command's result and what the listener received.
     private func status(
-        against user: uid_t, at address: String, _ arguments: [String]
+        against user: uid_t, at address: String, _ arguments: [String], command: String = "status"
     ) async throws -> (status: Int32, output: String, received: String) {
         let thief = Process()
         let output = Pipe()
@@ -51,10 +51,11 @@ struct TakenAddressTests {
         let config = try temporary.write(
             """
             state_dir: \(temporary.path("state"))
+            upstream: { base_url: "http://127.0.0.1:1" }
             listen: { tcp: "\(address.contains(":") ? "[\(address)]" : "127.0.0.1"):\(port)" }
             """, to: "c.yaml")
         let (status, text) = try await Program.run(
-            "repairminder-sync", ["status"] + (arguments.isEmpty ? ["--config", config] : arguments))
+            "repairminder-sync", [command] + (arguments.isEmpty ? ["--config", config] : arguments))
         // Ends a listener that had no caller.
         kill(thief.processIdentifier, SIGTERM)
         let received = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -68,6 +69,14 @@ struct TakenAddressTests {
         #expect(status == 69, "\(output)")
         #expect(output.contains("uid 54321 listens there"), "\(output)")
         #expect(!received.contains("GET"), "\(received)")
+    }
+
+    @Test("doctor sends nothing there either, and says who listens", arguments: ["127.0.0.1", "::1"])
+    func doctor(_ address: String) async throws {
+        let (_, output, received) = try await status(against: Self.thief, at: address, [], command: "doctor")
+        #expect(output.contains("uid 54321 listens there"), "\(output)")
+        #expect(output.contains("error    daemon"), "\(output)")
+        #expect(received.hasSuffix("[]"), "\(received)")
     }
 
     @Test("the owner of a state directory that any user could have made is not trusted")

@@ -63,6 +63,35 @@ struct CallerGuardTests {
         #expect(guarding.caller(root, over: .unix(pid: 1, uid: 0, gid: 0)).access == .owner)
     }
 
+    @Test(
+        "over TCP a known caller needs the token where the configuration says so",
+        arguments: [TokenlessTCP.all, .reads, .never])
+    func tokenlessTCP(_ choice: TokenlessTCP) throws {
+        let guarding = CallerGuard(token: "t", owners: [0], group: nil, tcpWithoutToken: choice)
+        func reason(_ method: String, _ peer: Peer, _ token: String? = nil) -> String? {
+            var headers = Headers()
+            headers.append(name: "Host", value: "localhost")
+            if let token { headers.append(name: "Authorization", value: "Bearer \(token)") }
+            let request = Request(
+                method: method, path: "/v1/orders", headers: headers, peer: peer,
+                caller: guarding.caller(PeerCredentials(user: 0), over: peer))
+            do throws(Problem) {
+                try guarding.checkHead(request, isOpen: false)
+                return nil
+            } catch {
+                return error.status == 401 && error.refusal == .noToken ? error.detail : "another problem"
+            }
+        }
+        let expected = choice == .all ? nil : "listen.tcp_without_token is \(choice.rawValue): "
+        for method in ["POST", "PATCH", "PUT", "DELETE"] {
+            let found = reason(method, Self.tcp)
+            if let expected { #expect(found?.hasPrefix(expected) == true) } else { #expect(found == nil) }
+            #expect(reason(method, Self.tcp, "t") == nil)
+            #expect(reason(method, .unix(pid: 1, uid: 0, gid: 0)) == nil)
+        }
+        for method in ["GET", "HEAD"] { #expect((reason(method, Self.tcp) == nil) == (choice != .never)) }
+    }
+
     @Test("the user database is asked once in ten seconds for a user")
     func database() {
         let clock = Instants()

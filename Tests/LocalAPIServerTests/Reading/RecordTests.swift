@@ -161,8 +161,8 @@ struct RecordTests {
         let keys = Set(status.members.map(\.key))
         #expect(
             keys.isSuperset(of: [
-                "state", "progress", "phase", "missing", "last_sync_at", "next_sync_at", "pending", "failed",
-                "conflicts",
+                "state", "progress", "phase", "missing", "warnings", "last_sync_at", "next_sync_at", "pending",
+                "failed", "conflicts",
                 "entities",
                 "upstream", "schema", "version", "uptime_s",
             ]))

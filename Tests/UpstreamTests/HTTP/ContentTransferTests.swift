@@ -30,9 +30,9 @@ struct ContentTransferTests {
         func renew(refused token: String?) async throws(UpstreamError) -> Bool { false }
     }
 
-    private func upstream(_ transport: any HTTPTransport, base: String = "https://api.example/v1") throws
-        -> HTTPUpstream
-    {
+    private func upstream(
+        _ transport: any HTTPTransport, base: String = "https://api.example/v1", allowsPlainHTTP: Bool = false
+    ) throws -> HTTPUpstream {
         let schema = try EntitySchema(
             yaml: """
                 schema: s
@@ -40,7 +40,7 @@ struct ContentTransferTests {
                 entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
                 """, file: "s.yaml")
         return HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: FixedToken(),
+            plan: schema.upstream, transport: transport, token: FixedToken(), allowsPlainHTTP: allowsPlainHTTP,
             now: { Timestamp.sample })
     }
 
@@ -60,13 +60,24 @@ struct ContentTransferTests {
     }
 
     @Test(arguments: [
-        "https://cdn.example/1.png", "http://api.example/v1/1.png", "https://api.example:8443/v1/1.png",
+        "https://cdn.example/1.png", "https://api.example:8443/v1/1.png",
         "https://api.example/other/1.png", "//cdn.example/1.png", "https://api.example@cdn.example/v1/1.png",
     ])
     func `asks other hosts without the token, and only at public addresses`(_ address: String) async throws {
         let request = try await asked(for: address)
         #expect(request.header("Authorization") == nil)
         #expect(request.isPublicOnly)
+    }
+
+    @Test(arguments: ["http://cdn.example/1.png", "http://api.example/v1/1.png", "HTTP://127.0.0.1@cdn.example/"])
+    func `fetches nothing unencrypted from another machine unless that is allowed`(_ address: String) async throws {
+        let transport = ScriptedTransport { _ in HTTPResponse(status: 200) }
+        await #expect(throws: UpstreamError.self) {
+            try await upstream(transport).download(address, limit: 10, into: Taken().sink())
+        }
+        #expect(transport.requests.isEmpty)
+        _ = try await upstream(transport, allowsPlainHTTP: true).download(address, limit: 10, into: Taken().sink())
+        #expect(transport.requests.count == 1)
     }
 
     @Test(arguments: [

@@ -63,16 +63,9 @@ extension SchemaNode {
         else {
             throw error("expected a path that begins with /, or an address such as https://login.example.com/token")
         }
-        guard scheme == "https://" || Self.isLoopback(host) else {
+        guard scheme == "https://" || PlainHTTP.isLoopback(host) else {
             throw error("credentials are sent to \(host) without encryption; expected https://")
         }
         return text
-    }
-
-    private static func isLoopback(_ host: Substring) -> Bool {
-        if host.hasPrefix("[") { return host.hasPrefix("[::1]") }
-        let name = host.prefix { $0 != ":" }
-        let numbers = name.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
-        return name == "localhost" || numbers.count == 4 && numbers.first == 127 && !numbers.contains(nil)
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheStore
+import CallerLookup
 import EntitySchema
 import Foundation
 import JSONText
@@ -31,6 +32,12 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         if findings.contains(where: { $0.level == .error }) { throw ExitCode(1) }
     }
 
+    /// Who listens at the daemon's addresses. Only the packaged service has a socket unit.
+    private static func listening(_ configuration: Configuration, isPackaged: Bool) -> [Finding] {
+        let unit = isPackaged ? SocketUnitChecks(configuration: configuration)?.findings() ?? [] : []
+        return ListenerChecks(configuration: configuration, lookup: CallerLookup()).findings() + unit
+    }
+
     private static func findings(_ options: ConfigurationOptions, deep: Bool) async -> [Finding] {
         let environment = Environment.ofThisProcess()
         let configuration: Configuration
@@ -47,6 +54,9 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         } catch {
             return config + [.error("schema", "\(error)", "fix that line; docs/schema.md describes the format")]
         }
+        let plain = configuration.plainHTTP(with: schema).map {
+            Finding.warning("tls", $0, "see TLS and other machines in docs/guides/securing.md")
+        }
         let state = StateChecks(configuration: configuration, schema: schema).findings()
         // Opened only if it exists: doctor creates no directories.
         let exists = FileManager.default.fileExists(atPath: configuration.stateDirectory)
@@ -59,7 +69,8 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
             now: StateFiles.now
         ).findings()
         let entities = schema.entities.count.counted("entity", "entities")
-        return config + [.ok("schema", "\(schema.name), \(entities)")] + state + database + upstream
+        return config + [.ok("schema", "\(schema.name), \(entities)")] + plain + state + database + upstream
             + SignalChecks(configuration: configuration, schema: schema).findings()
+            + listening(configuration, isPackaged: options.config == nil)
     }
 }

@@ -24,6 +24,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
         let environment = Environment.ofThisProcess()
         let configuration = try options.configuration(environment: environment)
         let schema = try SchemaFinder(environment: environment).schema(for: configuration)
+        try configuration.requireEncryption(for: schema)
         let (way, refresh) = try chosen(schema)
         let baseURL = configuration.upstream.baseURL
         guard baseURL ?? schema.upstream.baseURL != nil else {

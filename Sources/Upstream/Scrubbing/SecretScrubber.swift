@@ -1,0 +1,102 @@
+/// Puts `…` in the place of secrets in a text, however an upstream may have written them.
+///
+/// Only for errors: it goes through the text several times for each secret.
+struct SecretScrubber {
+    /// As many layers of escapes are looked through.
+    private static let layers = 3
+
+    private let forms: [SecretForm]
+
+    init(_ secrets: [String]) {
+        forms = Set(secrets).flatMap(SecretForm.all)
+    }
+
+    /// The same text when it has none of the secrets.
+    func scrubbed(_ text: String) -> String {
+        guard !forms.isEmpty else { return text }
+        var found: [Range<Int>] = []
+        var layer = TracedText(text.utf8)
+        for _ in 0...Self.layers {
+            for isExact in [true, false] {
+                let forms = forms.filter { $0.isExact == isExact }
+                if !forms.isEmpty { found += Haystack(layer.folded(ignoringCase: !isExact)).places(of: forms) }
+            }
+            let next = layer.decoded()
+            if next.bytes.count == layer.bytes.count { break }
+            layer = next
+        }
+        return Self.text(text, without: found)
+    }
+
+    private static func text(_ text: String, without found: [Range<Int>]) -> String {
+        guard !found.isEmpty else { return text }
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        var end = 0
+        for range in found.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            guard range.lowerBound >= end else {
+                end = max(end, range.upperBound)
+                continue
+            }
+            result += bytes[end..<range.lowerBound] + Haystack.mark
+            end = range.upperBound
+        }
+        return String(decoding: result + bytes[end...], as: UTF8.self)
+    }
+}
+
+/// A text in which forms of secrets are looked up.
+private struct Haystack {
+    /// `…`, with which texts are cut off.
+    static let mark = Array("…".utf8)
+
+    private let text: TracedText
+    private var bytes: [UInt8] { text.bytes }
+    /// Where each byte stands.
+    private var positions: [[Int]]
+
+    init(_ text: TracedText) {
+        self.text = text
+        positions = [[Int]](repeating: [], count: 256)
+        for (index, byte) in text.bytes.enumerated() { positions[Int(byte)].append(index) }
+    }
+
+    /// The parts of the original that hold one of these, whole or cut off.
+    func places(of forms: [SecretForm]) -> [Range<Int>] {
+        let cuts = positions[Int(Self.mark[0])].filter { holds(Self.mark[...], at: $0) }
+        return forms.flatMap { form in
+            let whole = positions[Int(form.bytes[0])].filter { isWhole(form, at: $0) }
+                .map { text.source(of: $0..<($0 + form.bytes.count)) }
+            return whole + cuts.compactMap { beginning(of: form, before: $0) }
+        }
+    }
+
+    private func holds(_ part: ArraySlice<UInt8>, at start: Int) -> Bool {
+        start >= 0 && start + part.count <= bytes.count && bytes[start..<(start + part.count)] == part
+    }
+
+    private func isWhole(_ form: SecretForm, at start: Int) -> Bool {
+        guard holds(form.bytes[...], at: start) else { return false }
+        guard form.isExact else { return true }
+        let end = start + form.bytes.count
+        let goesOnBefore = start > 0 && Self.isOneWord(bytes[start - 1], bytes[start])
+        let goesOnAfter = end < bytes.count && Self.isOneWord(bytes[end - 1], bytes[end])
+        return !goesOnBefore && !goesOnAfter
+    }
+
+    /// Whether both are letters, or both are digits.
+    private static func isOneWord(_ one: UInt8, _ other: UInt8) -> Bool {
+        func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+        func isLetter(_ byte: UInt8) -> Bool { byte >= 0x80 && byte != mark[0] || (0x61...0x7A).contains(byte | 0x20) }
+        return isDigit(one) && isDigit(other) || isLetter(one) && isLetter(other)
+    }
+
+    /// What a text that was cut at `cut` still has of a secret, with the mark; nil if that is too little to reveal
+    /// anything.
+    private func beginning(of form: SecretForm, before cut: Int) -> Range<Int>? {
+        let longest = min(form.bytes.count - 1, cut)
+        guard longest >= form.leastRevealing else { return nil }
+        let count = (form.leastRevealing...longest).reversed().first { holds(form.bytes[..<$0], at: cut - $0) }
+        return count.map { text.source(of: (cut - $0)..<(cut + Self.mark.count)) }
+    }
+}

@@ -1,0 +1,79 @@
+import CallerLookup
+import Foundation
+import Glibc
+
+/// Checks who listens at the daemon's addresses, whether or not it runs. Sends nothing there.
+struct ListenerChecks {
+    let configuration: Configuration
+    let lookup: CallerLookup
+
+    private static let check = "daemon"
+
+    func findings() -> [Finding] {
+        var listeners = ListenerGuard()
+        listeners.trustOwner(of: configuration.stateDirectory)
+        listeners.trustOwner(of: (ConnectionOptions.systemSocket as NSString).deletingLastPathComponent)
+        var findings: [Finding] = []
+        for (host, port) in configuration.listen.tcp?.addresses ?? [] where port != 0 {
+            let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            findings.append(finding(place, Self.connection(host, port), listeners))
+        }
+        if let path = configuration.listen.unix {
+            var trusted = listeners
+            trusted.trustOwner(of: (path as NSString).deletingLastPathComponent)
+            findings.append(finding(path, Self.connection(path), trusted))
+        }
+        return findings
+    }
+
+    /// `descriptor` is connected, or -1 if nothing accepts connections there.
+    private func finding(_ place: String, _ descriptor: Int32, _ listeners: ListenerGuard) -> Finding {
+        guard descriptor >= 0 else { return .ok(Self.check, "nothing listens at \(place): the daemon is not running") }
+        defer { close(descriptor) }
+        guard let refusal = listeners.refusal(of: descriptor, lookup) else {
+            return .ok(Self.check, "\(place) is the daemon's")
+        }
+        return .error(
+            Self.check, "\(place): \(refusal)",
+            "stop that program; send no token there, and install the socket unit so that nobody can take the address")
+    }
+
+    // MARK: Connections
+
+    private static func connection(_ host: String, _ port: UInt16) -> Int32 {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, String(port), &hints, &list) == 0, let info = list?.pointee else { return -1 }
+        defer { freeaddrinfo(list) }
+        return connected(info.ai_family) { connect($0, info.ai_addr, info.ai_addrlen) }
+    }
+
+    private static func connection(_ path: String) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return -1 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        return withUnsafeBytes(of: &address) { raw in
+            connected(AF_UNIX) {
+                connect($0, raw.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(raw.count))
+            }
+        }
+    }
+
+    /// Gives up after 2 s: the listener may not accept.
+    private static func connected(_ family: Int32, _ connect: (Int32) -> Int32) -> Int32 {
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return -1 }
+        var limit = timeval()
+        limit.tv_sec = 2
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        guard connect(descriptor) == 0 else {
+            close(descriptor)
+            return -1
+        }
+        return descriptor
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import repairminder_sync
+
+/// Another user may have prepared the mirror's directory.
+@Suite struct MirrorFileTests {
+    let folder: TemporaryFolder
+    private var path: String { folder.path("tasks.json") }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try #require(chmod(folder.path, 0o700) == 0)
+    }
+
+    private func write(_ text: String) throws { try MirrorFile(path: path).write { try $0(text) } }
+
+    @Test("a link in place of the file, or of the one that is to replace it, is not followed")
+    func links() throws {
+        let target = try folder.write("precious", to: "target")
+        for name in [path, "\(path).new"] {
+            unlink(name)
+            try #require(symlink(target, name) == 0)
+            try write("records")
+            #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious")
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "records")
+        }
+    }
+
+    @Test("what cannot be removed is not written to")
+    func taken() throws {
+        try write("old")
+        try FileManager.default.createDirectory(atPath: "\(path).new", withIntermediateDirectories: true)
+        #expect(throws: MirrorError.self) { try write("new") }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "old")
+    }
+
+    @Test("a file that was already open for another is a new file afterwards, readable by its owner only")
+    func hardLink() throws {
+        let other = try folder.write("precious", to: "other")
+        try #require(link(other, "\(path).new") == 0 && chmod(other, 0o666) == 0)
+        try write("records")
+        #expect(try String(contentsOfFile: other, encoding: .utf8) == "precious")
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test("a directory that others may change is refused, with the command that repairs it", arguments: [0o720, 0o702])
+    func openFolder(_ mode: mode_t) throws {
+        try #require(chmod(folder.path, mode) == 0)
+        let error = #expect(throws: MirrorError.self) { try MirrorFolder(path: folder.path).make() }
+        #expect(error?.message.contains("run chmod go-w \(folder.path)") == true)
+        try #require(chmod(folder.path, 0o755) == 0)
+        #expect(throws: Never.self) { try MirrorFolder(path: folder.path).make() }
+    }
+
+    @Test("a directory of another user is refused", .enabled(if: getuid() == 0, "only root can act as two users"))
+    func foreignFolder() throws {
+        try #require(chown(folder.path, 54_321, 54_321) == 0)
+        let error = #expect(throws: MirrorError.self) { try MirrorFolder(path: folder.path).make() }
+        #expect(error?.message.contains("belongs to another user") == true)
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The settings of the service that its security depends on.
+@Suite struct UnitFileTests {
+    private func lines() throws -> [Substring] {
+        try ProjectFiles.text("systemd/common.conf").split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    @Test(
+        "memory is limited, and a decoder that is killed leaves the daemon running",
+        arguments: ["MemoryMax=384M", "MemoryHigh=336M", "OOMPolicy=continue", "LimitCORE=0", "NoNewPrivileges=yes"])
+    func settings(_ line: Substring) throws {
+        #expect(try lines().contains(line))
+    }
+
+    @Test("each group of settings has its reason in a comment")
+    func reasons() throws {
+        var isExplained = false
+        for line in try lines() where !line.hasPrefix("[") {
+            if line.isEmpty { isExplained = false }
+            if line.hasPrefix("#") { isExplained = true }
+            if line.contains("="), !line.hasPrefix("#") { #expect(isExplained, "\(line)") }
+        }
+    }
+
+    @Test("systemd-analyze rates the service 1.4 or better", .enabled(if: Self.hasAnalyzer, "systemd is not installed"))
+    func exposure() throws {
+        let folder = try TemporaryFolder()
+        let unit = try folder.write(
+            ProjectFiles.text("systemd/repairminder-sync.service") + ProjectFiles.text("systemd/common.conf"),
+            to: "repairminder-sync.service")
+        let process = Process()
+        process.executableURL = URL(filePath: Self.analyzer)
+        process.arguments = ["security", "--offline=yes", "--no-pager", "--threshold=14", unit]
+        let output = Pipe()
+        (process.standardOutput, process.standardError) = (output, output)
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(text)")
+    }
+
+    private static let analyzer = "/usr/bin/systemd-analyze"
+    private static let hasAnalyzer = FileManager.default.isExecutableFile(atPath: analyzer)
+}
