@@ -18,7 +18,8 @@ extension CacheStore {
         guard let sql = queries.record[entity], let known = schema[entity] else {
             throw CacheError.notFound("no entity \(entity)")
         }
-        let extras = RecordExtras(EntityTable(entity: known), labels: labels, sealers)
+        let extras = RecordExtras(
+            EntityTable(entity: known), labels: labels, sealers, computed: queries.computed[entity])
         func look(for key: String) throws -> ShownRecord? {
             try include.isEmpty ? record(sql, key, extras) : expanded(entity, key, include, extras)
         }
@@ -43,7 +44,8 @@ extension CacheStore {
         let table = try table(query.entity)
         let query = try withSealedValues(query, table.entity)
         let list = try ListStatement(table: table, query: query, extraColumns: Includer.columns(for: include, table))
-        let extras = RecordExtras(table, labels: query.labels, sealers)
+        let extras = RecordExtras(
+            table, labels: query.labels, sealers, computed: queries.computed[query.entity])
         return try readers.read { connection in
             var page = ListPage(records: [])
             func fill() throws {

@@ -5,8 +5,8 @@ internal import JSONText
 
 /// Writes a row's document with the members that are computed on reading, which the document has only if the server
 /// sends them. Their values come as columns, because joining them into text would take SQLite as long as all the rest.
-struct ComputedMembers {
-    private struct Member {
+struct ComputedMembers: Sendable {
+    private struct Member: Sendable {
         var name: String
         /// The name with quotes, as a document has it.
         var quoted: [UInt8]
@@ -70,6 +70,9 @@ struct ComputedMembers {
         bytes += record.setting(member.name, to: JSONText(validated: value)).bytes.dropLast() as ArraySlice<UInt8>
     }
 
+    private static let yes = Array("true".utf8)
+    private static let no = Array("false".utf8)
+
     /// As SQLite's `json_quote`, and 1 and 0 of a boolean as true and false.
     private static func appendValue(
         _ member: Member, _ column: Int32, _ statement: OpaquePointer, to bytes: inout [UInt8]
@@ -79,8 +82,8 @@ struct ComputedMembers {
         }
         let isBoolean = member.isBoolean && sqlite3_column_type(statement, column) == SQLITE_INTEGER
         switch sqlite3_column_int64(statement, column) {
-        case 1 where isBoolean: bytes.append(contentsOf: JSONText.boolean(true).bytes)
-        case 0 where isBoolean: bytes.append(contentsOf: JSONText.boolean(false).bytes)
+        case 1 where isBoolean: bytes.append(contentsOf: yes)
+        case 0 where isBoolean: bytes.append(contentsOf: no)
         default: bytes.append(contentsOf: RecordBytes.bytes(column, of: statement))
         }
     }

@@ -19,10 +19,6 @@ struct ListStatement {
     /// Run one after the other, they give the list from the cursor on, each at most one row more than a page. Read them
     /// in one snapshot, until the page is full.
     private(set) var statements: [ReadConnection.Statement] = []
-    /// Alternatively, a search can walk through the records in the list's order, by an index, until it has a page: if
-    /// many records match, that takes a few steps. Nil if no index gives the order, or if there are other filters than
-    /// words.
-    private(set) var walk: SearchWalk?
 
     /// `extraColumns` come after those of `RecordSelect` and the order's.
     init(table: EntityTable, query: ListQuery, extraColumns: [String] = []) throws(CacheError) {
@@ -52,7 +48,6 @@ struct ListStatement {
             ranges = [(condition: "", arguments: [])]
         }
         statements = makeStatements()
-        walk = makeWalk()
     }
 
     // MARK: Statements
@@ -83,7 +78,10 @@ struct ListStatement {
 
     // MARK: Walking
 
-    private func makeWalk() -> SearchWalk? {
+    /// Alternatively, a search can walk through the records in the list's order, by an index, until it has a page: if
+    /// many records match, that takes a few steps. Nil if no index gives the order, or if there are other filters than
+    /// words.
+    var walk: SearchWalk? {
         guard let match = filter.match, filter.isByWordsAlone, let first = order.terms.first,
             first.field != table.entity.key, table.isIndexed(first.field)
         else { return nil }

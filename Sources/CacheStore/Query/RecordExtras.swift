@@ -10,9 +10,12 @@ struct RecordExtras {
     /// Nil when readers see nothing that is stored sealed.
     let sealer: RecordSealer?
 
-    init(_ table: EntityTable, labels: Bool = false, _ sealers: RecordSealers) {
+    /// `computed`: those of the table, if they are at hand; making them takes as long as reading a record.
+    init(
+        _ table: EntityTable, labels: Bool = false, _ sealers: RecordSealers, computed: ComputedMembers? = nil
+    ) {
         let sealer = sealers[table.entity.name]
-        computed = ComputedMembers(table.computedFields)
+        self.computed = computed ?? ComputedMembers(table.computedFields)
         self.labels = labels ? RecordLabels(table.entity) : nil
         self.sealer = sealer.opens ? sealer : nil
     }
