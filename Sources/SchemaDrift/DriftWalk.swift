@@ -19,7 +19,10 @@ package struct DriftWalk {
 
     package enum Found: UInt8 { case nothing, null, boolean, integer, number, string, array, object }
 
-    private let rules: DriftRules
+    // Of the rules only what each member needs: with the whole of them, each look-up would copy the entity.
+    private let members: [DriftRules.Member]
+    private let names: NameTable
+    private let required: [Int]
     package let bytes: UnsafeBufferPointer<UInt8>
     private var at = 0
     /// Whether the walk is inside the outermost array.
@@ -33,7 +36,9 @@ package struct DriftWalk {
     package private(set) var key = 0..<0
 
     package init(_ rules: DriftRules, _ bytes: UnsafeBufferPointer<UInt8>) {
-        self.rules = rules
+        members = rules.members
+        names = rules.names
+        required = rules.required
         self.bytes = bytes
         filled = Array(repeating: 0, count: rules.entity.fields.count)
         seen = filled
@@ -90,7 +95,7 @@ package struct DriftWalk {
             if scope == 0 { note(.unknown, DriftRules.noField, name: name, hash, value, found) }
             return
         }
-        let member = rules.members[Int(index)]
+        let member = members[Int(index)]
         if member.inside != 0, at < bytes.count, bytes[at] == UInt8(ascii: "{") { return object(scope: member.inside) }
         let (found, value) = skipValue()
         if member.isKey, key.isEmpty { key = value }
@@ -138,13 +143,13 @@ package struct DriftWalk {
             if bytes[offset] == UInt8(ascii: "\\") { return lookUpEscaped(range, scope) }
             hash = NameTable.mix(hash, bytes[offset])
         }
-        return (rules.names.value(scope, hash, bytes, inner), hash)
+        return (names.value(scope, hash, bytes, inner), hash)
     }
 
     private func lookUpEscaped(_ range: Range<Int>, _ scope: Int32) -> (index: Int32, hash: UInt64) {
         let decoded = Array((text(range)?.string ?? "").utf8)
         let hash = decoded.reduce(NameTable.seed(scope), NameTable.mix)
-        let index = decoded.withUnsafeBufferPointer { rules.names.value(scope, hash, $0, 0..<$0.count) }
+        let index = decoded.withUnsafeBufferPointer { names.value(scope, hash, $0, 0..<$0.count) }
         return (index, hash)
     }
 
@@ -152,7 +157,7 @@ package struct DriftWalk {
     package func text(_ range: Range<Int>) -> JSONText? { try? JSONText(Array(bytes[range])) }
 
     private mutating func noteMissing() {
-        for field in rules.required where filled[field] != record {
+        for field in required where filled[field] != record {
             note(.missing, Int32(field), name: 0..<0, UInt64(field), 0..<0, seen[field] == record ? .null : .nothing)
         }
     }

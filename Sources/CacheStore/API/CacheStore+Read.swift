@@ -18,7 +18,8 @@ extension CacheStore {
         guard let sql = queries.record[entity], let known = schema[entity] else {
             throw CacheError.notFound("no entity \(entity)")
         }
-        let extras = RecordExtras(known, labels: labels, sealers)
+        let extras = RecordExtras(
+            EntityTable(entity: known), labels: labels, sealers, computed: queries.computed[entity])
         func look(for key: String) throws -> ShownRecord? {
             try include.isEmpty ? record(sql, key, extras) : expanded(entity, key, include, extras)
         }
@@ -27,7 +28,7 @@ extension CacheStore {
         return current == key ? nil : try look(for: current)
     }
 
-    private func record(_ sql: NumberedSQL, _ key: String, _ extras: RecordExtras?) throws -> ShownRecord? {
+    private func record(_ sql: NumberedSQL, _ key: String, _ extras: RecordExtras) throws -> ShownRecord? {
         try readers.read { connection in
             var output: ShownRecord?
             try connection.query(sql, [key.databaseValue]) { statement in
@@ -43,7 +44,8 @@ extension CacheStore {
         let table = try table(query.entity)
         let query = try withSealedValues(query, table.entity)
         let list = try ListStatement(table: table, query: query, extraColumns: Includer.columns(for: include, table))
-        let extras = RecordExtras(table.entity, labels: query.labels, sealers)
+        let extras = RecordExtras(
+            table, labels: query.labels, sealers, computed: queries.computed[query.entity])
         return try readers.read { connection in
             var page = ListPage(records: [])
             func fill() throws {
@@ -64,7 +66,7 @@ extension CacheStore {
     }
 
     private static func page(
-        _ list: ListStatement, _ limit: Int, _ connection: ReadConnection, _ extras: RecordExtras?
+        _ list: ListStatement, _ limit: Int, _ connection: ReadConnection, _ extras: RecordExtras
     ) throws -> ListPage {
         let walked = try list.walk?.page(limit: limit, connection) { try page(list, [$0], limit, connection, extras) }
         return try walked ?? page(list, list.statements, limit, connection, extras)
@@ -72,7 +74,7 @@ extension CacheStore {
 
     private static func page(
         _ list: ListStatement, _ statements: [ReadConnection.Statement], _ limit: Int, _ connection: ReadConnection,
-        _ extras: RecordExtras?
+        _ extras: RecordExtras
     ) throws -> ListPage {
         var output = RecordBytes(reserving: 800 * limit, extras)
         output.append(UInt8(ascii: "["))
@@ -117,7 +119,7 @@ extension CacheStore {
 /// Records with their related records, in one snapshot.
 extension CacheStore {
     func expanded(
-        _ entity: String, _ key: String, _ include: [Inclusion], _ extras: RecordExtras?
+        _ entity: String, _ key: String, _ include: [Inclusion], _ extras: RecordExtras
     ) throws -> ShownRecord? {
         let table = try table(entity)
         let columns = Includer.columns(for: include, table).joined(separator: ", ")
@@ -128,11 +130,11 @@ extension CacheStore {
             var records: [Includer.Open] = []
             try connection.snapshot {
                 try connection.query(sql, [key.databaseValue]) { statement in
-                    records.append(Includer.open(statement, include, at: RecordSelect.pkColumn + 1, extras: extras))
+                    records.append(Includer.open(statement, include, at: RecordSelect.end(table), extras: extras))
                     return false
                 }
                 let includer = Includer(
-                    schema: schema, connection: connection, labels: extras?.labels != nil, sealers: sealers)
+                    schema: schema, connection: connection, labels: extras.labels != nil, sealers: sealers)
                 _ = try includer.close(&records, including: include)
             }
             return records.first.map { record in
@@ -145,12 +147,12 @@ extension CacheStore {
     /// Call this in a snapshot.
     func expandedPage(
         _ list: ListStatement, _ query: ListQuery, _ include: [Inclusion], _ connection: ReadConnection,
-        _ extras: RecordExtras?
+        _ extras: RecordExtras
     ) throws -> ListPage {
         var records: [Includer.Open] = []
         var last: [DatabaseValue] = []
         var next: String?
-        let first = RecordSelect.pkColumn + 1 + Int32(list.order.terms.count)
+        let first = RecordSelect.end(list.order.table) + Int32(list.order.terms.count)
         try connection.query(list.statements) { statement in
             // One row more than asked for shows whether there is a next page.
             guard records.count < query.limit else {
@@ -161,7 +163,7 @@ extension CacheStore {
             if records.count == query.limit { last = list.order.position(of: statement) }
             return true
         }
-        let includer = Includer(schema: schema, connection: connection, labels: extras?.labels != nil, sealers: sealers)
+        let includer = Includer(schema: schema, connection: connection, labels: extras.labels != nil, sealers: sealers)
         _ = try includer.close(&records, including: include)
         var bytes = [UInt8(ascii: "[")]
         bytes.reserveCapacity(records.reduce(2) { $0 + $1.bytes.count + 1 })

@@ -54,7 +54,7 @@ extension CacheStore {
 
     /// Each table once, also when a name is given twice.
     private func searched(_ names: [String]?) throws -> [SearchTable] {
-        guard let names else { return schema.entities.compactMap { SearchTable($0) } }
+        guard let names else { return searchCatchUp.all }
         var tables: [SearchTable] = []
         for name in names where !tables.contains(where: { $0.entity.name == name }) {
             guard let table = SearchTable(try table(name).entity) else { throw SearchTable.missing(in: name) }
@@ -121,7 +121,7 @@ extension CacheStore {
     /// leaves; local writes go in between. Writes nothing when there is nothing to do. After a cancellation the rest
     /// stays for the next call, also in another process.
     package func completeSearch() async throws {
-        for table in schema.entities.compactMap({ SearchTable($0) }) {
+        for table in searchCatchUp.all {
             while try !Task.isCancelled && read({ db in try SearchIndex(table: table, db: db).lag() }) > 0 {
                 guard try await writer.write({ db in try SearchIndex(table: table, db: db).load() }) else { break }
             }

@@ -1,10 +1,12 @@
 internal import EntitySchema
 internal import SQLiteStore
 
-/// The most frequent questions to a store, which each reading connection keeps prepared.
+/// The most frequent questions to a store, which each reading connection keeps prepared, and what their answers need.
 struct FixedQueries: Sendable {
     /// One record, by entity.
     let record: [String: NumberedSQL]
+    /// What completes the records of each entity.
+    let computed: [String: ComputedMembers]
     /// See `LoadedCondition`, by entity.
     let loaded: [String: NumberedSQL]
     /// See `CacheStore.summary`; one statement, so that all of it is of one moment.
@@ -20,6 +22,10 @@ struct FixedQueries: Sendable {
             record[entity.name] = numbers.next(RecordSelect(table: EntityTable(entity: entity)).one)
         }
         self.record = record
+        computed = Dictionary(
+            uniqueKeysWithValues: schema.entities.map {
+                ($0.name, ComputedMembers(EntityTable(entity: $0).computedFields))
+            })
         var loaded: [String: NumberedSQL] = [:]
         for entity in schema.entities {
             loaded[entity.name] = numbers.next(LoadedCondition(entity: entity, schema: schema).sql)

@@ -95,7 +95,8 @@ package struct LocalTransaction {
         guard let sql = store.queries.record[entity], let known = store.schema[entity] else {
             throw CacheError.notFound("no entity \(entity)")
         }
-        let extras = RecordExtras(known, store.sealers)
+        let extras = RecordExtras(
+            EntityTable(entity: known), store.sealers, computed: store.queries.computed[entity])
         let current = try KeyAlias.current(of: key, entity, in: context.records)
         return try store.statements.with(sql, on: db) { statement in
             try statement.bind(current, to: 1)

@@ -215,10 +215,11 @@ struct ChangeWriter {
     /// Replaces references to former keys by the records' current keys, each as the server writes it.
     func withCurrentKeys(_ body: JSONText) throws -> JSONText {
         guard body.kind == .object else { return body }
-        return try entity.fields.reduce(body) { body, field in
-            guard case .reference(let target) = field.kind, let given = body[field.name],
-                given.kind == .string || given.kind == .number
-            else { return body }
+        // By index, because a walk over the fields copies each of them.
+        return try entity.fields.indices.reduce(body) { body, index in
+            guard case .reference(let target) = entity.fields[index].kind else { return body }
+            let field = entity.fields[index]
+            guard let given = body[field.name], given.kind == .string || given.kind == .number else { return body }
             let current = try KeyAlias.current(of: given.plain, target, in: context.records)
             let known = try context.table(target).flatMap { try context.row($0).keyThere(of: current) }
             let key = known ?? (current == given.plain ? given : .string(current))

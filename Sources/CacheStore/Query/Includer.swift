@@ -47,7 +47,7 @@ struct Includer {
 
     /// `column` is the first of those columns.
     static func open(
-        _ statement: OpaquePointer, _ include: [Inclusion], at column: Int32, extras: RecordExtras?
+        _ statement: OpaquePointer, _ include: [Inclusion], at column: Int32, extras: RecordExtras
     ) -> Open {
         var output = RecordBytes(reserving: 1024, extras)
         let ownLength = output.appendRecord(statement)
@@ -111,10 +111,10 @@ struct Includer {
             SELECT \(RecordSelect(table: table).columns), \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))
             FROM \(table.name) WHERE _key IN (SELECT value FROM json_each(?)) AND _deleted = 0
             """
-        let extras = RecordExtras(table.entity, labels: labels, sealers)
+        let extras = RecordExtras(table, labels: labels, sealers)
         var found: [Open] = []
         try connection.query(sql, [Self.list(keys)]) { statement in
-            found.append(Self.open(statement, inclusion.nested, at: RecordSelect.pkColumn + 1, extras: extras))
+            found.append(Self.open(statement, inclusion.nested, at: RecordSelect.end(table), extras: extras))
             return true
         }
         let counts = try close(&found, including: inclusion.nested)
@@ -138,8 +138,8 @@ struct Includer {
               \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))
             FROM child CROSS JOIN \(table.name) ON _pk = _child WHERE _n <= \(Self.mostChildren + 1) LIMIT ?2
             """
-        let first = RecordSelect.pkColumn + 1 + Int32(order.terms.count)
-        let extras = RecordExtras(table.entity, labels: labels, sealers)
+        let first = RecordSelect.end(table) + Int32(order.terms.count)
+        let extras = RecordExtras(table, labels: labels, sealers)
         var rows: [Row] = []
         var found: [Open] = []
         try connection.query(sql, [Self.list(keys), (Self.mostIncluded + keys.count + 1).databaseValue]) { statement in

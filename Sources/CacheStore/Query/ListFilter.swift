@@ -24,6 +24,7 @@ struct ListFilter {
     private var sync: ListQuery.SyncFilter?
     /// The words that must be found.
     private(set) var match: SearchMatch?
+    private var matchCondition: SearchMatch.Way?
     /// Each row meets one of these; each gives a part of the list in order. Never empty.
     private(set) var alternatives: [Alternative] = [("", [])]
     /// Whether the alternatives must be merged to give the list's order; otherwise they follow one another.
@@ -36,8 +37,8 @@ struct ListFilter {
     }
 
     /// The conditions that every row meets, besides one of the alternatives.
-    var conditions: [String] { fixed + [match?.condition.sql].compactMap(\.self) + terms.map(\.condition) }
-    var arguments: [DatabaseValue] { (match?.condition.arguments ?? []) + terms.flatMap(\.arguments) }
+    var conditions: [String] { fixed + [matchCondition?.sql].compactMap(\.self) + terms.map(\.condition) }
+    var arguments: [DatabaseValue] { (matchCondition?.arguments ?? []) + terms.flatMap(\.arguments) }
     /// Whether the list is filtered by words alone.
     var isByWordsAlone: Bool { match != nil && terms.isEmpty && sync == nil }
 
@@ -93,7 +94,9 @@ struct ListFilter {
 
     mutating func add(_ search: SearchQuery) throws(CacheError) {
         guard let searched = SearchTable(table.entity) else { throw SearchTable.missing(in: table.entity.name) }
-        match = SearchMatch(table: searched, query: search)
+        let match = SearchMatch(table: searched, query: search)
+        self.match = match
+        matchCondition = match.condition
     }
 
     // MARK: Choosing the index

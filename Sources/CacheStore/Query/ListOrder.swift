@@ -45,10 +45,10 @@ struct ListOrder {
 
     /// The terms of ORDER BY for a compound query, where only column positions are known.
     var sqlByPosition: String {
-        let first = Int(RecordSelect.pkColumn) + 1
+        let first = Int(RecordSelect.end(table))
         let columns = keyset.columns
         return columns.indices.map { index in
-            let column = index == terms.count ? first : first + 1 + index
+            let column = index == terms.count ? Int(RecordSelect.pkColumn) + 1 : first + 1 + index
             return "\(column)\(columns[index].descending ? " DESC" : "")"
         }.joined(separator: ", ")
     }
@@ -58,7 +58,7 @@ struct ListOrder {
 
     /// A row's position in the order: the values of the sort fields, and `_pk`.
     func position(of statement: OpaquePointer) -> [DatabaseValue] {
-        let first = RecordSelect.pkColumn + 1
+        let first = RecordSelect.end(table)
         let sortColumns = (0..<terms.count).map { first + Int32($0) }
         return (sortColumns + [RecordSelect.pkColumn]).map { column in
             switch sqlite3_column_type(statement, column) {

@@ -5,11 +5,11 @@ internal import JSONText
 /// Builds the records of a response directly from SQLite's memory.
 struct RecordBytes {
     private(set) var bytes: [UInt8] = []
-    private let extras: RecordExtras?
+    private let extras: RecordExtras
     /// The last time written: records pulled together share it.
     private var lastTime: (milliseconds: Int64, text: [UInt8])?
 
-    init(reserving capacity: Int, _ extras: RecordExtras? = nil) {
+    init(reserving capacity: Int, _ extras: RecordExtras) {
         self.extras = extras
         bytes.reserveCapacity(capacity)
     }
@@ -35,9 +35,9 @@ struct RecordBytes {
             appendTime(RecordSelect.syncedAtColumn, of: statement)
             append(",\"error\":null}")
         } else {
-            append(Self.bytes(RecordSelect.syncColumn, of: statement)[...])
+            bytes.append(contentsOf: Self.bytes(RecordSelect.syncColumn, of: statement))
         }
-        if let labels = extras?.labels {
+        if let labels = extras.labels {
             let record = JSONText(validated: Array(bytes[start..<ownEnd]) + [UInt8(ascii: "}")])
             append(",\"_labels\":")
             bytes += labels.object(for: record).bytes
@@ -46,15 +46,12 @@ struct RecordBytes {
         return ownEnd
     }
 
-    /// A record always has its key, so a member always precedes the next one.
     private mutating func appendOwnMembers(_ statement: OpaquePointer) {
-        let document = Self.bytes(RecordSelect.documentColumn, of: statement)
-        let isWhole = sqlite3_column_type(statement, RecordSelect.computedColumn) == SQLITE_NULL
-        guard !isWhole || extras?.sealer != nil else { return append(document.dropLast()) }
-        let computed = Self.bytes(RecordSelect.computedColumn, of: statement)
-        let own = isWhole ? Array(document) : ComputedMembers(bytes: computed).laid(over: document)
+        guard let sealer = extras.sealer else { return extras.computed.append(statement, to: &bytes) }
+        var own: [UInt8] = []
+        extras.computed.append(statement, to: &own)
+        own.append(UInt8(ascii: "}"))
         // Without the type it is the `dropLast` of sequences, which takes 80 instructions a byte.
-        guard let sealer = extras?.sealer else { return bytes += own.dropLast() as ArraySlice<UInt8> }
         bytes += sealer.shown(JSONText(validated: own)).bytes.dropLast() as ArraySlice<UInt8>
     }
 
@@ -76,11 +73,7 @@ struct RecordBytes {
         }
     }
 
-    private mutating func append(_ part: Slice<UnsafeBufferPointer<UInt8>>) {
-        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: part))
-    }
-
-    private static func bytes(_ column: Int32, of statement: OpaquePointer) -> UnsafeBufferPointer<UInt8> {
+    static func bytes(_ column: Int32, of statement: OpaquePointer) -> UnsafeBufferPointer<UInt8> {
         let start = sqlite3_column_text(statement, column)
         return UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
     }

@@ -1,18 +1,22 @@
 internal import EntitySchema
 internal import JSONText
 
-/// What a record needs besides its row to be shown: labels that were asked for, and sealed values in the clear.
+/// What a record needs besides its document to be shown: members that are computed on reading, labels that were asked for,
+/// and sealed values in the clear.
 struct RecordExtras {
+    let computed: ComputedMembers
     /// Nil to show no labels.
     let labels: RecordLabels?
     /// Nil when readers see nothing that is stored sealed.
     let sealer: RecordSealer?
 
-    /// Nil for most entities and calls, which then pay nothing.
-    init?(_ entity: Entity, labels: Bool = false, _ sealers: RecordSealers) {
-        let sealer = sealers[entity.name]
-        self.labels = labels ? RecordLabels(entity) : nil
+    /// `computed`: those of the table, if they are at hand; making them takes as long as reading a record.
+    init(
+        _ table: EntityTable, labels: Bool = false, _ sealers: RecordSealers, computed: ComputedMembers? = nil
+    ) {
+        let sealer = sealers[table.entity.name]
+        self.computed = computed ?? ComputedMembers(table.computedFields)
+        self.labels = labels ? RecordLabels(table.entity) : nil
         self.sealer = sealer.opens ? sealer : nil
-        if !labels, !sealer.opens { return nil }
     }
 }

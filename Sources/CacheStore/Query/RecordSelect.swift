@@ -12,10 +12,12 @@ struct RecordSelect {
     static let documentColumn: Int32 = 0
     static let syncedAtColumn: Int32 = 1
     static let syncColumn: Int32 = 2
-    static let computedColumn: Int32 = 3
-    static let pkColumn: Int32 = 4
+    static let pkColumn: Int32 = 3
 
-    var columns: String { "\(document), _synced_at, \(sync), \(computed), _pk" }
+    /// Then come those of `EntityTable.computedFields`, and after them what a query adds, from this column on.
+    static func end(_ table: EntityTable) -> Int32 { pkColumn + 1 + Int32(table.computedFields.count) }
+
+    var columns: String { "\(document), _synced_at, \(sync), _pk\(computed)" }
 
     var one: String { "SELECT \(columns) FROM \(table.name) WHERE _key = ? AND _deleted = 0" }
 
@@ -34,16 +36,10 @@ struct RecordSelect {
         return table.withoutSecrets(EntityTable.document)
     }
 
-    /// The members that are computed on reading, each after a separator; null for a table without any.
+    /// The values that `ComputedMembers` adds to a whole record.
     private var computed: String {
-        guard fields == nil, !table.computedFields.isEmpty else { return "NULL" }
-        return table.computedFields.map { field in
-            "iif(\"\(field.name)\" IS NULL, '', char(\(Self.separator)) || '\"\(field.name)\":' || \(json(of: field)))"
-        }.joined(separator: " || ")
+        table.computedFields.map { fields == nil ? ", \"\($0.name)\"" : ", NULL" }.joined()
     }
-
-    /// A control character, which JSON has only as an escape.
-    static let separator: UInt8 = 0x1F
 
     private func json(of field: Field) -> String {
         let column = "\"\(field.name)\""

@@ -27,7 +27,7 @@ package struct RecordVersion: Sendable, Equatable {
         let sql = "SELECT \(RecordSelect(table: table).columns) FROM \(table.name) WHERE _key = ?"
         let statement = BoundStatement(try db.cachedStatement(sql: sql))
         try statement.bind(key, to: 1)
-        let extras = RecordExtras(table.entity, sealers)
+        let extras = RecordExtras(table, sealers)
         return try statement.first { ShownRecord(reading: $0, extras).version.record } ?? 0
     }
 
@@ -44,7 +44,7 @@ package struct ShownRecord: Sendable {
 
 extension ShownRecord {
     /// Reads the current row of a `RecordSelect` statement.
-    init(reading statement: OpaquePointer, _ extras: RecordExtras?) {
+    init(reading statement: OpaquePointer, _ extras: RecordExtras) {
         var bytes = RecordBytes(reserving: 1024, extras)
         let ownLength = bytes.appendRecord(statement)
         self.init(bytes: bytes.bytes, version: RecordVersion(of: bytes.bytes, ownLength: ownLength))

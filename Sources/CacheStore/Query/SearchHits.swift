@@ -36,8 +36,7 @@ struct SearchHits {
             WHERE _pk IN (SELECT value FROM json_each(?))
             """
         try connection.query(sql, [Self.list(pks)]) { row in
-            let text = RecordBytes.text(2, of: row)
-            if let record = try? JSONText(parsing: text) {
+            if let record = JSONText(column: 2, of: row) {
                 records[sqlite3_column_int64(row, 0)] = (RecordBytes.text(1, of: row), record)
             }
             return true

@@ -29,11 +29,23 @@ struct SearchMatches {
         var match = match
         match.span = first...last
         let all = match.all
-        var found: Set<Int64> = []
+        var found: [Int64] = []
         try connection.query(all.sql, all.arguments) { row in
-            found.insert(sqlite3_column_int64(row, 0))
+            found.append(sqlite3_column_int64(row, 0))
             return true
         }
-        return pks.filter(found.contains)
+        // Far fewer are found than asked for, so a look-up in a short list is faster than the hash of each.
+        found.sort()
+        return pks.filter { Self.contains($0, in: found) }
+    }
+
+    /// `numbers`: in ascending order.
+    private static func contains(_ number: Int64, in numbers: [Int64]) -> Bool {
+        var (low, high) = (0, numbers.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if numbers[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low < numbers.count && numbers[low] == number
     }
 }

@@ -10,6 +10,8 @@ struct SearchCatchUp {
     /// At most this many outdated entries of an entity may wait: they delay a search by a few milliseconds at most.
     static let mostWaiting = 256
 
+    /// In the schema's order.
+    let all: [SearchTable]
     private let tables: [String: SearchTable]
     /// Queries for the names of the entities with outdated entries, and of those with more than may wait.
     let outdated: String?
@@ -17,6 +19,7 @@ struct SearchCatchUp {
 
     init(schema: EntitySchema) {
         let tables = schema.entities.compactMap { SearchTable($0) }
+        all = tables
         self.tables = Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0) })
         func names(moreThan count: Int) -> String? {
             guard !tables.isEmpty else { return nil }

@@ -11,6 +11,14 @@ struct SearchPart {
         case titles
         /// Trigrams of the fields that are found by any part of them, ignoring separators.
         case fragments
+
+        var name: String {
+            switch self {
+            case .words: "words"
+            case .titles: "titles"
+            case .fragments: "fragments"
+            }
+        }
     }
 
     let kind: Kind
@@ -18,7 +26,7 @@ struct SearchPart {
     /// In the schema's order; never empty.
     let fields: [String]
 
-    var name: String { "\"sync_\(entity)_\(kind)\"" }
+    var name: String { "\"sync_\(entity)_\(kind.name)\"" }
     /// The columns in view and index.
     var columns: [String] { fields.map(SearchTable.column) }
     var columnList: String { columns.joined(separator: ", ") }

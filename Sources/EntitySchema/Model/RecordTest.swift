@@ -15,7 +15,16 @@ package struct RecordTest: Sendable, Equatable {
         package var field: String
         package var comparison: Comparison
         /// Plain texts; nil stands for a missing value. One for the comparisons by size: a number or a time.
-        package var values: [String?]
+        package var values: [String?] { didSet { amount = Self.amount(comparison, values) } }
+        /// The number to compare by, if it is one: read once, and not for each record.
+        private var amount: ExactDecimal?
+
+        init(field: String, comparison: Comparison, values: [String?]) {
+            self.field = field
+            self.comparison = comparison
+            self.values = values
+            amount = Self.amount(comparison, values)
+        }
 
         /// As the key of a schema: `balance.lte`.
         var name: String { comparison == .isOneOf ? field : "\(field).\(comparison.rawValue)" }
@@ -43,15 +52,18 @@ package struct RecordTest: Sendable, Equatable {
 }
 
 extension RecordTest.Condition {
+    private static func amount(_ comparison: RecordTest.Comparison, _ values: [String?]) -> ExactDecimal? {
+        guard comparison != .isOneOf, comparison != .isNoneOf, let bound = values.first ?? nil else { return nil }
+        return JSONText.string(bound).amount
+    }
+
     fileprivate func holds(for value: JSONText?) -> Bool {
         switch comparison {
         case .isOneOf: return values.contains(value?.plain)
         case .isNoneOf: return !values.contains(value?.plain)
         case .isLess, .isAtMost, .isGreater, .isAtLeast:
             guard let value, let bound = values.first ?? nil else { return false }
-            if let bound = JSONText.string(bound).amount {
-                return value.amount.map { holds($0, bound) } ?? false
-            }
+            if let amount { return value.amount.map { holds($0, amount) } ?? false }
             guard let time = value.changeTime, let bound = Timestamp(iso8601: bound) else { return false }
             return holds(time, bound)
         }

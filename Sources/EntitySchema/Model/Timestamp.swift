@@ -76,53 +76,87 @@ extension Timestamp {
     /// Reads ISO 8601 as APIs write it: a date, or date and time with optional seconds, any fraction (cut to
     /// milliseconds), and `Z`, `±hh:mm` or nothing for UTC. Nil for anything else.
     package init?(iso8601 text: String) {
-        var rest = Array(text.utf8)[...]
-        func number(_ digits: Int, in range: ClosedRange<Int64>) -> Int64? {
-            let part = rest.prefix(digits)
-            guard part.count == digits, part.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
-            rest = rest.dropFirst(digits)
-            let value = part.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) }
-            return range.contains(value) ? value : nil
-        }
-        func skip(_ byte: UInt8) -> Bool {
-            guard rest.first == byte else { return false }
-            rest = rest.dropFirst()
-            return true
-        }
-        guard let year = number(4, in: 0...9999), skip(UInt8(ascii: "-")), let month = number(2, in: 1...12),
-            skip(UInt8(ascii: "-")), let day = number(2, in: 1...31)
+        var reader = TimeReader(bytes: Array(text.utf8))
+        guard let year = reader.number(4, in: 0...9999), reader.skip(UInt8(ascii: "-")),
+            let month = reader.number(2, in: 1...12), reader.skip(UInt8(ascii: "-")),
+            let day = reader.number(2, in: 1...31)
         else { return nil }
         var time = Self.days(year: year, month: month, day: day) * 86_400_000
-        guard !rest.isEmpty else {
+        guard !reader.isAtEnd else {
             milliseconds = time
             return
         }
-        guard skip(UInt8(ascii: "T")) || skip(UInt8(ascii: " ")), let hour = number(2, in: 0...23),
-            skip(UInt8(ascii: ":")), let minute = number(2, in: 0...59)
+        guard reader.skip(UInt8(ascii: "T")) || reader.skip(UInt8(ascii: " ")),
+            let hour = reader.number(2, in: 0...23), reader.skip(UInt8(ascii: ":")),
+            let minute = reader.number(2, in: 0...59)
         else { return nil }
         time += hour * 3_600_000 + minute * 60_000
-        if skip(UInt8(ascii: ":")) {
-            guard let second = number(2, in: 0...60) else { return nil }
+        if reader.skip(UInt8(ascii: ":")) {
+            guard let second = reader.number(2, in: 0...60) else { return nil }
             time += second * 1000
-            if skip(UInt8(ascii: ".")) {
-                let fraction = rest.prefix { $0 &- 0x30 < 10 }
-                guard !fraction.isEmpty else { return nil }
-                rest = rest.dropFirst(fraction.count)
-                let padded = fraction.prefix(3) + Array(repeating: 0x30, count: max(0, 3 - fraction.count))
-                time += padded.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) }
+            if reader.skip(UInt8(ascii: ".")) {
+                guard let fraction = reader.thousandths() else { return nil }
+                time += fraction
             }
         }
-        if let sign = rest.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
-            rest = rest.dropFirst()
-            guard let hours = number(2, in: 0...23) else { return nil }
-            _ = skip(UInt8(ascii: ":"))
-            guard let minutes = number(2, in: 0...59) else { return nil }
-            time -= (sign == UInt8(ascii: "+") ? 1 : -1) * (hours * 3_600_000 + minutes * 60_000)
+        let isAhead = reader.skip(UInt8(ascii: "+"))
+        if isAhead || reader.skip(UInt8(ascii: "-")) {
+            guard let hours = reader.number(2, in: 0...23) else { return nil }
+            _ = reader.skip(UInt8(ascii: ":"))
+            guard let minutes = reader.number(2, in: 0...59) else { return nil }
+            time -= (isAhead ? 1 : -1) * (hours * 3_600_000 + minutes * 60_000)
         } else {
-            _ = skip(UInt8(ascii: "Z"))
+            _ = reader.skip(UInt8(ascii: "Z"))
         }
-        guard rest.isEmpty else { return nil }
+        guard reader.isAtEnd else { return nil }
         milliseconds = time
+    }
+}
+
+/// Reads the parts of a time one after the other.
+private struct TimeReader {
+    let bytes: [UInt8]
+    private var at = 0
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    var isAtEnd: Bool { at == bytes.count }
+
+    /// Moves past exactly so many digits.
+    mutating func number(_ digits: Int, in range: ClosedRange<Int64>) -> Int64? {
+        var value: Int64 = 0
+        let end = at + digits
+        while at < end {
+            guard let digit else { return nil }
+            value = value * 10 + digit
+            at += 1
+        }
+        return range.contains(value) ? value : nil
+    }
+
+    /// Moves past any number of digits after a point, and returns the first three as milliseconds; nil without a digit.
+    mutating func thousandths() -> Int64? {
+        var value: Int64 = 0
+        var unit: Int64 = 100
+        let start = at
+        while let digit {
+            value += digit * unit
+            unit /= 10
+            at += 1
+        }
+        return at > start ? value : nil
+    }
+
+    /// Moves past the byte; false if another one comes next.
+    mutating func skip(_ byte: UInt8) -> Bool {
+        guard at < bytes.count, bytes[at] == byte else { return false }
+        at += 1
+        return true
+    }
+
+    private var digit: Int64? {
+        guard at < bytes.count, bytes[at] &- 0x30 < 10 else { return nil }
+        return Int64(bytes[at] - 0x30)
     }
 }
 

@@ -115,11 +115,16 @@ package struct CallerGuard: Sendable {
         guard request.stream == nil else { return }
         let types = request.headers[all: "Content-Type"]
         guard !request.body.isEmpty || !(Self.isRead(request) || types.isEmpty) else { return }
-        let media = types.count == 1 ? types[0].prefix { $0 != ";" }.lowercased().filter { $0 != " " } : ""
-        guard media == "application/json" else {
+        guard types.count == 1, Self.isJSON(types[0]) else {
             throw Problem(
                 status: 415, title: "Unsupported media type", detail: "send the body as Content-Type: application/json")
         }
+    }
+
+    /// Whether a media type is that of JSON, with any parameters. Byte by byte, because `String` goes by characters.
+    private static func isJSON(_ type: String) -> Bool {
+        type.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") }.map { $0 | 0x20 }
+            .elementsEqual("application/json".utf8)
     }
 
     /// Compares in a time that depends only on the length.
