@@ -42,7 +42,8 @@ extension CacheStore {
     package func list(_ query: ListQuery, include: [Inclusion] = []) throws -> ListPage {
         let table = try table(query.entity)
         let query = try withSealedValues(query, table.entity)
-        let list = try ListStatement(table: table, query: query, extraColumns: Includer.columns(for: include, table))
+        let list = try ListStatement.checked(
+            table: table, query: query, extraColumns: Includer.columns(for: include, table))
         let extras = RecordExtras(table.entity, labels: query.labels, sealers)
         return try readers.read { connection in
             var page = ListPage(records: [])

@@ -67,8 +67,8 @@ package struct CallerGuard: Sendable {
         guard request.caller.access == .stranger, !carriesToken(request) else { return }
         if let wait = refusals.take(RateLimit.Key(request)) { throw .flood(wait) }
         throw Problem(
-            status: 401, title: "Unauthorized",
-            detail: "send Authorization: Bearer with the token in the daemon's api-token file, or use its Unix socket",
+            .tokenRequired,
+            "send Authorization: Bearer with the token in the daemon's api-token file, or use its Unix socket",
             headers: [("WWW-Authenticate", "Bearer")], refusal: .unknown)
     }
 
@@ -99,10 +99,12 @@ package struct CallerGuard: Sendable {
         let types = request.headers[all: "Content-Type"]
         let isRead = request.method == "GET" || request.method == "HEAD"
         guard !request.body.isEmpty || !(isRead || types.isEmpty) else { return }
-        let media = types.count == 1 ? types[0].prefix { $0 != ";" }.lowercased().filter { $0 != " " } : ""
-        guard media == "application/json" else {
+        let media = types.count == 1 ? PatchFormat.mediaType(types[0]) : ""
+        let isPatch = request.method == "PATCH"
+        guard media == PatchFormat.json || isPatch && media == PatchFormat.mergePatch else {
             throw Problem(
-                status: 415, title: "Unsupported media type", detail: "send the body as Content-Type: application/json")
+                .unsupportedMediaType, "send the body as Content-Type: application/json",
+                headers: [isPatch ? ("Accept-Patch", PatchFormat.ofRecords) : ("Accept", PatchFormat.json)])
         }
     }
 
@@ -117,7 +119,7 @@ package struct CallerGuard: Sendable {
     }
 
     private func forbidden(_ detail: String, _ refusal: RefusedCaller) -> Problem {
-        Problem(status: 403, title: "Forbidden", detail: detail, refusal: refusal)
+        Problem(refusal == .otherHost ? .foreignHost : .foreignPage, detail, refusal: refusal)
     }
 
     /// Whether a page comes from the host and port that it calls. A page from another port is foreign.
@@ -144,7 +146,7 @@ extension Problem {
     fileprivate static func flood(_ wait: Duration) -> Problem {
         let seconds = wait.components.seconds + 1
         return Problem(
-            status: 429, title: "Too many requests", detail: "this caller asks too often; wait \(seconds) s",
+            .tooManyRequests, "this caller asks too often; wait \(seconds) s",
             headers: [("Retry-After", String(seconds))], refusal: .tooManyCalls)
     }
 }

@@ -16,9 +16,9 @@ struct IdempotencyKey {
         guard values.count == 1, let key = bytes.first == UInt8(ascii: "\"") ? Self.quoted(bytes) : Self.bare(bytes),
             (1...Self.longest).contains(key.count)
         else {
-            throw .badRequest(
-                "expected one text of 1 to \(Self.longest) visible ASCII characters, such as \"5f0c3a\"",
-                field: "Idempotency-Key")
+            throw .header(
+                "Idempotency-Key",
+                "expected one text of 1 to \(Self.longest) visible ASCII characters, such as \"5f0c3a\"")
         }
         text = String(decoding: key, as: UTF8.self)
     }
