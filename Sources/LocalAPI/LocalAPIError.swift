@@ -1,4 +1,4 @@
-internal import JSONText
+package import JSONText
 
 /// Why a call of the local API failed, by what the caller can do about it.
 package enum LocalAPIError: Error, Sendable, Equatable {
@@ -28,12 +28,21 @@ package struct LocalAPIProblem: Sendable, Equatable {
     package var detail: String
     /// What is wrong with each field of the input; empty if the problem is not about fields.
     package var errors: [FieldError]
+    /// What went wrong, for programs (docs/errors.md); nil from a daemon before it had codes.
+    package var code: String?
+    /// The whole, as the daemon sent it.
+    package var document: JSONText
 
-    package init(status: Int, title: String, detail: String = "", errors: [FieldError] = []) {
+    package init(
+        status: Int, title: String, detail: String = "", errors: [FieldError] = [], code: String? = nil,
+        document: JSONText = .object([:])
+    ) {
         self.status = status
         self.title = title
         self.detail = detail
         self.errors = errors
+        self.code = code
+        self.document = document
     }
 
     /// Nil when `document` is not a problem document, which has a title.
@@ -44,7 +53,7 @@ package struct LocalAPIProblem: Sendable, Equatable {
             status: status, title: title, detail: document["detail"]?.string ?? "",
             errors: errors.map {
                 FieldError(field: $0["field"]?.plain ?? "", message: $0["message"]?.plain ?? "")
-            })
+            }, code: document["code"]?.string, document: document)
     }
 
     /// One sentence for a person.

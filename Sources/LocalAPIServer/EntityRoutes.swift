@@ -26,7 +26,7 @@ struct EntityRoutes {
             OpenAPIOperation(
                 "One record of \(entity.name)",
                 parameters: EntityParameters(schema: schema, entity: entity).ofOne
-                    + ["labels", "refresh", "if_none_match"],
+                    + ["labels", "refresh", "cache_control", "if_none_match"],
                 answers: [(200, .json(RecordSchemas.record(entity))), (304, .nothing)], problems: [404, 502, 504])
         ) { [entity] handlers, request, id in
             if let secrets = try handlers.revealed(entity, id, request) { return secrets }
@@ -63,6 +63,7 @@ struct EntityRoutes {
                 OpenAPIOperation(
                     "Changes the given fields; null sets null",
                     parameters: Self.writeParameters + ["if_match"], body: RecordSchemas.changes(entity),
+                    takesMergePatch: true,
                     answers: [200, 202].map { ($0, .json(RecordSchemas.record(entity))) },
                     problems: [404, 405, 409, 410, 412, 422])
             ) { [entity] handlers, request, id in try await handlers.update(entity, id, request) }
@@ -108,7 +109,7 @@ struct EntityRoutes {
         route(
             "GET", .content,
             OpenAPIOperation(
-                "The content of a record; supports Range", parameters: ["refresh", "if_none_match"],
+                "The content of a record; supports Range", parameters: ["refresh", "cache_control", "if_none_match"],
                 answers: [(200, .bytes(plan.types)), (206, .bytes(plan.types)), (304, .nothing)],
                 problems: [404, 502, 504])
         ) { [entity] handlers, request, id in try await handlers.content(of: entity, id, request) }
@@ -118,7 +119,8 @@ struct EntityRoutes {
         route(
             "GET", .thumbnail, decidesMethods: false,
             OpenAPIOperation(
-                "A thumbnail of the content", parameters: ["refresh", "if_none_match", "thumbnail_size"],
+                "A thumbnail of the content",
+                parameters: ["refresh", "cache_control", "if_none_match", "thumbnail_size"],
                 answers: [(200, .bytes(["image/jpeg", "image/png"])), (304, .nothing)], problems: [404, 422, 502, 504])
         ) { [entity] handlers, request, id in try await handlers.thumbnail(of: entity, id, request) }
     }

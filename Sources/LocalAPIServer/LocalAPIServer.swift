@@ -76,6 +76,7 @@ package struct LocalAPIServer: Sendable {
             }
             label = match.place.label
             guard let route = match.place.route(for: request.method) else {
+                if request.method == "OPTIONS" { return match.place.options }
                 throw .methodNotAllowed(match.place.methods, of: match.place.entity)
             }
             try route.shape.check(request)
@@ -95,6 +96,8 @@ package struct LocalAPIServer: Sendable {
             return try await route.handler(handlers, request, id)
         } catch let problem as Problem {
             throw problem
+        } catch CacheError.notCached(let entity, let key) {
+            throw await handlers.missing(entity, key)
         } catch let error as CacheError {
             if case .failed(let message) = error {
                 handlers.log.error("a request failed", metadata: ["error": "\(message)"])
@@ -110,7 +113,7 @@ package struct LocalAPIServer: Sendable {
         var segments: [String] = []
         for part in path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             guard let segment = PercentCoding.decode(Substring(part)), !segment.utf8.contains(0) else {
-                throw .badRequest("the path has a broken %-escape or is not UTF-8 text")
+                throw Problem(.malformedPath, "the path has a broken %-escape or is not UTF-8 text")
             }
             segments.append(segment)
         }
@@ -120,17 +123,19 @@ package struct LocalAPIServer: Sendable {
     /// Why there is no route at an address.
     private func nothing(at segments: [String], of path: String) -> Problem {
         guard segments[0] == "v1", (2...4).contains(segments.count) else {
-            return .notFound("there is nothing at \(path.prefix(200)); start with GET /v1/status")
+            return Problem(.noSuchAddress, "there is nothing at \(path.prefix(200)); start with GET /v1/status")
         }
         do throws(Problem) {
             let entity = try handlers.entity(segments[1])
             let last = segments.last ?? ""
             // Every record has a history; only some entities have content.
             guard !EntitySchema.reservedRelationNames.contains(last) else {
-                return .notFound("\(entity.name) have no content")
+                return Problem(.noSuchAddress, "\(entity.name) have no content")
             }
             let known = entity.relations.map(\.name).joined(separator: ", ")
-            return .notFound("\(entity.name) have no \(last); they have \(known.isEmpty ? "no relations" : known)")
+            return Problem(
+                .noSuchAddress,
+                "\(entity.name) have no \(last); they have \(known.isEmpty ? "no relations" : known)")
         } catch {
             return error
         }

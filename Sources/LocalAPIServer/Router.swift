@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import LocalAPI
+internal import SocketServer
 
 /// Finds the routes of a path. Built once from the route table; a request costs one lookup for each segment.
 final class Router: Sendable {
@@ -65,6 +66,15 @@ extension Router {
         func route(for method: String) -> Route? {
             let method = method == "HEAD" ? "GET" : method
             return routes.first { $0.method == method }
+        }
+
+        /// The answer to OPTIONS (RFC 9110, 9.3.7).
+        var options: Response {
+            var headers = [("Allow", (methods + ["OPTIONS"]).joined(separator: ", "))]
+            if methods.contains("PATCH") {
+                headers.append(("Accept-Patch", entity == nil ? PatchFormat.json : PatchFormat.ofRecords))
+            }
+            return Response(status: 204, headers: headers)
         }
 
         /// Tries a name before an id.

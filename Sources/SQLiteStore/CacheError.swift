@@ -2,8 +2,10 @@
 package enum CacheError: Error, Sendable, Equatable {
     /// The request is wrong: fix the named fields and retry.
     case invalid([FieldProblem])
-    /// There is no such record or change.
+    /// There is no such change, conflict or other thing of this cache's own.
     case notFound(String)
+    /// The cache has no such record; whether the upstream has one is another question.
+    case notCached(entity: String, key: String)
     /// The position is no longer in the change log, or belongs to another cache: start over.
     case gone(String)
     /// The schema has no request for this operation; `supported` lists the operations it has.
@@ -16,6 +18,10 @@ package enum CacheError: Error, Sendable, Equatable {
     case changed(String)
     /// A cursor or parameter of a list is not usable.
     case badQuery(field: String, message: String)
+    /// Several are not usable, one problem for each.
+    case badQueries([FieldProblem])
+    /// Another request had this idempotency key: use a key of its own.
+    case keyReused
     /// The disk is full or the file cannot be written: retry once that has been fixed.
     case unwritable(String)
     /// The database file is damaged: set it aside and rescue the queue (`QueueRescue`).
@@ -28,11 +34,28 @@ package enum CacheError: Error, Sendable, Equatable {
 
 /// One problem with one field of a request.
 package struct FieldProblem: Error, Sendable, Equatable {
+    /// What is wrong, for programs. Callers depend on the names, so none is ever changed.
+    package enum Code: String, Sendable, CaseIterable {
+        case unknownField = "unknown_field"
+        case repeatedField = "repeated_field"
+        case missingField = "missing_field"
+        case readOnlyField = "read_only_field"
+        case unsendableField = "unsendable_field"
+        case nullNotAllowed = "null_not_allowed"
+        case wrongType = "wrong_type"
+        case unknownValue = "unknown_value"
+        case invalidKey = "invalid_key"
+        case invalidValue = "invalid_value"
+    }
+
+    /// Empty for the whole.
     package var field: String
     package var message: String
+    package var code: Code
 
-    package init(field: String, message: String) {
+    package init(field: String, message: String, code: Code = .invalidValue) {
         self.field = field
         self.message = message
+        self.code = code
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import JSONText
 
 /// The command-line tool: `run` is the daemon, most other commands talk to it.
 struct RepairminderSync: AsyncParsableCommand {
@@ -38,10 +39,15 @@ struct RepairminderSync: AsyncParsableCommand {
         Glibc.exit(CommandStatus.done.rawValue)
     }
 
-    /// Prints the error and exits with its `CommandStatus`.
+    /// Whether errors are printed as JSON: after `--json`, which is no value of an argument.
+    static func wantsJSON(_ arguments: [String]) -> Bool { arguments.prefix { $0 != "--" }.contains("--json") }
+
+    /// Prints the error, as JSON with `--json`, and exits with its `CommandStatus`.
     static func end(with error: any Error) -> Never {
         if let failure = CommandFailure(any: error) {
-            if !failure.message.isEmpty {
+            if !failure.message.isEmpty, wantsJSON(CommandLine.arguments) {
+                StandardStream.error.write(failure.document.text + "\n")
+            } else if !failure.message.isEmpty {
                 // The prefix marks an error in the journal (sd-daemon(3)).
                 let isJournal = StandardStream.error.isJournal(environment: ProcessInfo.processInfo.environment)
                 StandardStream.error.write("\(isJournal ? "<3>" : "")repairminder-sync: \(failure.message)\n")

@@ -59,7 +59,7 @@ import Testing
             """
         let expected = LocalAPIProblem(
             status: 422, title: "Unprocessable content", detail: "total: not a number",
-            errors: [.init(field: "total", message: "not a number")])
+            errors: [.init(field: "total", message: "not a number")], document: try JSONText(parsing: body))
         await #expect(throws: LocalAPIError.problem(expected)) {
             try await ScriptedDaemon(status: 422, body: body).client().patch(
                 "/v1/orders/1", body: .object(["total": "x"]))

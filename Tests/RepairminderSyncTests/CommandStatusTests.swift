@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import JSONText
 import LocalAPI
 import TestSupport
 import Testing
@@ -38,6 +39,17 @@ import Testing
             status: 400, title: "x", detail: "no field a", errors: [.init(field: "a", message: "no field a")])
         #expect(CommandFailure(.problem(repeated)).message == "no field a")
         #expect(CommandFailure(.problem(LocalAPIProblem(status: 503, title: "Unavailable"))).message == "unavailable")
+    }
+
+    @Test("with --json an error is the daemon's problem document, or one of the same members")
+    func document() throws {
+        let sent = try JSONText(parsing: #"{"title":"Not found","status":404,"code":"not_cached","more":1}"#)
+        let problem = LocalAPIProblem(status: 404, title: "Not found", code: "not_cached", document: sent)
+        #expect(CommandFailure(.problem(problem)).document == sent)
+        let other = CommandFailure(.unreachable("no daemon")).document
+        #expect(other["code"] == "daemon_unreachable" && other["detail"] == "no daemon")
+        #expect(RepairminderSync.wantsJSON(["get", "orders", "--json"]))
+        #expect(!RepairminderSync.wantsJSON(["set", "orders", "a", "--", "--json"]))
     }
 
     @Test("docs/cli.md documents every exit status", arguments: CommandStatus.allCases)

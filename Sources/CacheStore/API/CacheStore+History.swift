@@ -10,7 +10,7 @@ extension CacheStore {
     /// `attempt`, `error`, and `conflict` in its current state.
     ///
     /// The steps of local changes are looked for in the parts of the log that have some of the record, pulls by scanning
-    /// the log. Throws `.notFound` when neither the record nor its log is known.
+    /// the log. Throws `.notCached` when neither the record nor its log is known.
     package func history(
         of entity: String, key: String, after: Int64, limit: Int
     ) throws -> (entries: [JSONText], next: Int64?) {
@@ -21,8 +21,7 @@ extension CacheStore {
             let pulled = try Self.pulls(entity, names, after, limit + 1, db)
             let rows = (own + pulled).sorted { ($0["seq"] as Int64) < $1["seq"] }
             if rows.isEmpty, after == 0, try !RecordRow(table: table, db: db).exists(names[0]) {
-                throw CacheError.notFound(
-                    "\(entity)/\(key) is not in the cache, and the change log has nothing about it")
+                throw CacheError.notCached(entity: entity, key: key)
             }
             let entries = try rows.prefix(limit).map { try historyEntry($0, names, db) }
             return (entries, rows.count > limit ? rows[limit - 1]["seq"] : nil)

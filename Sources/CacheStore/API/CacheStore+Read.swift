@@ -43,7 +43,8 @@ extension CacheStore {
     package func list(_ query: ListQuery, include: [Inclusion] = []) throws -> ListPage {
         let table = try table(query.entity)
         let query = try withSealedValues(query, table.entity)
-        let list = try ListStatement(table: table, query: query, extraColumns: Includer.columns(for: include, table))
+        let list = try ListStatement.checked(
+            table: table, query: query, extraColumns: Includer.columns(for: include, table))
         let extras = RecordExtras(
             table, labels: query.labels, sealers, computed: queries.computed[query.entity])
         return try readers.read { connection in

@@ -1,6 +1,17 @@
 internal import EntitySchema
 internal import GRDB
 package import JSONText
+internal import SQLiteStore
+
+/// Why a record is known not to exist.
+package enum KnownAbsence: Sendable, Equatable {
+    /// It was deleted here, and the upstream does not know yet.
+    case deletedHere
+    /// Its entity is kept on this machine only.
+    case localOnly
+    /// The upstream serves its records in lists only, and they were read to the end without it.
+    case notListed
+}
 
 /// Looks up what the cache has of a record before it is requested, and what can show that the upstream is well.
 extension CacheStore {
@@ -24,6 +35,18 @@ extension CacheStore {
             guard let remote: String = row[0], row[1] == false else { return .local }
             return .known(key: current, remote: sealers[entity].withoutSealed(try JSONText(parsing: remote)))
         }
+    }
+
+    /// Why a record that the cache does not have is known not to exist; nil if the upstream may have it.
+    package func absence(of key: String, _ entity: String) throws -> KnownAbsence? {
+        guard let known = schema[entity] else { throw CacheError.notFound("no entity \(entity)") }
+        if known.isLocal { return .localOnly }
+        if try remoteState(of: key, entity) == .local { return .deletedHere }
+        // An upstream that serves the record by itself can be asked, sooner or later; else its list is all there is.
+        guard let pull = known.pull, pull.window == nil,
+            known.recordPath(of: .object(members: [(key: known.key, value: JSONText.string(key))])) == nil
+        else { return nil }
+        return try readers.read { try isLoaded(entity, $0) } ? .notListed : nil
     }
 
     /// The server's last version, without secrets, of the newest other record of the entity that the server has shown;

@@ -26,7 +26,7 @@ package struct LocalTransaction {
     ) throws -> String {
         let current = try KeyAlias.current(of: key, parent.name, in: context.records)
         guard let row = try RecordRow(table: EntityTable(entity: parent), db: db).load(current), !row.deleted else {
-            throw CacheError.notFound("\(parent.name)/\(key) is not in the cache")
+            throw CacheError.notCached(entity: parent.name, key: key)
         }
         let writer = try writer(entity)
         if let given = try writer.withCurrentKeys(body)[field], given.plain != current {
@@ -38,10 +38,12 @@ package struct LocalTransaction {
         return try working { try writer.create(referring) }
     }
 
+    /// `merging`: objects in the body are merged into the record's (RFC 7396), instead of replacing them.
     package func update(
-        _ entity: String, key: String, _ body: JSONText, expecting expected: ExpectedVersion = .any
+        _ entity: String, key: String, _ body: JSONText, merging: Bool = false,
+        expecting expected: ExpectedVersion = .any
     ) throws {
-        try working { try writer(entity).update(key, body: body, expecting: expected) }
+        try working { try writer(entity).update(key, body: body, merging: merging, expecting: expected) }
     }
 
     /// Makes a record what `body` says, or creates it under this key unless it `mustExist`; returns whether it was

@@ -27,7 +27,7 @@ extension CacheStore {
     /// stored.
     ///
     /// `body` returns the result as text, from which the caller renders its answer. A repeat that comes while the first
-    /// is under way waits for it. Throws `.invalid` for a key that another request had, and whatever `body` throws;
+    /// is under way waits for it. Throws `.keyReused` for a key that another request had, and whatever `body` throws;
     /// then nothing is stored.
     package func write(
         once call: RepeatableCall, at now: Timestamp, clockOffset: Duration = .zero,
@@ -41,13 +41,7 @@ extension CacheStore {
             let first = try Row.fetchOne(
                 db.cachedStatement(sql: "SELECT request, answer FROM sync_answer WHERE key = ?"), arguments: [call.key])
             if let first {
-                guard first["request"] == fingerprint else {
-                    throw CacheError.invalid([
-                        FieldProblem(
-                            field: "Idempotency-Key", message: "another request had this key; each needs one of its own"
-                        )
-                    ])
-                }
+                guard first["request"] == fingerprint else { throw CacheError.keyReused }
                 return try sealers.openedAnswer(first["answer"])
             }
             let result = try body(transaction)

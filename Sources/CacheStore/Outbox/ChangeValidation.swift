@@ -10,53 +10,69 @@ struct ChangeValidation {
     /// Returns one problem per field; empty when the body may be queued. `record` is the whole record with the change
     /// applied.
     func problems(in body: JSONText, operation: Operation, record: JSONText) -> [FieldProblem] {
-        guard body.kind == .object else { return [FieldProblem(field: "", message: "expected a JSON object")] }
+        guard body.kind == .object else {
+            return [FieldProblem(field: "", message: "expected a JSON object", code: .wrongType)]
+        }
         var problems: [FieldProblem] = []
         var seen: Set<String> = []
         let sendable = entity.sendable(for: operation, record: record)
         for (name, value) in body.members {
             if !seen.insert(name).inserted {
-                problems.append(FieldProblem(field: name, message: "the body has this field twice"))
-            } else if let message = problem(with: value, of: name, operation: operation, sendable: sendable) {
-                problems.append(FieldProblem(field: name, message: message))
+                problems.append(
+                    FieldProblem(field: name, message: "the body has this field twice", code: .repeatedField))
+            } else if let problem = problem(with: value, of: name, operation: operation, sendable: sendable) {
+                problems.append(problem)
             }
         }
         guard operation == .create else { return problems }
         if case .reference(let other)? = entity[field: entity.key]?.kind, body[entity.key] == nil {
             problems.append(
                 FieldProblem(
-                    field: entity.key, message: "a new record needs this field, the key of a record of \(other)"))
+                    field: entity.key, message: "a new record needs this field, the key of a record of \(other)",
+                    code: .missingField))
         }
         for field in entity.fields where field.required && field.name != entity.key && record[field.name] == nil {
-            problems.append(FieldProblem(field: field.name, message: "a new record needs this field"))
+            problems.append(
+                FieldProblem(field: field.name, message: "a new record needs this field", code: .missingField))
         }
         return problems
     }
 
     private func problem(
         with value: JSONText, of name: String, operation: Operation, sendable: [String]?
-    ) -> String? {
+    ) -> FieldProblem? {
+        func problem(_ code: FieldProblem.Code, _ message: String) -> FieldProblem {
+            FieldProblem(field: name, message: message, code: code)
+        }
         guard let field = entity[field: name] else {
             let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name))
-            return "\(entity.name) has no such field" + (near.map { "; did you mean \($0)?" } ?? "")
+            let hint = near.map { "; did you mean \($0)?" } ?? ""
+            return problem(.unknownField, "\(entity.name) has no such field" + hint)
         }
-        if field.isDerivedHere { return "this field is computed and cannot be written" }
-        if operation == .update && name == entity.key { return "the key of a record cannot be changed" }
+        if field.isDerivedHere { return problem(.readOnlyField, "this field is computed and cannot be written") }
+        if operation == .update && name == entity.key {
+            return problem(.readOnlyField, "the key of a record cannot be changed")
+        }
         if operation == .create, name == entity.key, let form = entity.keyForm, !form.accepts(value.plain) {
-            return form.expectation
+            return problem(.invalidKey, form.expectation)
         }
         if operation == .create && name == entity.key && !Self.isUsableKey(value) {
-            return
-                "expected a key of 1 to \(Entity.longestKey) characters without NUL; leave it out to have one generated"
+            let lengths = "expected a key of 1 to \(Entity.longestKey) characters without NUL"
+            return problem(.invalidKey, "\(lengths); leave it out to have one generated")
         }
         if let sendable, !sendable.contains(name) {
-            return
-                "the upstream does not accept this field here; it accepts \(sendable.sorted().joined(separator: ", "))"
+            let others = sendable.sorted().joined(separator: ", ")
+            return problem(.unsendableField, "the upstream does not accept this field here; it accepts \(others)")
         }
         if value.kind == .null {
-            return field.required ? "this field cannot be null" : nil
+            return field.required ? problem(.nullNotAllowed, "this field cannot be null") : nil
         }
-        return mismatch(value, field)
+        return mismatch(value, field).map { problem(Self.code(of: field), $0) }
+    }
+
+    /// The code of a value that does not fit the field.
+    private static func code(of field: Field) -> FieldProblem.Code {
+        if case .enum = field.kind { .unknownValue } else { .wrongType }
     }
 
     /// Whether a pull would keep a record with this key (`PageApplier`).

@@ -5,9 +5,6 @@ internal import SQLiteStore
 
 /// Writing a whole record under a key that the caller gives.
 extension ChangeWriter {
-    /// The members that answers add to a record; a caller may send back what it has read.
-    private static let added: Set<String> = ["_sync", "_include", "_labels", "_next"]
-
     /// Makes the record what `given` says, or creates it; returns whether it was created.
     ///
     /// A field that is left out gets its default, or null if a route can send it. One that cannot be written, or that
@@ -16,7 +13,7 @@ extension ChangeWriter {
     func replace(
         _ key: String, body given: JSONText, expecting expected: ExpectedVersion = .any, mustExist: Bool = false
     ) throws -> Bool {
-        let given = JSONText.object(members: given.members.filter { !Self.added.contains($0.key) })
+        let given = Self.withoutAdded(given) ?? given
         let current = try KeyAlias.current(of: key, entity.name, in: context.records)
         if let named = given[entity.key], named.plain != current, named.plain != key {
             throw CacheError.invalid([

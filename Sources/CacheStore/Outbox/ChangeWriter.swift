@@ -22,7 +22,11 @@ struct ChangeWriter {
         let own = try withCurrentKeys(given)
         let defaults = try CreationDefaults(entity: entity, context: context).members(beside: own)
         let clear = own.kind == .object ? own.setting(defaults.sent) : own
-        try requireFit(clear, operation: .create, record: clear)
+        let problems = try problems(in: clear, operation: .create, record: clear)
+        guard problems.isEmpty else {
+            guard let plain = Self.withoutAdded(given) else { throw CacheError.invalid(problems) }
+            return try create(plain)
+        }
         let body = try sealer.seal(clear)
         let key = body[entity.key]?.plain ?? entity.madeKey(from: context.makeID())
         guard try row.load(key) == nil, try KeyAlias.current(of: key, entity.name, in: context.records) == key else {
@@ -47,14 +51,23 @@ struct ChangeWriter {
         return key
     }
 
-    func update(_ key: String, body given: JSONText, expecting expected: ExpectedVersion = .any) throws {
+    /// `merging`: objects in the body are merged into the record's (RFC 7396), instead of replacing them.
+    func update(
+        _ key: String, body given: JSONText, merging: Bool = false, expecting expected: ExpectedVersion = .any
+    ) throws {
         try requireSupport(.update)
-        let clear = try withCurrentKeys(given)
+        var clear = try withCurrentKeys(given)
         let given = key
         let key = try KeyAlias.current(of: given, entity.name, in: context.records)
         let (image, document) = try requireRecord(key, named: given)
-        let record = document.setting(clear)
-        try requireFit(clear, operation: .update, record: record)
+        if merging { clear = try merged(clear, into: document) }
+        var record = document.setting(clear)
+        // Most bodies have changes alone, so only one that does not fit is compared with what its caller has read.
+        if try !problems(in: clear, operation: .update, record: record).isEmpty {
+            clear = changes(in: clear, to: document, named: [given, key])
+            record = document.setting(clear)
+            try requireFit(clear, operation: .update, record: record)
+        }
         try requireVersion(expected, of: key)
         let body = try sealer.seal(clear)
         let changed = body.members.filter { entity.value(of: $0.key, in: document) != $0.value }
@@ -149,7 +162,7 @@ struct ChangeWriter {
         _ key: String, named name: String
     ) throws -> (image: RecordImage, document: JSONText) {
         guard let image = try writer.image(of: key), !image.isDeleted, let document = image.shown else {
-            throw CacheError.notFound("\(entity.name)/\(name) is not in the cache")
+            throw CacheError.notCached(entity: entity.name, key: name)
         }
         return (image, document)
     }
@@ -186,7 +199,9 @@ struct ChangeWriter {
     ) throws -> [[(key: String, value: JSONText)]] {
         let (parts, unsendable) = entity.parts(of: changed, record: record)
         if let unsendable {
-            throw CacheError.invalid([FieldProblem(field: unsendable, message: "no route can send this field")])
+            throw CacheError.invalid([
+                FieldProblem(field: unsendable, message: "no route can send this field", code: .unsendableField)
+            ])
         }
         return parts
     }
@@ -203,7 +218,7 @@ struct ChangeWriter {
         if problems.isEmpty {
             let known = try FarValues(schema: context.schema, db: db).added(to: record, of: entity)
             problems += entity.missingPathFields(for: operation, record: known).map {
-                FieldProblem(field: $0, message: "the record needs this field to be sent")
+                FieldProblem(field: $0, message: "the record needs this field to be sent", code: .missingField)
             }
         }
         if problems.isEmpty, entity.route(for: operation, record: record) == nil {

@@ -20,7 +20,7 @@ struct ContentWriter {
     func set(_ content: Content?, of key: String) throws {
         let key = try KeyAlias.current(of: key, entity.name, db)
         guard let record = try row.load(key), !record.deleted else {
-            throw CacheError.notFound("\(entity.name)/\(key) is not in the cache")
+            throw CacheError.notCached(entity: entity.name, key: key)
         }
         if let content { try ContentTable(db: db).insert(content, at: context.now) }
         let column = content?.sha256 ?? ContentTable.nothing

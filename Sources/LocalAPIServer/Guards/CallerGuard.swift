@@ -73,7 +73,7 @@ package struct CallerGuard: Sendable {
         let advice = "send Authorization: Bearer with the token in the daemon's api-token file, or use its Unix socket"
         let reason = isKnown ? "listen.tcp_without_token is \(tcpWithoutToken.rawValue): " : ""
         throw Problem(
-            status: 401, title: "Unauthorized", detail: reason + advice, headers: [("WWW-Authenticate", "Bearer")],
+            .tokenRequired, reason + advice, headers: [("WWW-Authenticate", "Bearer")],
             refusal: isKnown ? .noToken : .unknown)
     }
 
@@ -115,16 +115,13 @@ package struct CallerGuard: Sendable {
         guard request.stream == nil else { return }
         let types = request.headers[all: "Content-Type"]
         guard !request.body.isEmpty || !(Self.isRead(request) || types.isEmpty) else { return }
-        guard types.count == 1, Self.isJSON(types[0]) else {
+        let media = types.count == 1 ? PatchFormat.mediaType(types[0]) : ""
+        let isPatch = request.method == "PATCH"
+        guard media == PatchFormat.json || isPatch && media == PatchFormat.mergePatch else {
             throw Problem(
-                status: 415, title: "Unsupported media type", detail: "send the body as Content-Type: application/json")
+                .unsupportedMediaType, "send the body as Content-Type: application/json",
+                headers: [isPatch ? ("Accept-Patch", PatchFormat.ofRecords) : ("Accept", PatchFormat.json)])
         }
-    }
-
-    /// Whether a media type is that of JSON, with any parameters. Byte by byte, because `String` goes by characters.
-    private static func isJSON(_ type: String) -> Bool {
-        type.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") }.map { $0 | 0x20 }
-            .elementsEqual("application/json".utf8)
     }
 
     /// Compares in a time that depends only on the length.
@@ -138,7 +135,7 @@ package struct CallerGuard: Sendable {
     }
 
     private func forbidden(_ detail: String, _ refusal: RefusedCaller) -> Problem {
-        Problem(status: 403, title: "Forbidden", detail: detail, refusal: refusal)
+        Problem(refusal == .otherHost ? .foreignHost : .foreignPage, detail, refusal: refusal)
     }
 
     /// Whether a page comes from the host and port that it calls. A page from another port is foreign.
@@ -170,7 +167,7 @@ extension Problem {
     fileprivate static func flood(_ wait: Duration) -> Problem {
         let seconds = wait.components.seconds + 1
         return Problem(
-            status: 429, title: "Too many requests", detail: "this caller asks too often; wait \(seconds) s",
+            .tooManyRequests, "this caller asks too often; wait \(seconds) s",
             headers: [("Retry-After", String(seconds))], refusal: .tooManyCalls)
     }
 }

@@ -61,7 +61,7 @@ extension Handlers {
             for name in names.split(separator: ",", omittingEmptySubsequences: false) {
                 guard let kind = ChangeLogKind(rawValue: String(name)) else {
                     let known = ChangeLogKind.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw .badRequest("there is no kind \(name.prefix(50)); use any of \(known)", field: "kind")
+                    throw .parameter("kind", "there is no kind \(name.prefix(50)); use any of \(known)")
                 }
                 filter.kinds?.append(kind)
             }

@@ -26,7 +26,7 @@ extension Handlers {
     func resolve(_ id: String, _ request: Request) async throws -> Response {
         let body = try object(request)
         guard let winner = body["winner"]?.string.flatMap(Conflict.Side.init), body.members.count == 1 else {
-            throw Problem.badRequest("expected {\"winner\": \"local\"} or {\"winner\": \"server\"}", field: "winner")
+            throw Problem.body("winner", "expected {\"winner\": \"local\"} or {\"winner\": \"server\"}")
         }
         return try await decide(id, request) { try $0.resolve($1, for: winner) }
     }

@@ -4,6 +4,7 @@ internal import EntitySchema
 internal import JSONText
 internal import Logging
 internal import Pictures
+internal import SQLiteStore
 internal import SocketServer
 internal import SyncEngine
 
@@ -26,7 +27,7 @@ extension Handlers {
                 response.headers.append(("Content-Range", bytes))
             case .unsatisfiable:
                 throw Problem(
-                    status: 416, title: "Range not satisfiable", detail: "the content has \(kept.file.size) bytes",
+                    .rangeNotSatisfiable, "the content has \(kept.file.size) bytes",
                     headers: [("Content-Range", "bytes */\(kept.file.size)")])
             }
             response.headers.append(("Content-Type", kept.content.type))
@@ -45,11 +46,12 @@ extension Handlers {
         let size = try QueryParameters(request).integer("size", in: 1...Int.max, else: 256)
         guard Thumbnailer.sizes.contains(size) else {
             let sizes = Thumbnailer.sizes.map(String.init).joined(separator: ", ")
-            throw Problem.badRequest("expected a size of \(sizes) pixels", field: "size")
+            throw Problem.parameter("size", "expected a size of \(sizes) pixels")
         }
         let kept = try await kept(entity, key, request)
         guard let kind = PictureKind(mediaType: kept.content.type) else {
-            throw Problem.notFound("content of type \(kept.content.type) has no thumbnail; only pictures have one")
+            throw Problem.notFound(
+                "content of type \(kept.content.type) has no thumbnail; only pictures have one")
         }
         let tag = "\"\(kept.content.sha256)-\(size)\""
         var response = Response(status: 304)
@@ -103,23 +105,39 @@ extension Handlers {
     /// The cached content. Fetches it first if it is missing, if the record now names another, or if `refresh` asks.
     private func kept(_ entity: Entity, _ key: String, _ request: Request) async throws -> Kept {
         let parameters = try QueryParameters(request)
-        let isAsked = try parameters.flag("refresh")
+        var freshness = try Freshness(parameters, request)
+        if Freshness.isOnlyIfCached(request) { freshness = .cachedOnly }
         guard let contents = engine.contents, var status = try store.contentStatus(of: key, entity.name) else {
-            throw notCached(entity, key)
+            throw CacheError.notCached(entity: entity.name, key: key)
         }
         var file = try status.here.flatMap { try contents.open($0.sha256) }
         var outcome: RefreshOutcome?
         let isMiss = file == nil
-        if !status.isQueued, status.address != nil, isMiss || status.isOutdated || isAsked {
+        let isWanted = isMiss || status.isOutdated || freshness == .upstreamFirst
+        if freshness != .cachedOnly, !status.isQueued, status.address != nil, isWanted {
             outcome = await engine.fetchContent(of: status.key, entity)
             status = try store.contentStatus(of: key, entity.name) ?? status
             file = try status.here.flatMap { try contents.open($0.sha256) }
         }
         guard let content = status.here, let file else {
-            throw notCached("the content of \(entity.name)/\(key)", outcome)
+            throw await missingContent(of: "\(entity.name)/\(key)", status, outcome, request)
         }
         try await noteUse(of: content, status.usedAt)
         return Kept(content: content, file: file, status: outcome.map { CacheStatus($0, isMiss: isMiss) })
+    }
+
+    /// Why the cache has no content of a record that it has.
+    private func missingContent(
+        of name: String, _ status: ContentStatus, _ outcome: RefreshOutcome?, _ request: Request
+    ) async -> Problem {
+        // Nothing says where it would be, so the record has none.
+        if status.address == nil { return .notFound("\(name) has no content") }
+        guard outcome == nil, Freshness.isOnlyIfCached(request) else {
+            return await missing("the content of \(name)", outcome)
+        }
+        return Problem(
+            .onlyIfCached, "the content of \(name) is not in the cache, and Cache-Control forbids to ask the upstream",
+            headers: [("Cache-Status", CacheStatus.unasked.text)])
     }
 
     /// Records the time of use to the hour, so that reading a content hardly ever writes.
@@ -151,11 +169,15 @@ extension Handlers {
         guard let plan = entity.content, let contents = engine.contents, let stream = request.stream else {
             throw Problem.unavailable("content cannot be stored")
         }
-        guard try store.contentStatus(of: key, entity.name) != nil else { throw notCached(entity, key) }
+        guard try store.contentStatus(of: key, entity.name) != nil else {
+            throw CacheError.notCached(entity: entity.name, key: key)
+        }
         do {
             let draft = try contents.draft(limit: plan.maximumSize)
             while let bytes = try await Self.next(of: stream) { try draft.write(bytes) }
-            guard draft.size > 0 else { throw Problem.badRequest("the body is empty; send the content as the body") }
+            guard draft.size > 0 else {
+                throw Problem(.incompleteBody, "the body is empty; send the content as the body")
+            }
             let type = try draft.type(saidToBe: request.headers[single: "Content-Type"], among: plan.types)
             let content = try await contents.finish(draft, type: type)
             return try await setContent(
@@ -176,7 +198,7 @@ extension Handlers {
         do {
             return try await stream()
         } catch {
-            throw Problem.badRequest("the body ended early")
+            throw Problem(.incompleteBody, "the body ended early")
         }
     }
 
@@ -196,16 +218,16 @@ extension Handlers {
 
 extension Problem {
     fileprivate static func noThumbnail(_ reason: String) -> Problem {
-        Problem(status: 422, title: "Unprocessable content", detail: "there is no thumbnail: \(reason)")
+        Problem(.noThumbnail, "there is no thumbnail: \(reason)")
     }
 
     fileprivate init(_ error: ContentError, _ plan: ContentPlan) {
         switch error {
-        case .tooLarge: self.init(status: 413, title: "Content too large", detail: "\(error)")
+        case .tooLarge: self.init(.contentTooLarge, "\(error)")
         case .unwelcome:
             self.init(
-                status: 415, title: "Unsupported media type",
-                detail: "\(error); send one of \(plan.types.joined(separator: ", "))")
+                .unsupportedMediaType, "\(error); send one of \(plan.types.joined(separator: ", "))",
+                headers: [("Accept", plan.types.joined(separator: ", "))])
         case .failed: self = .unavailable("\(error)")
         }
     }

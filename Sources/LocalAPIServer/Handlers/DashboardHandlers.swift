@@ -40,9 +40,9 @@ extension Handlers {
         guard let period = DashboardPeriod(rawValue: word) else {
             let known = DashboardPeriod.allCases.map(\.rawValue)
             let near = Suggestion.nearest(to: word, among: known).map { "; did you mean \($0)?" } ?? "."
-            throw .badRequest(
-                "there is no period \(word.prefix(50))\(near) Expected one of \(known.joined(separator: ", "))",
-                field: "period")
+            throw .parameter(
+                "period",
+                "there is no period \(word.prefix(50))\(near) Expected one of \(known.joined(separator: ", "))")
         }
         return period
     }
@@ -52,7 +52,9 @@ extension Handlers {
         let user = try parameters.value("user")
         switch try parameters.value("scope") ?? (user == nil ? "company" : "user") {
         case "company":
-            guard user == nil else { throw .badRequest("user is only allowed with scope=user", field: "user") }
+            guard user == nil else {
+                throw .parameter("user", "user is only allowed with scope=user", .conflictingParameters)
+            }
             return nil
         case "user":
             guard let user, !user.isEmpty else {
@@ -73,7 +75,7 @@ extension Handlers {
     }
 
     private func unanswerable(_ detail: String, field: String) -> Problem {
-        Problem(CacheError.invalid([FieldProblem(field: field, message: detail)]))
+        Problem.parameter(field, detail, .unanswerable)
     }
 
     // MARK: The answer

@@ -41,7 +41,10 @@ extension Handlers {
         let since = try parameters.position("since")
         if let last = request.headers[single: "Last-Event-ID"], !last.isEmpty {
             guard let dash = last.lastIndex(of: "-"), let number = Int64(last[last.index(after: dash)...]), number >= 0
-            else { throw Problem.badRequest("Last-Event-ID is not one of this API; omit it, or send one unchanged") }
+            else {
+                throw Problem.header(
+                    "Last-Event-ID", "Last-Event-ID is not one of this API; omit it, or send one unchanged")
+            }
             try requireEpoch(String(last[..<dash]))
             return number
         }

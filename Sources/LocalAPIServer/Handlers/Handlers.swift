@@ -30,7 +30,8 @@ struct Handlers: Sendable {
         guard let entity = schema[name] else {
             let near = Suggestion.nearest(to: name, among: schema.entities.map(\.name))
             let hint = near.map { "; did you mean \($0)?" } ?? "."
-            throw .notFound(
+            throw Problem(
+                .unknownEntity,
                 "this system has no \(name)\(hint) It has \(schema.entities.map(\.name).joined(separator: ", "))")
         }
         return entity

@@ -40,6 +40,11 @@ extension Handlers {
         let parameters = try QueryParameters(request)
         let removed = try parameters.value("remove")?.split(separator: ",").map(String.init) ?? []
         let id = try number(id)
+        guard !PatchFormat.isMergePatch(request) else {
+            throw Problem(
+                .unsupportedMediaType, "a change in the queue takes its fields as application/json, each as a whole",
+                headers: [("Accept-Patch", PatchFormat.json)])
+        }
         let fields = try object(request)
         let response = try await write(request) { transaction in
             try transaction.correct(id, setting: fields, removing: removed)

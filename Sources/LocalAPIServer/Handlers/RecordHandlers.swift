@@ -1,6 +1,7 @@
 internal import CacheStore
 internal import EntitySchema
 internal import JSONText
+internal import SQLiteStore
 internal import SocketServer
 internal import SyncEngine
 
@@ -30,7 +31,7 @@ extension Handlers {
     func search(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         guard let query = try parameters.searchQuery("q") else {
-            throw Problem.badRequest("q is required: at least two letters or digits", field: "q")
+            throw Problem.parameter("q", "q is required: at least two letters or digits", .missingParameter)
         }
         let limit = try parameters.integer("limit", in: 1...100, else: 20)
         let names = try parameters.value("entity")?.split(separator: ",").map(String.init)
@@ -65,8 +66,9 @@ extension Handlers {
     func update(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let body = try object(request)
         let expected = try EntityTag.expected(by: request)
+        let merging = PatchFormat.isMergePatch(request)
         return try await change(.update, of: entity, request) { transaction in
-            try transaction.update(entity.name, key: key, body, expecting: expected)
+            try transaction.update(entity.name, key: key, body, merging: merging, expecting: expected)
             return (key, .record(try Self.shown(entity, key, transaction)))
         }
     }
@@ -108,13 +110,15 @@ extension Handlers {
     /// The record as the write leaves it.
     static func shown(_ entity: Entity, _ key: String, _ transaction: LocalTransaction) throws -> ShownRecord {
         guard let shown = try transaction.shown(entity.name, key: key) else {
-            throw Problem.notFound("\(entity.name)/\(key) is not in the cache")
+            throw CacheError.notCached(entity: entity.name, key: key)
         }
         return shown
     }
 
     func recordBytes(_ entity: Entity, _ key: String) throws -> [UInt8] {
-        guard let bytes = try store.record(entity.name, key: key) else { throw notCached(entity, key) }
+        guard let bytes = try store.record(entity.name, key: key) else {
+            throw CacheError.notCached(entity: entity.name, key: key)
+        }
         return bytes
     }
 
@@ -126,14 +130,14 @@ extension Handlers {
     func object(_ request: Request) throws(Problem) -> JSONText {
         do {
             let body = try JSONText(request.body)
-            guard body.kind == .object else { throw Problem.badRequest("expected a JSON object") }
+            guard body.kind == .object else { throw Problem.body("", "expected a JSON object") }
             return body
         } catch let error as JSONError {
-            throw .badRequest("the body is \(error)")
+            throw Problem(.malformedJSON, "the body is \(error)")
         } catch let problem as Problem {
             throw problem
         } catch {
-            throw .badRequest("\(error)")
+            throw Problem(.malformedJSON, "\(error)")
         }
     }
 }

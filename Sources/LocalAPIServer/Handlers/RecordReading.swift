@@ -6,27 +6,30 @@ internal import SyncEngine
 
 /// Reading records: from the cache, or through it from the upstream if the cache has none or the caller asks.
 extension Handlers {
-    /// One record; `refresh=true` asks the upstream first, `include=` adds related records, `labels=true` the labels of
-    /// enum values.
+    /// One record; `refresh=true` asks the upstream first and `refresh=false` never, `include=` adds related records,
+    /// `labels=true` the labels of enum values.
     func get(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         var include: [Inclusion] = []
         var labels = false
+        var freshness = Freshness.cachedFirst
         var outcome: RefreshOutcome?
         if request.query != nil {
             let parameters = try QueryParameters(request)
             include = try parameters.inclusions(of: entity, in: schema)
             labels = try parameters.flag("labels")
-            if try parameters.flag("refresh") {
+            freshness = try Freshness(parameters, request)
+            if freshness == .upstreamFirst {
                 outcome = await engine.refresh(entity, key: key)
-                if outcome == .absent { throw Problem.notFound("the upstream has no \(entity.name)/\(key)") }
+                if outcome == .absent { throw await missing("\(entity.name)/\(key)", outcome) }
             }
         }
         if let shown = try store.shown(entity.name, key: key, include: include, labels: labels) {
             return answer(shown, outcome.map { CacheStatus($0, isMiss: false) }, to: request)
         }
-        if outcome == nil { outcome = await engine.refresh(entity, key: key) }
+        if Freshness.isOnlyIfCached(request) { throw await onlyIfCached(entity.name, key) }
+        if outcome == nil, freshness != .cachedOnly { outcome = await engine.refresh(entity, key: key) }
         guard let outcome, let shown = try store.shown(entity.name, key: key, include: include, labels: labels) else {
-            throw notCached(entity, key, outcome)
+            throw await missing(entity.name, key, outcome)
         }
         return answer(shown, CacheStatus(outcome, isMiss: true), to: request)
     }
@@ -75,28 +78,5 @@ extension Handlers {
             "data": .array(entries), "next": .string(next.map { String($0) }),
         ])
         return .json(200, Array(document.bytes))
-    }
-
-    /// Why there is no record to show; `outcome` is nil if the upstream was not asked.
-    func notCached(_ entity: Entity, _ key: String, _ outcome: RefreshOutcome? = nil) -> Problem {
-        notCached("\(entity.name)/\(key)", outcome)
-    }
-
-    func notCached(_ name: String, _ outcome: RefreshOutcome?) -> Problem {
-        switch outcome {
-        case nil, .stored, .local: return .notFound("\(name) is not in the cache")
-        case .absent: return .notFound("neither the cache nor the upstream has \(name)")
-        case .unsupported:
-            return .notFound("\(name) is not in the cache, and the upstream does not serve it by itself")
-        case .unavailable(let reason): return .notFound("\(name) is not in the cache; the upstream: \(reason)")
-        case .failed(let reason):
-            return Problem(
-                status: 502, title: "Bad gateway", detail: "\(name) is not in the cache; the upstream: \(reason)")
-        case .timedOut:
-            return Problem(
-                status: 504, title: "Gateway timeout",
-                detail: "\(name) is not in the cache, and the upstream did not answer in time; try again")
-        case .busy: return .unavailable("\(name) is not in the cache, and too many other records are being fetched")
-        }
     }
 }

@@ -35,7 +35,7 @@ extension Handlers {
         let body = try object(request)
         guard let text = body["for"]?.string, text.wholeMatch(of: /[1-9][0-9]{0,3}[smhd]/) != nil,
             let duration = Duration(text: text), body.members.count == 1
-        else { throw Problem.badRequest("expected {\"for\": \"10m\"}, from 1s to 9999d", field: "for") }
+        else { throw Problem.body("for", "expected {\"for\": \"10m\"}, from 1s to 9999d") }
         return try await write(request) { transaction in
             .document(try transaction.snoozeReminder(id, for: duration).document)
         }
@@ -54,7 +54,7 @@ extension QueryParameters {
         for name in names.split(separator: ",", omittingEmptySubsequences: false) {
             guard let state = Reminder.State(rawValue: String(name)) else {
                 let known = Reminder.State.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .badRequest("there is no state \(name.prefix(50)); use any of \(known)", field: "state")
+                throw .parameter("state", "there is no state \(name.prefix(50)); use any of \(known)")
             }
             states.append(state)
         }
@@ -65,7 +65,7 @@ extension QueryParameters {
         guard let text = try value("cursor") else { return nil }
         let parts = text.split(separator: "_").map { Int64($0) }
         guard parts.count == 2, let time = parts[0], let id = parts[1] else {
-            throw .badRequest("this cursor is not one of this API; send next of the previous page", field: "cursor")
+            throw .parameter("cursor", "this cursor is not one of this API; send next of the previous page")
         }
         return ReminderPlace(dueAt: Timestamp(milliseconds: time), id: id)
     }

@@ -20,7 +20,9 @@ extension Handlers {
         guard let key = try IdempotencyKey(request) else {
             return try await store.write(at: now(), clockOffset: clockOffset, body)
         }
-        let target = [request.method, request.path, request.query ?? ""].joined(separator: "\n") + "\n"
+        var target = [request.method, request.path, request.query ?? ""].joined(separator: "\n") + "\n"
+        // The same bytes mean something else as another patch.
+        if PatchFormat.isMergePatch(request) { target += PatchFormat.mergePatch + "\n" }
         let call = RepeatableCall(key: key.text, request: Array(target.utf8) + request.body)
         let stored = try await store.write(once: call, at: now(), clockOffset: clockOffset) { transaction in
             try body(transaction).stored.text

@@ -2,6 +2,7 @@ internal import CacheStore
 internal import EntitySchema
 internal import JSONText
 internal import Logging
+internal import SQLiteStore
 internal import SocketServer
 
 /// Shows secret fields to callers that name them.
@@ -14,14 +15,14 @@ extension Handlers {
         let parameters = try QueryParameters(request)
         guard let list = try parameters.value("reveal") else { return nil }
         if let other = parameters.items.first(where: { $0.name != "reveal" })?.name {
-            throw Problem.badRequest(
-                "reveal cannot be combined with \(other); ask for the rest by itself", field: other)
+            throw Problem.parameter(
+                other, "reveal cannot be combined with \(other); ask for the rest by itself", .conflictingParameters)
         }
         let names = list.split(separator: ",").map(String.init)
         try requireSecret(names, of: entity)
         let record = try JSONText(recordBytes(entity, key))
         guard let secrets = try store.reveal(names, of: entity.name, key: key) else {
-            throw Problem.notFound("\(entity.name)/\(key) is not in the cache")
+            throw CacheError.notCached(entity: entity.name, key: key)
         }
         log.notice(
             "secrets were shown",
@@ -41,9 +42,8 @@ extension Handlers {
         let stray = names.first { !known.contains($0) }
         guard names.isEmpty || stray != nil || Set(names).count < names.count else { return }
         let has = known.isEmpty ? "it has none" : "it has \(known.joined(separator: ", "))"
-        throw .badRequest(
-            "expected secret fields of \(entity.name), each once\(stray.map { ", not \($0)" } ?? ""); \(has)",
-            field: "reveal")
+        throw .parameter(
+            "reveal", "expected secret fields of \(entity.name), each once\(stray.map { ", not \($0)" } ?? ""); \(has)")
     }
 }
 

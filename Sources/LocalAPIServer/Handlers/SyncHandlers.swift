@@ -48,23 +48,22 @@ extension Handlers {
         for (name, value) in body.members {
             switch name {
             case "full":
-                guard let full = value.boolean else { throw .badRequest("expected true or false", field: "full") }
+                guard let full = value.boolean else { throw .body("full", "expected true or false") }
                 wanted.full = full
             case "delete":
-                guard let delete = value.boolean else { throw .badRequest("expected true or false", field: "delete") }
+                guard let delete = value.boolean else { throw .body("delete", "expected true or false") }
                 isConfirmed = delete
             case "entities":
                 var names: Set<String> = []
                 for element in value.elements { names.insert(try entity(element.plain).name) }
-                guard !names.isEmpty else { throw .badRequest("expected a list of names", field: "entities") }
+                guard !names.isEmpty else { throw .body("entities", "expected a list of names") }
                 wanted.entities = names
-            default: throw .badRequest("a sync has no \(name); it takes entities, full and delete", field: name)
+            default: throw .body(name, "a sync has no \(name); it takes entities, full and delete")
             }
         }
         if isConfirmed {
             guard wanted.full else {
-                throw .badRequest(
-                    "only a full sync finds deletions to confirm; send full: true as well", field: "delete")
+                throw .body("delete", "only a full sync finds deletions to confirm; send full: true as well")
             }
             wanted.deletes = wanted.entities ?? Set(schema.entities.map(\.name))
         }
@@ -186,9 +185,9 @@ extension Problem {
     /// For a caller that waited for a sync.
     fileprivate init(_ error: SyncError) {
         switch error {
-        case .offline(let message): self = .unavailable(message)
-        case .upstream(let message): self.init(status: 502, title: "Bad gateway", detail: message)
-        case .paused: self = .conflict("syncing is paused; POST /v1/sync/resume first")
+        case .offline(let message): self = .unavailable(message, .upstreamUnreachable)
+        case .upstream(let message): self.init(.upstreamFailed, message)
+        case .paused: self.init(.paused, "syncing is paused; POST /v1/sync/resume first")
         case .otherAccount(let account):
             self = .conflict("the token belongs to another account (\(account)) than this cache")
         case .cache(let message): self = .unavailable(message)

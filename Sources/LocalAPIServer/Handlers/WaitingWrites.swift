@@ -110,12 +110,12 @@ private struct PushWait {
         case "pushed": limit = .seconds(timeout)
         case nil:
             guard try parameters.value("timeout") == nil else {
-                throw .badRequest("timeout is only allowed with wait=pushed", field: "timeout")
+                throw .parameter("timeout", "timeout is only allowed with wait=pushed", .conflictingParameters)
             }
             guard let seconds = Preference(request).wait, seconds > 0 else { return nil }
             limit = .seconds(min(seconds, Self.longest))
             preference = "wait=\(min(seconds, Self.longest))"
-        default: throw .badRequest("expected pushed", field: "wait")
+        default: throw .parameter("wait", "expected pushed")
         }
     }
 }

@@ -12,17 +12,23 @@ enum FixedComponents {
           "Cursor": {"type": ["string", "null"], "description": "for the next page; null on the last page"},
           "Fields": {"type": "object", "examples": [{"status": "ready"}]},
           "Problem": {
-            "type": "object", "required": ["type", "title", "status", "detail"],
+            "type": "object", "required": ["type", "title", "status", "code", "detail"],
             "properties": {
               "type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"},
+              "code": {"type": "string", "description": "what went wrong, for programs; each answer lists its codes"},
               "detail": {"type": "string"},
               "errors": {"type": "array", "items": {
-                "type": "object", "required": ["field", "message"],
-                "properties": {"field": {"type": "string"}, "message": {"type": "string"}}}},
+                "type": "object", "required": ["code", "in", "pointer", "field", "message"],
+                "properties": {
+                  "code": {"type": "string"}, "in": {"type": "string", "description": "query, header or body"},
+                  "pointer": {"type": "string", "description": "a JSON pointer into the body; else the name"},
+                  "field": {"type": "string"}, "message": {"type": "string"}}}},
               "dependents": {"type": "array", "items": {"type": "integer"}}},
-            "examples": [{"type": "about:blank", "title": "Unprocessable content", "status": 422,
+            "examples": [{"type": "file:///usr/share/doc/repairminder-sync/errors.md#invalid_fields",
+              "title": "Unprocessable content", "status": 422, "code": "invalid_fields",
               "detail": "status: expected one of open, ready, got \"lost\"",
-              "errors": [{"field": "status", "message": "expected one of open, ready, got \"lost\""}]}]},
+              "errors": [{"code": "unknown_value", "in": "body", "pointer": "/status", "field": "status",
+                "message": "expected one of open, ready, got \"lost\""}]}]},
           "Sync": {
             "type": "object", "required": ["state", "pending_fields", "synced_at", "error"],
             "properties": {
@@ -209,7 +215,7 @@ enum FixedComponents {
             "schema": {"type": "string", "minLength": 2, "maxLength": 200}},
           "thumbnail_size": {"name": "size", "in": "query", "description": "the longest side, in pixels",
             "schema": {"enum": [64, 128, 256, 512, 1024], "default": 256}},
-          "refresh": {"name": "refresh", "in": "query", "description": "ask the upstream first",
+          "refresh": {"name": "refresh", "in": "query", "description": "true asks the upstream first, false never",
             "schema": {"type": "boolean"}},
           "wait_for_sync": {"name": "wait", "in": "query", "schema": {"type": "boolean"}},
           "wait_for_push": {"name": "wait", "in": "query", "description": "answer when the upstream has the change, or after the timeout",
@@ -260,6 +266,8 @@ enum FixedComponents {
             "schema": {"type": "string", "minLength": 1}},
           "if_match": {"name": "If-Match", "in": "header", "description": "* or versions, with commas between",
             "schema": {"type": "string", "pattern": "^(\\*|(W/)?\"[^\"]*\"( *, *(W/)?\"[^\"]*\")*)$"}},
+          "cache_control": {"name": "Cache-Control", "in": "header",
+            "description": "with only-if-cached the upstream is not asked", "schema": {"type": "string"}},
           "if_none_match": {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}},
           "idempotency_key": {"name": "Idempotency-Key", "in": "header",
             "description": "1 to 255 visible ASCII characters, bare or quoted",

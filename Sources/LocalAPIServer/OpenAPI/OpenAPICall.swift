@@ -18,11 +18,12 @@ struct OpenAPICall: Sendable {
         let all = (placeholders + operation.parameters).map { Self.reference("parameters", $0) }
         if !all.isEmpty { members.append(("parameters", .array(all))) }
         if let body = operation.body {
+            var content = Self.content(.json(body))
+            if operation.takesMergePatch {
+                content = content.setting(PatchFormat.mergePatch, to: Self.reference(to: body))
+            }
             members.append(
-                (
-                    "requestBody",
-                    .object(["required": .boolean(!operation.bodyIsOptional), "content": Self.content(.json(body))])
-                ))
+                ("requestBody", .object(["required": .boolean(!operation.bodyIsOptional), "content": content])))
         }
         if !operation.bodyTypes.isEmpty {
             members.append(
@@ -68,11 +69,15 @@ struct OpenAPICall: Sendable {
             if let links, status < 202 { members.append(("links", links)) }
             return (key: String(status), value: JSONText.object(members: members))
         }
-        let identity = isOpen ? [] : [401, 429]
-        let bad = Set(operation.problems + identity + Self.always).sorted().map { status in
+        let bad = problemStatuses.map { status in
             (key: String(status), value: Self.reference("responses", String(status)))
         }
         return good + bad
+    }
+
+    /// The statuses of its problems, in order.
+    var problemStatuses: [Int] {
+        Set(operation.problems + (isOpen ? [] : [401, 429]) + Self.always).sorted()
     }
 
     private static func content(_ content: OpenAPIOperation.Content) -> JSONText {
@@ -114,23 +119,5 @@ struct OpenAPICall: Sendable {
     static let meaning = [
         200: "success", 201: "created", 202: "accepted; not done yet", 204: "done; no content",
         206: "the requested range", 304: "not modified since the version that If-None-Match names",
-    ]
-
-    static let problemMeaning = [
-        400: "malformed JSON, or an invalid parameter", 401: "the token is missing or wrong",
-        403: "the request comes from another site, or its Host does not name the daemon",
-        404: "there is no such record, change, conflict or address",
-        405: "the address or the schema does not allow this method; see Allow",
-        408: "the request did not arrive in time",
-        409: "not possible in the current state",
-        410: "a position in the change log that is no longer kept",
-        412: "the record no longer has the version that If-Match names",
-        413: "a body over 1 MiB, or a content over its limit", 414: "a request line over 8 KiB",
-        415: "a body that is not application/json, or a content of a type that is not accepted",
-        422: "a field that the schema does not have or cannot send, or an invalid value",
-        429: "too many calls; see Retry-After", 431: "header fields over 16 KiB, or more than 100",
-        502: "the upstream failed",
-        503: "the database cannot be read or written right now, or the upstream is unreachable",
-        504: "the upstream was too slow",
     ]
 }

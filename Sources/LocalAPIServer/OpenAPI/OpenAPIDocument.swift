@@ -49,9 +49,10 @@ struct OpenAPIDocument {
 
     private var problems: [(key: String, value: JSONText)] {
         let schema = OpenAPICall.reference("schemas", "Problem")
-        return OpenAPICall.problemMeaning.sorted { $0.key < $1.key }.map { status, meaning in
+        let statuses = Set(calls.flatMap(\.problemStatuses)).sorted()
+        return statuses.map { status in
             let response = JSONText.object([
-                "description": .string(meaning),
+                "description": .string(ProblemCode.meaning(of: status)),
                 "content": .object(["application/problem+json": .object(["schema": schema])]),
             ])
             let headers = OpenAPICall.headers(of: status)

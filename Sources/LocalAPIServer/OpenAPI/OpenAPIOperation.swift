@@ -21,6 +21,8 @@ struct OpenAPIOperation: Sendable {
     /// The component schema of the body; nil without a body.
     var body: String?
     var bodyIsOptional: Bool
+    /// Whether the body may be a merge patch too.
+    var takesMergePatch: Bool
     /// The media types of a body of bytes.
     var bodyTypes: [String]
     var answers: [(status: Int, content: Content)]
@@ -32,6 +34,7 @@ struct OpenAPIOperation: Sendable {
 
     init(
         _ summary: String, parameters: [String] = [], body: String? = nil, bodyIsOptional: Bool = false,
+        takesMergePatch: Bool = false,
         bodyTypes: [String] = [], answers: [(status: Int, content: Content)], problems: [Int] = [],
         leads: (to: String, key: String)? = nil
     ) {
@@ -39,6 +42,7 @@ struct OpenAPIOperation: Sendable {
         self.parameters = parameters
         self.body = body
         self.bodyIsOptional = bodyIsOptional
+        self.takesMergePatch = takesMergePatch
         self.bodyTypes = bodyTypes
         self.answers = answers
         self.problems = problems

@@ -18,6 +18,24 @@ struct CacheStatus {
         }
     }
 
+    /// For an answer without a record.
+    init(missing outcome: RefreshOutcome) {
+        let start = "repairminder-sync; fwd=miss"
+        switch outcome {
+        case .absent: text = "\(start); fwd-status=404"
+        case .unavailable(let reason), .failed(let reason): text = "\(start); detail=\"\(Self.plain(reason))\""
+        case .unsupported: text = "\(start); detail=\"the upstream does not serve it by itself\""
+        case .timedOut: text = "\(start); detail=\"the upstream did not answer in time\""
+        case .busy: text = "\(start); detail=\"too many records are being fetched\""
+        case .stored, .local: text = start
+        }
+    }
+
+    /// For an answer without a record that the upstream was not asked for.
+    static let unasked = CacheStatus(text: "repairminder-sync; detail=\"the upstream was not asked\"")
+
+    private init(text: String) { self.text = text }
+
     /// The reason as the text of a quoted structured field (RFC 9651, 3.3.3), shortened.
     private static func plain(_ reason: String) -> String {
         let bytes = reason.utf8.prefix(200).map { byte in

@@ -42,7 +42,8 @@ enum EntityTag {
         guard !values.isEmpty else { return .any }
         switch condition(values) {
         case nil:
-            throw .badRequest("If-Match takes * or one or more tags as ETag has them, such as \"0123abcd-4567cdef\"")
+            throw .header(
+                "If-Match", "If-Match takes * or one or more tags as ETag has them, such as \"0123abcd-4567cdef\"")
         case .any: return .any
         case .oneOf(let tags):
             // A weak tag never matches here (RFC 9110, 13.1.1).

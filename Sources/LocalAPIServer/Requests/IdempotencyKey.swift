@@ -25,9 +25,7 @@ struct IdempotencyKey {
         text = String(decoding: key, as: UTF8.self)
     }
 
-    private static func problem(_ detail: String) -> Problem {
-        .badRequest("Idempotency-Key: \(detail)", field: "Idempotency-Key")
-    }
+    private static func problem(_ detail: String) -> Problem { .header("Idempotency-Key", detail) }
 
     private static func bare(_ bytes: [UInt8]) -> [UInt8]? {
         bytes.allSatisfy { (0x21...0x7E).contains($0) && !"\"\\,;".utf8.contains($0) } ? bytes : nil

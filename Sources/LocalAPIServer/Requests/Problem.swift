@@ -5,31 +5,45 @@ internal import SocketServer
 
 /// An error as callers see it: a problem document (RFC 9457).
 struct Problem: Error {
-    var status: Int
-    var title: String
+    var code: ProblemCode
     var detail: String
-    var errors: [FieldProblem] = []
+    /// What is wrong with each part of the request; empty if the problem is not about its input.
+    var errors: [InputError] = []
     /// The changes that prevent this one.
     var dependents: [Int64] = []
     var headers: [(name: String, value: String)] = []
     /// Set when the caller may not make this request, whatever it asks.
     var refusal: RefusedCaller?
 
-    var response: Response {
+    init(
+        _ code: ProblemCode, _ detail: String, errors: [InputError] = [],
+        headers: [(name: String, value: String)] = [], refusal: RefusedCaller? = nil
+    ) {
+        self.code = code
+        self.detail = detail
+        self.errors = errors
+        self.headers = headers
+        self.refusal = refusal
+    }
+
+    var status: Int { code.status }
+
+    var document: JSONText {
         var members: [(key: String, value: JSONText)] = [
-            ("type", "about:blank"), ("title", .string(title)), ("status", .integer(status)),
-            ("detail", .string(detail)),
+            ("type", .string(code.type)), ("title", .string(code.title)), ("status", .integer(status)),
+            ("code", .string(code.rawValue)), ("detail", .string(detail)),
         ]
-        if !errors.isEmpty {
-            let list = errors.map { JSONText.object(["field": .string($0.field), "message": .string($0.message)]) }
-            members.append(("errors", .array(list)))
-        }
+        if !errors.isEmpty { members.append(("errors", .array(errors.map(\.document)))) }
         if !dependents.isEmpty {
             members.append(("dependents", .array(dependents.map { JSONText.integer(Int($0)) })))
         }
-        return Response(
+        return .object(members: members)
+    }
+
+    var response: Response {
+        Response(
             status: status, headers: [("Content-Type", "application/problem+json")] + headers,
-            body: Array(JSONText.object(members: members).bytes))
+            body: Array(document.bytes))
     }
 }
 
@@ -45,30 +59,48 @@ enum RefusedCaller: String, Comparable {
 }
 
 extension Problem {
-    static func badRequest(_ detail: String, field: String? = nil) -> Problem {
-        let errors = field.map { [FieldProblem(field: $0, message: detail)] } ?? []
-        return Problem(status: 400, title: "Bad request", detail: detail, errors: errors)
+    /// A parameter of the query that the call cannot use.
+    static func parameter(
+        _ name: String, _ detail: String, _ code: ProblemCode = .invalidParameter
+    ) -> Problem {
+        Problem(code, detail, errors: [InputError(code.rawValue, in: .query, name, detail)])
     }
 
-    static func notFound(_ detail: String) -> Problem {
-        Problem(status: 404, title: "Not found", detail: detail)
+    /// A header field that the call cannot use.
+    static func header(_ name: String, _ detail: String) -> Problem {
+        Problem(
+            .invalidHeader, detail,
+            errors: [InputError(ProblemCode.invalidHeader.rawValue, in: .header, name, detail)])
     }
+
+    /// A member of the body that the call cannot use.
+    static func body(_ member: String, _ detail: String) -> Problem {
+        Problem(.invalidBody, detail, errors: [InputError(ProblemCode.invalidBody.rawValue, in: .body, member, detail)])
+    }
+
+    static func notFound(_ detail: String) -> Problem { Problem(.notFound, detail) }
 
     /// `entity`: the entity whose schema rules out the other methods, if one does.
     static func methodNotAllowed(_ allowed: [String], of entity: String? = nil) -> Problem {
         let list = allowed.joined(separator: ", ")
         let reason = entity.map { "; the schema cannot send other changes of \($0)" } ?? ""
         return Problem(
-            status: 405, title: "Method not allowed", detail: "this address takes \(list)\(reason)",
-            headers: [("Allow", list)])
+            .methodNotAllowed, "this address takes \(list)\(reason)", headers: [("Allow", "\(list), OPTIONS")])
     }
 
-    static func conflict(_ detail: String) -> Problem {
-        Problem(status: 409, title: "Conflict", detail: detail)
+    static func conflict(_ detail: String) -> Problem { Problem(.conflict, detail) }
+
+    static func unavailable(_ detail: String, _ code: ProblemCode = .unavailable) -> Problem {
+        Problem(code, detail, headers: [("Retry-After", "5")])
     }
 
-    static func unavailable(_ detail: String) -> Problem {
-        Problem(status: 503, title: "Unavailable", detail: detail, headers: [("Retry-After", "5")])
+    /// Several mistakes of one request, reported at once; there is at least one.
+    init(_ problems: [Problem]) {
+        self = problems[0]
+        guard problems.count > 1 else { return }
+        if problems.contains(where: { $0.code != code }) { code = .invalidParameter }
+        detail = problems.map(\.detail).joined(separator: "; ")
+        errors = problems.flatMap(\.errors)
     }
 
     /// The problem that reports an error of the cache.
@@ -76,19 +108,28 @@ extension Problem {
         switch error {
         case .invalid(let errors):
             let detail = errors.map { $0.field.isEmpty ? $0.message : "\($0.field): \($0.message)" }
-            self.init(
-                status: 422, title: "Unprocessable content", detail: detail.joined(separator: "; "), errors: errors)
-        case .notFound(let detail): self = .notFound(detail)
-        case .gone(let detail): self.init(status: 410, title: "Gone", detail: detail)
+            self.init(.invalidFields, detail.joined(separator: "; "), errors: errors.map { InputError($0, in: .body) })
+        case .notFound(let detail): self.init(.notFound, detail)
+        case .notCached(let entity, let key): self.init(.notCached, "\(entity)/\(key) is not in the cache")
+        case .gone(let detail): self.init(.gone, detail)
         case .unsupported(_, let entity, let supported):
             let methods = supported.compactMap { ["create": "POST", "update": "PATCH", "delete": "DELETE"][$0] }
             self = .methodNotAllowed(["GET", "HEAD"] + methods, of: entity)
-        case .conflict(let detail): self = .conflict(detail)
+        case .conflict(let detail): self.init(.conflict, detail)
         case .needed(let dependents, let detail):
-            self = .conflict(detail)
+            self.init(.hasDependents, detail)
             self.dependents = dependents
-        case .changed(let detail): self.init(status: 412, title: "Precondition failed", detail: detail)
-        case .badQuery(let field, let message): self = .badRequest(message, field: field)
+        case .changed(let detail): self.init(.versionMismatch, detail)
+        case .badQuery(let field, let message): self = .parameter(field, message)
+        case .badQueries(let problems):
+            self.init(
+                .invalidParameter, problems.map(\.message).joined(separator: "; "),
+                errors: problems.map { problem in
+                    InputError(ProblemCode.invalidParameter.rawValue, in: .query, problem.field, problem.message)
+                })
+        case .keyReused:
+            self.init(.idempotencyKeyReused, "Idempotency-Key: another request had this key; each needs one of its own")
+            errors = [InputError(code.rawValue, in: .header, "Idempotency-Key", detail)]
         case .unwritable(let detail), .damaged(let detail), .failed(let detail), .incompatible(let detail):
             self = .unavailable(detail)
         }

@@ -3,30 +3,40 @@ internal import EntitySchema
 
 /// The query of a list: every item that is not a parameter of lists is a filter.
 extension QueryParameters {
+    /// Throws all mistakes at once.
     func listQuery(of entity: Entity) throws(Problem) -> ListQuery {
         var query = ListQuery(entity: entity.name)
-        query.limit = try integer("limit", in: 1...1000, else: 50)
-        query.cursor = try value("cursor")
-        query.count = try flag("count")
-        query.labels = try flag("labels")
-        query.sort = try sort()
-        query.fields = try value("fields").map { $0.split(separator: ",").map(String.init) }
-        query.search = try searchQuery("q")
-        if let sync = try value("sync") {
-            guard let filter = ListQuery.SyncFilter(rawValue: sync) else {
-                let known = ListQuery.SyncFilter.allCases.map(\.rawValue)
-                let near = Suggestion.nearest(to: sync, among: known).map { "; did you mean \($0)?" } ?? "."
-                throw .badRequest(
-                    "there is no state \(sync.prefix(50))\(near) Expected one of \(known.joined(separator: ", "))",
-                    field: "sync")
-            }
-            query.sync = filter
+        var mistakes = Mistakes()
+        query.limit = mistakes.collect(50) { () throws(Problem) in try integer("limit", in: 1...1000, else: 50) }
+        query.cursor = mistakes.collect(nil) { () throws(Problem) in try value("cursor") }
+        query.count = mistakes.collect(false) { () throws(Problem) in try flag("count") }
+        query.labels = mistakes.collect(false) { () throws(Problem) in try flag("labels") }
+        query.sort = mistakes.collect([]) { () throws(Problem) in try sort() }
+        query.fields = mistakes.collect(nil) { () throws(Problem) in
+            try value("fields").map { $0.split(separator: ",").map(String.init) }
         }
-        let own = ["limit", "cursor", "count", "fields", "q", "sort", "sync", "include", "labels"]
-        for item in items where !own.contains(item.name) {
-            query.filters.append(try filter(item.name, item.value))
+        query.search = mistakes.collect(nil) { () throws(Problem) in try searchQuery("q") }
+        query.sync = mistakes.collect(nil) { () throws(Problem) in try syncFilter() }
+        for item in items where !Self.ofLists.contains(item.name) {
+            mistakes.collect { () throws(Problem) in query.filters.append(try filter(item.name, item.value)) }
         }
+        try mistakes.throwAny()
         return query
+    }
+
+    /// The parameters of lists that are no filters.
+    private static let ofLists = ["limit", "cursor", "count", "fields", "q", "sort", "sync", "include", "labels"]
+
+    private func syncFilter() throws(Problem) -> ListQuery.SyncFilter? {
+        guard let sync = try value("sync") else { return nil }
+        guard let filter = ListQuery.SyncFilter(rawValue: sync) else {
+            let known = ListQuery.SyncFilter.allCases.map(\.rawValue)
+            let near = Suggestion.nearest(to: sync, among: known).map { "; did you mean \($0)?" } ?? "."
+            throw .parameter(
+                "sync",
+                "there is no state \(sync.prefix(50))\(near) Expected one of \(known.joined(separator: ", "))")
+        }
+        return filter
     }
 
     /// The query of the queue.
@@ -52,7 +62,7 @@ extension QueryParameters {
         }
         guard let comparison = ListQuery.Filter.Comparison(rawValue: String(parts[1])) else {
             let known = ListQuery.Filter.Comparison.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .badRequest("there is no comparison \(parts[1]); use one of \(known)", field: name)
+            throw .parameter(name, "there is no comparison \(parts[1]); use one of \(known)")
         }
         return ListQuery.Filter(field: String(parts[0]), comparison: comparison, values: [value])
     }

@@ -7,30 +7,33 @@ struct QueryParameters {
     init(_ request: Request) throws(Problem) {
         guard let items = PercentCoding.parameters(request.query),
             items.allSatisfy({ !$0.name.utf8.contains(0) && !$0.value.utf8.contains(0) })
-        else { throw .badRequest("the query has a broken %-escape or is not UTF-8 text") }
+        else { throw Problem(.malformedQuery, "the query has a broken %-escape or is not UTF-8 text") }
         self.items = items
     }
 
     /// The value of a parameter that may occur once; nil when it is missing.
     func value(_ name: String) throws(Problem) -> String? {
         let values = items.filter { $0.name == name }
-        guard values.count <= 1 else { throw .badRequest("\(name) is given more than once", field: name) }
+        guard values.count <= 1 else { throw .parameter(name, "\(name) is given more than once", .repeatedParameter) }
         return values.first?.value
     }
 
-    func flag(_ name: String) throws(Problem) -> Bool {
-        guard let value = try value(name) else { return false }
+    func flag(_ name: String) throws(Problem) -> Bool { try optionalFlag(name) ?? false }
+
+    /// Nil when it is missing.
+    func optionalFlag(_ name: String) throws(Problem) -> Bool? {
+        guard let value = try value(name) else { return nil }
         switch value {
         case "true", "1", "": return true
         case "false", "0": return false
-        default: throw .badRequest("expected true or false", field: name)
+        default: throw .parameter(name, "expected true or false")
         }
     }
 
     func integer(_ name: String, in range: ClosedRange<Int>, else standard: Int) throws(Problem) -> Int {
         guard let text = try value(name) else { return standard }
         guard let number = Int(text), range.contains(number) else {
-            throw .badRequest("expected a whole number from \(range.lowerBound) to \(range.upperBound)", field: name)
+            throw .parameter(name, "expected a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
@@ -39,7 +42,7 @@ struct QueryParameters {
     func position(_ name: String) throws(Problem) -> Int64? {
         guard let text = try value(name) else { return nil }
         guard let number = Int64(text), number >= 0 else {
-            throw .badRequest("expected a position in the change log, 0 or greater", field: name)
+            throw .parameter(name, "expected a position in the change log, 0 or greater")
         }
         return number
     }

@@ -13,14 +13,19 @@ struct RequestShape: Sendable {
         if request.query != nil, let parameters { try Self.check(QueryParameters(request), against: parameters) }
         // An empty object asks for nothing, and many clients send one with every POST.
         guard takesBody || request.body.isEmpty || request.body == Array("{}".utf8) else {
-            throw .badRequest("this call takes no body; send it without one")
+            throw Problem(.unexpectedBody, "this call takes no body; send it without one")
         }
     }
 
     private static func check(_ query: QueryParameters, against known: [String]) throws(Problem) {
-        guard let stray = query.items.first(where: { !known.contains($0.name) })?.name else { return }
-        let near = Suggestion.nearest(to: stray, among: known).map { "; did you mean \($0)?" } ?? "."
+        let strays = query.items.map(\.name).filter { !known.contains($0) }
+        guard !strays.isEmpty else { return }
         let takes = known.isEmpty ? "It takes none" : "It takes \(known.joined(separator: ", "))"
-        throw .badRequest("this address has no parameter \(stray.prefix(50))\(near) \(takes)", field: stray)
+        let problems = strays.map { stray in
+            let near = Suggestion.nearest(to: stray, among: known).map { "; did you mean \($0)?" } ?? "."
+            return Problem.parameter(
+                stray, "this address has no parameter \(stray.prefix(50))\(near) \(takes)", .unknownParameter)
+        }
+        throw Problem(problems)
     }
 }

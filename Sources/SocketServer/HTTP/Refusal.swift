@@ -4,6 +4,22 @@ package struct Refusal: Error, Equatable {
     /// A sentence for the caller that says what is wrong and what to do. Plain ASCII without quotes or backslashes.
     package var detail: String
 
+    /// What is wrong, for programs.
+    var code: String {
+        switch status {
+        case 400: "malformed_request"
+        case 408: "request_timeout"
+        case 413: "content_too_large"
+        case 414: "target_too_long"
+        case 417: "unknown_expectation"
+        case 431: "head_too_large"
+        case 501: "unknown_coding"
+        case 503: "unavailable"
+        case 505: "unknown_version"
+        default: "server_error"
+        }
+    }
+
     static func badRequest(_ detail: String) -> Refusal { Refusal(status: 400, detail: detail) }
     static func tooLarge(_ detail: String) -> Refusal { Refusal(status: 413, detail: detail) }
 

@@ -55,8 +55,10 @@ struct ResponseWriter {
     /// An error as a problem document (RFC 9457).
     static func problem(_ refusal: Refusal) -> Response {
         let title = reason(refusal.status)
-        let body =
-            #"{"type":"about:blank","title":"\#(title)","status":\#(refusal.status),"detail":"\#(refusal.detail)"}"#
+        let body = """
+            {"type":"about:blank","title":"\(title)","status":\(refusal.status),"code":"\(refusal.code)",\
+            "detail":"\(refusal.detail)"}
+            """
         return Response(
             status: refusal.status, headers: [("Content-Type", "application/problem+json")], body: [UInt8](body.utf8))
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheStore
+import JSONText
 import LocalAPI
 internal import SQLiteStore
 import SocketServer
@@ -10,10 +11,20 @@ struct CommandFailure: Error, Equatable {
     var status: CommandStatus
     /// Empty when the status says everything.
     var message: String
+    /// The problem document of the daemon, if that is where the error comes from.
+    private var problem: JSONText?
 
     init(_ status: CommandStatus, _ message: String) {
         self.status = status
         self.message = message
+    }
+
+    /// The error for programs: the daemon's problem document unchanged, else one with the same members.
+    var document: JSONText {
+        problem
+            ?? .object([
+                "title": .string(status.meaning), "code": .string(status.code), "detail": .string(message),
+            ])
     }
 
     init(_ error: ConfigurationError) {
@@ -27,6 +38,7 @@ struct CommandFailure: Error, Equatable {
             case .problem(let problem): Self.message(of: problem)
             }
         self.init(CommandStatus(error), message)
+        if case .problem(let problem) = error { self.problem = problem.document }
     }
 
     /// Maps any error thrown by a command; nil for errors that ArgumentParser reports itself.

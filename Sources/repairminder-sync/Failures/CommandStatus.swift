@@ -26,6 +26,21 @@ enum CommandStatus: Int32, CaseIterable, Sendable {
         }
     }
 
+    /// Its name for programs, of an error that is not the daemon's.
+    var code: String {
+        switch self {
+        case .done: "done"
+        case .usage: "usage"
+        case .badData: "bad_data"
+        case .notFound: "not_found"
+        case .unreachable: "daemon_unreachable"
+        case .internalError: "internal_error"
+        case .temporaryFailure: "temporary_failure"
+        case .notAllowed: "not_allowed"
+        case .badConfiguration: "bad_configuration"
+        }
+    }
+
     init(_ error: LocalAPIError) {
         switch error {
         case .unreachable: self = .unreachable

@@ -189,7 +189,7 @@ struct CorrectedChangeTests {
         let order = try await cache.make("orders", #"{"notes":"n"}"#)
         try await settle(cache, .acknowledged(record: JSONText(parsing: #"{"id":"srv-1"}"#)))
         try await cache.store.delete("orders", key: order, at: now)
-        await #expect(throws: CacheError.notFound("orders/\(order) is not in the cache")) {
+        await #expect(throws: CacheError.notCached(entity: "orders", key: order)) {
             try await edit(cache, order, #"{"notes":"x"}"#)
         }
     }

@@ -181,7 +181,7 @@ struct ContentTests {
     @Test func `is read-only without an upload in the schema`() async throws {
         let answer = try await call("PUT", "/v1/scans/s/content", body: [Self.png])
         #expect(answer.status == 405)
-        #expect(answer.header("Allow") == "GET, HEAD")
+        #expect(answer.header("Allow") == "GET, HEAD, OPTIONS")
         #expect(api.streamLimit("PUT", "/v1/scans/s/content") == nil)
         #expect(api.streamLimit("PUT", "/v1/photos/s/content") == 100)
         #expect(api.streamLimit("POST", "/v1/photos/s/content") == nil)

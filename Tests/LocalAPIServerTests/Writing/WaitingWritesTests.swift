@@ -200,6 +200,6 @@ struct WaitingWritesTests {
         #expect(answer.status == 200)
         #expect(answer.json["data"]?.elements.map { $0["kind"]?.string } == ["upserted", "queued"])
         #expect(await api.call("GET", "/v1/orders/missing/history").status == 404)
-        #expect(await api.call("POST", "/v1/orders/a/history", body: "{}").header("Allow") == "GET, HEAD")
+        #expect(await api.call("POST", "/v1/orders/a/history", body: "{}").header("Allow") == "GET, HEAD, OPTIONS")
     }
 }

@@ -1,0 +1,46 @@
+internal import EntitySchema
+internal import JSONText
+
+/// Bodies that a caller has read, edited and sent back.
+extension ChangeWriter {
+    /// The members that answers add to a record.
+    private static let added: Set<String> = ["_sync", "_include", "_labels", "_next"]
+
+    /// Nil if the body has none of the members that answers add.
+    static func withoutAdded(_ body: JSONText) -> JSONText? {
+        let members = body.members
+        let own = members.filter { !added.contains($0.key) }
+        return own.count < members.count ? .object(members: own) : .none
+    }
+
+    /// What `given` changes in a record that has one of the keys `names`: without the members that answers add, its key,
+    /// and what it has already, be it a field that cannot be written or a value that the schema does not know.
+    func changes(in given: JSONText, to document: JSONText, named names: [String]) -> JSONText {
+        let members = given.members
+        // Of two values for one field, neither may be dropped silently.
+        guard Set(members.map(\.key)).count == members.count else { return given }
+        let read = sealer.shown(document)
+        return .object(
+            members: members.filter { name, value in
+                if Self.added.contains(name) { return false }
+                if name == entity.key, names.contains(value.plain) { return false }
+                let old = entity.value(of: name, in: read) ?? (entity[field: name] == nil ? .none : .null)
+                return old?.isEquivalent(to: value) != true
+            })
+    }
+
+    /// The fields of `patch` with its objects merged into those of the record (RFC 7396). A null at the top is kept: it
+    /// sets the field to null.
+    ///
+    /// Throws `.conflict` if an object has a secret that cannot be decrypted, because it would be lost.
+    func merged(_ patch: JSONText, into document: JSONText) throws -> JSONText {
+        let members = patch.members
+        guard members.contains(where: { $0.value.kind == .object }) else { return patch }
+        let opened = try sealer.opened(document)
+        return .object(
+            members: members.map { name, value in
+                guard value.kind == .object else { return (key: name, value: value) }
+                return (key: name, value: (entity.value(of: name, in: opened) ?? .null).merged(with: value))
+            })
+    }
+}

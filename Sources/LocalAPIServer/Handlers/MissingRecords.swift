@@ -1,0 +1,65 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import SQLiteStore
+internal import SocketServer
+internal import SyncEngine
+
+/// Why there is no record to show: it does not exist (`not_found`), or the cache cannot know now (`not_cached`).
+extension Handlers {
+    /// `outcome` is nil if the upstream was not asked.
+    func missing(_ entity: String, _ key: String, _ outcome: RefreshOutcome? = nil) async -> Problem {
+        let name = "\(entity)/\(key)"
+        do {
+            if let absence = try store.absence(of: key, entity) { return .notFound(Self.text(absence, name)) }
+        } catch {
+            return (error as? CacheError).map { Problem($0) } ?? .unavailable("\(error)")
+        }
+        return await missing(name, outcome)
+    }
+
+    /// The same for a thing of which the cache never knows that it does not exist.
+    func missing(_ name: String, _ outcome: RefreshOutcome?) async -> Problem {
+        let start = "\(name) is not in the cache"
+        var problem =
+            switch outcome {
+            case .absent: Problem.notFound("neither the cache nor the upstream has \(name)")
+            case nil, .stored, .local: Problem(.notCached, start)
+            case .unsupported: Problem(.notCached, "\(start), and the upstream does not serve it by itself")
+            case .unavailable(let reason): Problem(.notCached, "\(start); the upstream: \(reason)")
+            case .failed(let reason): Problem(.upstreamFailed, "\(start); the upstream: \(reason)")
+            case .timedOut:
+                Problem(.upstreamTimeout, "\(start), and the upstream did not answer in time; try again")
+            case .busy: Problem.unavailable("\(start), and too many other records are being fetched")
+            }
+        if let outcome { problem.headers.append(("Cache-Status", CacheStatus(missing: outcome).text)) }
+        guard problem.code == .notCached else { return problem }
+        if outcome == nil { problem.headers.append(("Cache-Status", CacheStatus.unasked.text)) }
+        problem.headers.append(("Retry-After", String(await secondsToNextTry())))
+        return problem
+    }
+
+    /// For a caller that takes an answer from the cache or none (`Cache-Control: only-if-cached`).
+    func onlyIfCached(_ entity: String, _ key: String) async -> Problem {
+        let problem = await missing(entity, key)
+        guard problem.code == .notCached else { return problem }
+        return Problem(
+            .onlyIfCached, "\(entity)/\(key) is not in the cache, and Cache-Control forbids to ask the upstream",
+            headers: [("Cache-Status", CacheStatus.unasked.text)])
+    }
+
+    private static func text(_ absence: KnownAbsence, _ name: String) -> String {
+        switch absence {
+        case .deletedHere: "\(name) was deleted"
+        case .localOnly: "there is no \(name); such records are only on this machine"
+        case .notListed: "there is no \(name): the upstream's list did not have it when it was last read"
+        }
+    }
+
+    /// Until the upstream takes calls again, or the next pull begins.
+    private func secondsToNextTry() async -> Int64 {
+        let status = await engine.status()
+        guard let time = status.retryAfter ?? status.nextSyncAt else { return 30 }
+        return min(max(time.since(now()).components.seconds + 1, 1), 3600)
+    }
+}

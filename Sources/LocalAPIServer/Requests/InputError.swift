@@ -1,0 +1,39 @@
+internal import JSONText
+internal import SQLiteStore
+
+/// What is wrong with one part of a request: an element of `errors` in a problem document.
+struct InputError: Sendable {
+    /// The part of the request that has it.
+    enum Place: String, Sendable { case query, header, body }
+
+    /// A code of `FieldProblem` for a field of the body, else one of `ProblemCode`.
+    var code: String
+    var place: Place
+    /// The name of the parameter, the header field or the member of the body; empty for the whole body.
+    var field: String
+    var message: String
+
+    init(_ code: String, in place: Place, _ field: String, _ message: String) {
+        self.code = code
+        self.place = place
+        self.field = field
+        self.message = message
+    }
+
+    init(_ problem: FieldProblem, in place: Place) {
+        self.init(problem.code.rawValue, in: place, problem.field, problem.message)
+    }
+
+    var document: JSONText {
+        .object([
+            "code": .string(code), "in": .string(place.rawValue), "pointer": .string(pointer),
+            "field": .string(field), "message": .string(message),
+        ])
+    }
+
+    /// A JSON pointer into the body (RFC 6901); elsewhere the name.
+    private var pointer: String {
+        guard place == .body, !field.isEmpty else { return field }
+        return "/" + field.replacing("~", with: "~0").replacing("/", with: "~1")
+    }
+}

@@ -1,0 +1,91 @@
+import CacheStore
+import EntitySchema
+import JSONText
+import Testing
+import Upstream
+
+@Suite("Why a record is not there")
+struct MissingRecordTests {
+    private func code(_ answer: TestAPI.Answer) -> String? { answer.json["code"]?.string }
+
+    @Test("what the upstream does not have is not found; what cannot be asked for is not cached")
+    func codes() async throws {
+        let absent = try await TestAPI.filled(upstream: OneRecordUpstream()).call("GET", "/v1/orders/n")
+        #expect(absent.status == 404 && code(absent) == "not_found")
+        #expect(absent.header("Cache-Status") == "repairminder-sync; fwd=miss; fwd-status=404")
+        #expect(absent.header("Retry-After") == nil)
+        let unreachable = try await TestAPI.filled().call("GET", "/v1/orders/n")
+        #expect(unreachable.status == 404 && code(unreachable) == "not_cached")
+        #expect(unreachable.header("Cache-Status") == #"repairminder-sync; fwd=miss; detail="unreachable""#)
+        #expect(try #require(Int(unreachable.header("Retry-After") ?? "")) > 0)
+    }
+
+    @Test("a record that was deleted here is not found, whatever the call")
+    func deleted() async throws {
+        let api = try TestAPI(deletes: true)
+        _ = try await api.store.apply(PulledPage(entity: "orders", records: #"[{"id":"a"}]"#), at: TestAPI.now)
+        #expect(await api.call("DELETE", "/v1/orders/a").status == 204)
+        for (method, path, body) in [
+            ("GET", "/v1/orders/a", ""), ("PATCH", "/v1/orders/a", #"{"status":"open"}"#),
+            ("DELETE", "/v1/orders/a", ""),
+            ("GET", "/v1/orders/a/messages", ""), ("POST", "/v1/orders/a/messages", #"{"text":"x"}"#),
+        ] {
+            let answer = await api.call(method, path, body: body)
+            #expect(answer.status == 404 && code(answer) == "not_found", "\(method) \(path)")
+        }
+    }
+
+    @Test("a write to a record that is not cached says so, since the upstream may have it")
+    func writes() async throws {
+        let answer = try await TestAPI.filled().call("PATCH", "/v1/orders/n", body: #"{"status":"open"}"#)
+        #expect(answer.status == 404 && code(answer) == "not_cached")
+        #expect(answer.header("Retry-After") != nil)
+    }
+
+    @Test("records kept only on this machine, and those of lists that were read whole, are not found")
+    func known() async throws {
+        let api = try TestAPI(
+            yaml: """
+                schema: shop
+                upstream: { base_url: "http://localhost" }
+                entities:
+                  memos: { local: true, fields: { id: { type: string } } }
+                  states:
+                    fields: { id: { type: string } }
+                    pull: { call: POST /states }
+                """)
+        #expect(code(await api.call("GET", "/v1/memos/x")) == "not_found")
+        #expect(code(await api.call("GET", "/v1/states/x")) == "not_cached")
+        let page = PulledPage(entity: "states", records: #"[{"id":"a"}]"#)
+        _ = try await api.store.apply(page, at: TestAPI.now)
+        try await api.store.setCursor(of: "states", to: PullCursor(lastSyncedAt: TestAPI.now))
+        #expect(code(await api.call("GET", "/v1/states/x")) == "not_found")
+    }
+
+    @Test("with only-if-cached, or refresh=false, the upstream is never asked")
+    func neverAsked() async throws {
+        let new = JSONText.object(["id": "n", "status": "open"])
+        let upstream = OneRecordUpstream(["orders/n": new])
+        let api = try await TestAPI.filled(upstream: upstream)
+        let forbidden = await api.call(
+            "GET", "/v1/orders/n", headers: ["Cache-Control": "max-age=60, Only-If-Cached"])
+        #expect(forbidden.status == 504 && code(forbidden) == "only_if_cached")
+        #expect(forbidden.header("Cache-Status") == #"repairminder-sync; detail="the upstream was not asked""#)
+        let unasked = await api.call("GET", "/v1/orders/n?refresh=false")
+        #expect(unasked.status == 404 && code(unasked) == "not_cached")
+        #expect(unasked.header("Retry-After") != nil)
+        #expect(upstream.asked.isEmpty)
+        let cached = await api.call("GET", "/v1/orders/a", headers: ["Cache-Control": "only-if-cached"])
+        #expect(cached.status == 200)
+        #expect(await api.call("GET", "/v1/orders/a?refresh=false").status == 200)
+        #expect(await api.call("GET", "/v1/orders/n").status == 200)
+        #expect(upstream.asked == ["orders/n"])
+    }
+
+    @Test("refresh=true and only-if-cached contradict each other")
+    func contradiction() async throws {
+        let answer = try await TestAPI.filled().call(
+            "GET", "/v1/orders/a?refresh=true", headers: ["Cache-Control": "only-if-cached"])
+        #expect(answer.status == 400 && code(answer) == "conflicting_parameters")
+    }
+}
