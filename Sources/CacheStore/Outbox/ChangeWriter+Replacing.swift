@@ -6,7 +6,7 @@ internal import SQLiteStore
 /// Writing a whole record under a key that the caller gives.
 extension ChangeWriter {
     /// The members that answers add to a record; a caller may send back what it has read.
-    private static let added: Set<String> = ["_sync", "_include", "_labels", "_next"]
+    private static let added: Set<String> = ["_sync", "_include", "_labels", "_server", "_next"]
 
     /// Makes the record what `given` says, or creates it; returns whether it was created.
     ///
