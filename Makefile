@@ -1,6 +1,6 @@
 # The commands for developers and CI. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help packages build check test test-all lint demo bench bench-setup simulate model fuzz sanitize fuzz-api torture histories completions man deb \
+.PHONY: help packages build check test test-all lint demo bench bench-setup simulate model fuzz sanitize fuzz-api page-test torture histories completions man deb \
     boot conventions mutants clean
 
 help:            ## list these commands
@@ -56,6 +56,9 @@ torture: build   ## inject faults into the built daemon (crashes, power cuts, â€
 
 conventions: build ## drive the built daemon against servers of other conventions; ARGS="drf rails" for some
 	Tests/Conventions/run $(ARGS)
+
+page-test: packages ## tell the story of the page in Chromium (Debian: chromium, chromium-driver); ARGS="offline conflict" for some
+	@Tests/Page/run $(ARGS) || [ $$? -eq 77 ]
 
 histories:       ## test the checker of the fault tests' histories, or run it on FILES
 	Tests/Torture/histories/$(if $(FILES),check $(FILES),test_checker.py)

@@ -56,7 +56,7 @@ function stateParts(now, speed) {
       now.upstream.retry_after && fact("Asked to wait", time(now.upstream.retry_after, true)),
       fact("Schema", now.schema),
       fact("Last sync", time(now.last_sync_at, true)),
-      !isPaused && fact("Next sync", now.state === "syncing" ? "now" : time(now.next_sync_at, true)),
+      !isPaused && fact("Next sync", nextSync(now)),
     ),
     el(
       "div",
@@ -68,6 +68,11 @@ function stateParts(now, speed) {
       now.failed > 0 && button(`Retry all ${count(now.failed)} failed`, retryAll),
     ),
   ];
+}
+
+function nextSync(now) {
+  if (now.state === "syncing") return "now";
+  return Date.parse(now.next_sync_at) < Date.now() ? "as soon as possible" : time(now.next_sync_at, true);
 }
 
 const retryAll = () => attempt(() => send("POST", path("pending", "retry")), "All failed changes are tried again");
