@@ -30,13 +30,11 @@ function parse(text) {
   );
 }
 
-export const isNumber = (value) => typeof value === "number" || value instanceof ExactNumber;
-
 /** Whether two values are the same JSON. */
 export const isSame = (one, other) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 
 /** An answer that is not a success. Its message is the API's `detail`, for people. */
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(status, problem) {
     super(problem?.detail ?? `the daemon answered ${status}`);
     this.status = status;

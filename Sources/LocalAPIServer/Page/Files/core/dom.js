@@ -18,11 +18,6 @@ export function el(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
 
-/** The same for a drawing. */
-export function svg(name, attributes = {}, ...children) {
-  return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
-}
-
 export function replace(node, ...children) {
   node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
 }

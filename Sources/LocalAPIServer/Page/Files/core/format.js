@@ -21,7 +21,7 @@ export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? 
 const units = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
 
 /** "in 3 minutes", "2 hours ago". */
-export function ago(time, now = Date.now()) {
+function ago(time, now = Date.now()) {
   const seconds = Math.round((Date.parse(time) - now) / 1000);
   if (Math.abs(seconds) < 5) return "just now";
   const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size);

@@ -14,7 +14,7 @@ const tones = { queued: "", uploading: "busy", waiting: "warn", blocked: "warn",
 const operations = { create: "Create", update: "Change", delete: "Delete", content: "Upload to" };
 
 /** What a change does, in words. */
-export const changeTitle = (change) => `${operations[change.operation] ?? change.operation} ${change.entity}/${change.record_id}`;
+const changeTitle = (change) => `${operations[change.operation] ?? change.operation} ${change.entity}/${change.record_id}`;
 
 /** `known` is the schema; `reload()` is called after the change was corrected, retried or discarded. */
 export function changeCard(change, known, reload) {

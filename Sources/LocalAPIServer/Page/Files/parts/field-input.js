@@ -108,7 +108,7 @@ function json(field, id, value) {
 }
 
 /** A time as `datetime-local` takes it: in the reader's time zone, without one. */
-export function localTime(text) {
+function localTime(text) {
   const date = new Date(text ?? NaN);
   if (Number.isNaN(date.getTime())) return "";
   return new Date(date.getTime() - date.getTimezoneOffset() * 60000).toISOString().slice(0, 19);

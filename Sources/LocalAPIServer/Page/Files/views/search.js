@@ -2,7 +2,7 @@
 
 import { get, path } from "../core/api.js";
 import { el, link, replace } from "../core/dom.js";
-import { counted, label } from "../core/format.js";
+import { count, label } from "../core/format.js";
 import { places } from "../core/schema.js";
 import { empty, problem } from "../parts/notices.js";
 
@@ -16,7 +16,7 @@ export async function showSearch(view, _, parameters) {
     const { data, complete } = await get(path("search"), { q: words, limit: 50 }, view.signal);
     replace(
       list,
-      el("p", { class: "soft" }, data.length === 50 ? "The best 50 matches." : counted(data.length, "match").replace("matchs", "matches"), !complete && " Records are still being indexed: search again in a minute."),
+      el("p", { class: "soft" }, data.length === 50 ? "The best 50 matches." : data.length === 1 ? "One match." : `${count(data.length)} matches.`, !complete && " Records are still being indexed: search again in a minute."),
       data.length === 0 && empty("Every word must occur in the record; the last may be its beginning."),
       el("ul", { class: "hits" }, data.map(hit)),
     );
