@@ -1,6 +1,6 @@
 # The commands for developers and CI. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help packages build check test test-all lint demo bench bench-setup simulate model fuzz sanitize fuzz-api torture histories completions man deb \
+.PHONY: help packages build check test test-all lint demo bench bench-setup simulate model fuzz sanitize fuzz-api page-test torture histories completions man deb \
     boot interop conventions mutants clean
 
 help:            ## list these commands
@@ -60,6 +60,9 @@ conventions: build ## drive the built daemon against servers of other convention
 
 interop: build   ## let other programs judge the built daemon: REDbot, promtool, slowhttptest, …; ARGS="slow" for some
 	Tests/Interop/run $(ARGS)
+
+page-test: packages ## tell the story of the page in Chromium (Debian: chromium, chromium-driver); ARGS="offline conflict" for some
+	@Tests/Page/run $(ARGS) || [ $$? -eq 77 ]
 
 histories:       ## test the checker of the fault tests' histories, or run it on FILES
 	Tests/Torture/histories/$(if $(FILES),check $(FILES),test_checker.py)

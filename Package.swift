@@ -76,7 +76,7 @@ let package = Package(
                 "SQLiteStore", "SchemaDrift", "SocketServer", "SyncEngine",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: strict),
+            resources: [.embedInCode("Page/Files")], swiftSettings: strict),
         .target(name: "LocalAPI", dependencies: ["JSONText"], swiftSettings: strict),
         .executableTarget(
             name: "repairminder-sync",

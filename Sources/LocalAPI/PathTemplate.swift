@@ -23,7 +23,7 @@ extension PathTemplate {
     // MARK: The daemon
 
     package static let statusPage = PathTemplate("/")
-    package static let styleSheet = PathTemplate("/style.css")
+    package static let pageFile = PathTemplate("/page/{file}")
     package static let alive = PathTemplate("/healthz")
     package static let ready = PathTemplate("/readyz")
     package static let metrics = PathTemplate("/metrics")

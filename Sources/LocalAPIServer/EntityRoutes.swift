@@ -26,7 +26,7 @@ struct EntityRoutes {
             OpenAPIOperation(
                 "One record of \(entity.name)",
                 parameters: EntityParameters(schema: schema, entity: entity).ofOne
-                    + ["labels", "refresh", "cache_control", "if_none_match"],
+                    + ["labels", "server", "refresh", "cache_control", "if_none_match"],
                 answers: [(200, .json(RecordSchemas.record(entity))), (304, .nothing)], problems: [404, 502, 504])
         ) { [entity] handlers, request, id in
             if let secrets = try handlers.revealed(entity, id, request) { return secrets }

@@ -12,7 +12,8 @@ struct RouteTable: Sendable {
     init(_ schema: EntitySchema) {
         let names = ParameterComponents(schema: schema).queryNames()
         let routes =
-            Self.daemon + Self.schema + Self.syncing + Self.queue + Self.conflicts + Self.watching + Self.reminders
+            Self.daemon + Self.page + Self.schema + Self.syncing + Self.queue + Self.conflicts + Self.watching
+            + Self.reminders
             + [Self.dashboard(isDocumented: schema.dashboard != nil)]
             + schema.entities.flatMap { EntityRoutes(schema: schema, entity: $0).all }
         self.routes = routes.map { route in
@@ -44,16 +45,17 @@ struct RouteTable: Sendable {
         .fixed("GET", .openAPI, OpenAPIOperation("This document", answers: [(200, .json("OpenAPI"))])) {
             handlers, _, _ in try handlers.openAPI()
         },
-        .fixed("GET", .statusPage, OpenAPIOperation("The status page", answers: [(200, .text("text/html"))])) {
+        .fixed("GET", .statusPage, OpenAPIOperation("The page for people", answers: [(200, .text("text/html"))])) {
             handlers, _, _ in try await handlers.statusPage()
         },
-        .fixed(
-            "GET", .styleSheet,
-            OpenAPIOperation("The style sheet of the status page", answers: [(200, .text("text/css"))])
-        ) { _, _, _ in
-            StatusPage.styleSheet
-        },
     ]
+
+    private static let page = PageFile.all.map { file in
+        Route(
+            method: "GET", template: .pageFile, path: file.path, isDocumented: false,
+            operation: OpenAPIOperation("A file of the page", parameters: ["if_none_match"], answers: []),
+            handler: { _, request, _ in file.response(to: request) })
+    }
 
     // MARK: The schema
 

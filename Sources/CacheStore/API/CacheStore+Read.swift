@@ -225,3 +225,24 @@ extension CacheStore {
         }
     }
 }
+
+/// The upstream's side of a record with queued changes.
+extension CacheStore {
+    /// What the upstream last said of the fields that queued changes set, secret fields left out; null without a value.
+    /// Nil when the upstream has no such record, or none is cached. A former key is followed.
+    package func serverValues(of entity: String, key: String) throws -> JSONText? {
+        let table = try table(entity)
+        let sql = "SELECT _remote, _local FROM \(table.name) WHERE _key = ? AND _deleted = 0"
+        let row = try snapshot { db in
+            try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [KeyAlias.current(of: key, entity, db)])
+        }
+        guard let row, let text: String = row[0] else { return nil }
+        let remote = sealers[entity].open(try JSONText(parsing: text)).record
+        let local = try (row[1] as String?).map { try JSONText(parsing: $0) }
+        let touched = Set(table.entity.touchedFields.map(\.name))
+        let names = (local?.members ?? []).map(\.key).filter { name in
+            table.entity[field: name]?.secret != true && !touched.contains(name)
+        }
+        return .object(members: names.map { (key: $0, value: table.entity.value(of: $0, in: remote) ?? .null) })
+    }
+}

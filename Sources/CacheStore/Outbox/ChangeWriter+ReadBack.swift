@@ -4,7 +4,7 @@ internal import JSONText
 /// Bodies that a caller has read, edited and sent back.
 extension ChangeWriter {
     /// The members that answers add to a record.
-    private static let added: Set<String> = ["_sync", "_include", "_labels", "_next"]
+    private static let added: Set<String> = ["_sync", "_include", "_labels", "_server", "_next"]
 
     /// Nil if the body has none of the members that answers add.
     static func withoutAdded(_ body: JSONText) -> JSONText? {

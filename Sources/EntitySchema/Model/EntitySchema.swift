@@ -29,8 +29,8 @@ package struct EntitySchema: Sendable, Equatable {
     /// Names of columns of the cache's tables, and of members that the local API adds to a record.
     package static let ownMembers: Set<String> = [
         "_acknowledged", "_content", "_content_address", "_deleted", "_derived", "_detail", "_displaced", "_document",
-        "_gone", "_include", "_key", "_labels", "_local", "_pk", "_remote", "_rowid_", "_shown", "_sync", "_synced_at",
-        "_version",
+        "_gone", "_include", "_key", "_labels", "_local", "_pk", "_remote", "_rowid_", "_server", "_shown", "_sync",
+        "_synced_at", "_version",
     ]
 
     /// Words that follow a record's id instead of a relation's name.

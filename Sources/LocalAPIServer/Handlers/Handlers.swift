@@ -65,7 +65,7 @@ struct Handlers: Sendable {
     /// The page shows the first 20 changes with errors; the queue has them all.
     func statusPage() async throws -> Response {
         let troubled = try store.pending(PendingQuery(limit: 20, onlyWithErrors: true)).changes
-        return StatusPage(status: try await statusDocument(), troubled: troubled).response
+        return StatusPage(status: try await statusDocument(), troubled: troubled, title: schema.title).response
     }
 }
 

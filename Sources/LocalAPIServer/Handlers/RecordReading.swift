@@ -7,16 +7,17 @@ internal import SyncEngine
 /// Reading records: from the cache, or through it from the upstream if the cache has none or the caller asks.
 extension Handlers {
     /// One record; `refresh=true` asks the upstream first and `refresh=false` never, `include=` adds related records,
-    /// `labels=true` the labels of enum values.
+    /// `labels=true` the labels of enum values, `server=true` the upstream's values of pending fields.
     func get(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         var include: [Inclusion] = []
-        var labels = false
+        var (labels, server) = (false, false)
         var freshness = Freshness.cachedFirst
         var outcome: RefreshOutcome?
         if request.query != nil {
             let parameters = try QueryParameters(request)
             include = try parameters.inclusions(of: entity, in: schema)
             labels = try parameters.flag("labels")
+            server = try parameters.flag("server")
             freshness = try Freshness(parameters, request)
             if freshness == .upstreamFirst {
                 outcome = await engine.refresh(entity, key: key)
@@ -24,14 +25,25 @@ extension Handlers {
             }
         }
         if let shown = try store.shown(entity.name, key: key, include: include, labels: labels) {
-            return answer(shown, outcome.map { CacheStatus($0, isMiss: false) }, to: request)
+            let whole = server ? try withServerValues(shown, entity, key) : shown
+            return answer(whole, outcome.map { CacheStatus($0, isMiss: false) }, to: request)
         }
         if Freshness.isOnlyIfCached(request) { throw await onlyIfCached(entity.name, key) }
         if outcome == nil, freshness != .cachedOnly { outcome = await engine.refresh(entity, key: key) }
         guard let outcome, let shown = try store.shown(entity.name, key: key, include: include, labels: labels) else {
             throw await missing(entity.name, key, outcome)
         }
-        return answer(shown, CacheStatus(outcome, isMiss: true), to: request)
+        let whole = server ? try withServerValues(shown, entity, key) : shown
+        return answer(whole, CacheStatus(outcome, isMiss: true), to: request)
+    }
+
+    /// Adds `_server`; null when the upstream has no such record. Every pull of the record changes `_sync` and so the
+    /// tag, which therefore needs no part of its own.
+    private func withServerValues(_ shown: ShownRecord, _ entity: Entity, _ key: String) throws -> ShownRecord {
+        var whole = shown
+        let values = try store.serverValues(of: entity.name, key: key) ?? .null
+        whole.bytes = shown.bytes.dropLast() + Array(",\"_server\":".utf8) + values.bytes + [UInt8(ascii: "}")]
+        return whole
     }
 
     private func answer(_ shown: ShownRecord, _ status: CacheStatus?, to request: Request) -> Response {

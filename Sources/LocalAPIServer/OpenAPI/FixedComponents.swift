@@ -217,6 +217,8 @@ enum FixedComponents {
             "schema": {"enum": [64, 128, 256, 512, 1024], "default": 256}},
           "refresh": {"name": "refresh", "in": "query", "description": "true asks the upstream first, false never",
             "schema": {"type": "boolean"}},
+          "server": {"name": "server", "in": "query", "description": "adds what the upstream last sent of pending fields",
+            "schema": {"type": "boolean"}},
           "wait_for_sync": {"name": "wait", "in": "query", "schema": {"type": "boolean"}},
           "wait_for_push": {"name": "wait", "in": "query", "description": "answer when the upstream has the change, or after the timeout",
             "schema": {"enum": ["pushed"]}},

@@ -35,6 +35,7 @@ struct RecordSchemas {
             ("_sync", OpenAPICall.reference("schemas", "Sync")),
             ("_labels", .object(["type": "object", "additionalProperties": .object(["type": "string"])])),
             ("_include", .object(["type": "object"])),
+            ("_server", .object(["type": .array(["object", "null"])])),
         ]
         return .object([
             "type": "object", "required": .array([.string(entity.key), "_sync"]),

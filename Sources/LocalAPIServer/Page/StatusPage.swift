@@ -2,14 +2,17 @@ internal import CacheStore
 internal import JSONText
 internal import SocketServer
 
-/// The page at `/`: the status, for people with a browser.
+/// The page at `/`, for people with a browser.
 ///
-/// It shows `/v1/status` and the changes with errors, reloads every ten seconds, and needs no script.
+/// It shows `/v1/status` and the changes with errors by itself, and reloads every ten seconds. Where scripts run, the
+/// modules of `Files` take its place and show everything else through the API.
 struct StatusPage {
     /// As `GET /v1/status` answers.
     let status: JSONText
     /// Changes with errors.
     let troubled: [JSONText]
+    /// The schema's name for people.
+    let title: String
 
     var response: Response {
         Response(
@@ -17,13 +20,16 @@ struct StatusPage {
             body: Array(page.source.utf8))
     }
 
-    /// The page loads only our style sheet, runs no script, sends no form and cannot be framed.
+    /// The page loads only our own files, sends no form, cannot be framed, and cannot turn text into markup.
+    private static let policy = [
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'",
+        "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    ].joined(separator: "; ")
+
     private static let protection = [
-        (
-            name: "Content-Security-Policy",
-            value: "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        ),
-        ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"), ("Cache-Control", "no-store"),
+        (name: "Content-Security-Policy", value: policy), ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "no-referrer"), ("Cache-Control", "no-store"),
     ]
 
     // MARK: The page
@@ -34,20 +40,21 @@ struct StatusPage {
         <html lang="en">
         <head>
         <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
-        <meta http-equiv="refresh" content="10">
-        <title>\(text("state")) – \(text("schema")) – repairminder-sync</title>
-        <link rel="stylesheet" href="/style.css">
-        </head>
+        <noscript><meta http-equiv="refresh" content="10"></noscript>
+        <title>\(headline) – \(title)</title>
+        \(PageFile.all.map(\.element))</head>
         <body>
-        <header><h1>repairminder-sync</h1><p class="state \(text("state"))">\(text("state"))</p></header>
-        <main>
+        <a class="skip" href="#main">Skip to the content</a>
+        <header class="top"><a class="brand" href="#/">\(title)</a><p class="badge \(text("state"))">\(headline)</p></header>
+        <main id="main" tabindex="-1">
+        <h1>\(headline)</h1>
         \(problem)\(figures)\(entities)\(changes)
         </main>
         <footer>
-        <nav>\(Self.links)</nav>
-        <p>version \(text("version")), schema \(text("schema")), up \(uptime)</p>
+        <p>repairminder-sync \(text("version")), schema \(text("schema")), up \(uptime)</p>
+        <noscript><nav>\(Self.links)</nav></noscript>
         </footer>
         </body>
         </html>
@@ -55,12 +62,26 @@ struct StatusPage {
         """
     }
 
+    /// The state in words.
+    private var headline: HTML {
+        let count = { (name: String) in status[name]?.integer ?? 0 }
+        switch status["state"]?.string {
+        case "paused": return "Paused"
+        case "offline": return "Offline"
+        case "error": return "Needs attention"
+        case "syncing": return "Syncing"
+        default:
+            if count("failed") + count("conflicts") > 0 { return "Needs you" }
+            return count("pending") > 0 ? "Sending changes" : "In sync"
+        }
+    }
+
     private var problem: HTML {
         let rescue = status["rescue"]?["summary"]?.string.map { "The database was damaged and replaced: \($0)" }
         let missing = status["missing"]?.string.map { "Not set up: \($0)" }
         let warnings = status["warnings"]?.elements.compactMap(\.string) ?? []
         let problems = [rescue, missing ?? status["error"]?.string].compactMap(\.self) + warnings
-        return "\(problems.map { "<p role=\"alert\">\($0)</p>\n" as HTML })"
+        return "\(problems.map { "<p class=\"notice bad\" role=\"alert\">\($0)</p>\n" as HTML })"
     }
 
     private var figures: HTML {
@@ -74,7 +95,8 @@ struct StatusPage {
             ("last sync", time(status["last_sync_at"])),
             ("next sync", time(status["next_sync_at"])),
         ]
-        return "<dl>\(figures.map { "<div><dt>\($0.name)</dt><dd>\($0.value)</dd></div>\n" as HTML })</dl>\n"
+        let list = figures.map { "<div><dt>\($0.name)</dt><dd>\($0.value)</dd></div>\n" as HTML }
+        return "<dl class=\"figures\">\(list)</dl>\n"
     }
 
     private var entities: HTML {
@@ -86,14 +108,7 @@ struct StatusPage {
 
             """
         }
-        return """
-            <h2>Entities</h2>
-            <table><thead><tr><th scope="col">entity</th><th scope="col">rows</th><th scope="col">state</th>\
-            <th scope="col">last sync</th><th scope="col">error</th></tr></thead>
-            <tbody>
-            \(rows)</tbody></table>
-
-            """
+        return table("Entities", of: ["entity", "rows", "state", "last sync", "error"], rows)
     }
 
     private var changes: HTML {
@@ -107,14 +122,18 @@ struct StatusPage {
 
             """
         }
-        return """
-            <h2>Changes with errors</h2>
-            <table><thead><tr><th scope="col">id</th><th scope="col">change</th><th scope="col">state</th>\
-            <th scope="col">tries</th><th scope="col">error</th></tr></thead>
-            <tbody>
-            \(rows)</tbody></table>
+        return table("Changes with errors", of: ["id", "change", "state", "tries", "error"], rows)
+    }
 
-            """
+    private func table(_ title: String, of columns: [String], _ rows: [HTML]) -> HTML {
+        """
+        <h2>\(title)</h2>
+        <div class="scroll" tabindex="0" role="region" aria-label="\(title)"><table>
+        <thead><tr>\(columns.map { "<th scope=\"col\">\($0)</th>" as HTML })</tr></thead>
+        <tbody>
+        \(rows)</tbody></table></div>
+
+        """
     }
 
     private static let links = [
@@ -141,37 +160,4 @@ struct StatusPage {
         let seconds = status["uptime_s"]?.integer ?? 0
         return "\(seconds / 86_400) d \(seconds / 3600 % 24) h \(seconds / 60 % 60) min"
     }
-}
-
-extension StatusPage {
-    /// A separate file, because the page allows no inline style.
-    static var styleSheet: Response {
-        Response(
-            status: 200,
-            headers: [
-                ("Content-Type", "text/css; charset=utf-8"), ("X-Content-Type-Options", "nosniff"),
-                ("Cache-Control", "max-age=60"),
-            ],
-            body: Array(style.utf8))
-    }
-
-    private static let style = """
-        :root { color-scheme: light dark; --line: light-dark(#ddd, #444); --bad: light-dark(#b00020, #ff8a80); }
-        body { font: 15px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
-        header { display: flex; align-items: center; gap: 1rem; }
-        h1 { font-size: 1.4rem; }
-        h2 { font-size: 1.1rem; margin-top: 2rem; }
-        .state { padding: 0 .75rem; border: 1px solid currentColor; border-radius: 1rem; }
-        .state.error, .state.offline, [role=alert] { color: var(--bad); }
-        dl { display: flex; flex-wrap: wrap; gap: 1rem 2rem; }
-        dt { font-size: .85rem; opacity: .7; }
-        dd { margin: 0; font-size: 1.2rem; }
-        table { border-collapse: collapse; width: 100%; }
-        th, td { text-align: left; vertical-align: top; padding: .35rem .5rem; border-bottom: 1px solid var(--line);
-          overflow-wrap: anywhere; }
-        .number { text-align: right; font-variant-numeric: tabular-nums; }
-        time { white-space: nowrap; font-size: .9em; }
-        footer { margin-top: 2rem; font-size: .85rem; opacity: .8; }
-
-        """
 }

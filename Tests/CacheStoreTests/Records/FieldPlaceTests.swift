@@ -78,7 +78,8 @@ struct FieldPlaceTests {
 
     @Test("a field cannot have the name of a column or a member of the cache's own")
     func ownMembers() {
-        for name in EntityTable.ownColumns.map(\.key) + ["_displaced", "_sync", "_include", "_labels", "_Local"] {
+        let members = ["_displaced", "_sync", "_include", "_labels", "_server", "_Local"]
+        for name in EntityTable.ownColumns.map(\.key) + members {
             #expect {
                 try EntitySchema(
                     yaml: """

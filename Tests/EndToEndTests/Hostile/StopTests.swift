@@ -9,7 +9,7 @@ struct StopTests {
         try await OfflineDaemon.run { daemon throws in
             // More answers than the sockets' buffers hold, none of them read.
             let stalled = try (0..<3).map { _ in try RawConnection(port: daemon.port, receiveBuffer: 4096) }
-            let request = "GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            let request = "GET /page/page.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
             for one in stalled { one.send(String(repeating: request, count: 8000)) }
             let halves = [
                 "", "GET /", "GET / HTTP/1.1\r\nHost: localhost\r\n",

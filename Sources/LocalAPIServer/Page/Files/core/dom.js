@@ -1,0 +1,64 @@
+// Builds elements. A string becomes text, never markup, so a record can show whatever it likes.
+
+const properties = new Set(["value", "checked", "disabled", "selected", "indeterminate"]);
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") node.addEventListener(name.slice(2), value);
+    else if (properties.has(name)) node[name] = value;
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+/** An element. `onclick: f` listens; null and false leave an attribute or a child out. */
+export function el(name, attributes = {}, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+export function replace(node, ...children) {
+  node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+}
+
+export const link = (href, ...children) => el("a", { href }, ...children);
+
+/** A button that is busy while its action runs. */
+export function button(label, action, attributes = {}) {
+  const node = el("button", { type: "button", ...attributes, onclick: press }, label);
+  async function press(event) {
+    node.disabled = true;
+    try {
+      await action(event);
+    } finally {
+      node.disabled = false;
+    }
+  }
+  return node;
+}
+
+/** A table that scrolls by itself where the window is too narrow for it; `numeric` are columns of numbers. */
+export function table(label, columns, rows, numeric = []) {
+  return el(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
+    el(
+      "table",
+      {},
+      el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", class: numeric.includes(column) && "number" }, column)))),
+      el("tbody", {}, rows),
+    ),
+  );
+}
+
+/** Runs `action` at most once in `delay` milliseconds. */
+export function throttled(delay, action) {
+  let timer = null;
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      action();
+    }, delay);
+  };
+}

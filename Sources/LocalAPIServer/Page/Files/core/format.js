@@ -1,0 +1,81 @@
+// How values look, in the reader's language, numbers and time zone.
+
+import { el } from "./dom.js";
+
+const locale = navigator.languages?.length ? navigator.languages : "en";
+const counts = new Intl.NumberFormat(locale);
+const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 20 });
+const amounts = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 20 });
+const times = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+const exactTimes = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "long" });
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+export const count = (value) => counts.format(value);
+// A decimal text keeps every digit.
+export const number = (value) => numbers.format(String(value));
+export const money = (value) => amounts.format(String(value));
+
+/** "3 changes", "1 change". */
+export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+
+const units = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+
+/** "in 3 minutes", "2 hours ago". */
+function ago(time, now = Date.now()) {
+  const seconds = Math.round((Date.parse(time) - now) / 1000);
+  if (Math.abs(seconds) < 5) return "just now";
+  const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size);
+  return relative.format(Math.trunc(seconds / size), unit);
+}
+
+/** A length of time in words. */
+export function duration(seconds) {
+  if (seconds < 60) return counted(Math.max(1, Math.round(seconds)), "second");
+  if (seconds < 5400) return counted(Math.round(seconds / 60), "minute");
+  return counted(Math.round(seconds / 3600), "hour");
+}
+
+const isTime = (text) => typeof text === "string" && !Number.isNaN(Date.parse(text));
+
+/** A time with the exact one on hover; `isRelative` keeps it up to date by `refreshTimes`. */
+export function time(text, isRelative = false) {
+  if (!isTime(text)) return text === null || text === undefined ? "never" : String(text);
+  const date = new Date(text);
+  const shown = isRelative ? ago(text) : times.format(date);
+  return el("time", { datetime: text, title: exactTimes.format(date), class: isRelative && "relative" }, shown);
+}
+
+export function refreshTimes() {
+  for (const node of document.querySelectorAll("time.relative")) node.textContent = ago(node.dateTime);
+}
+
+/** `client_id` as "Client", `created_at` as "Created at". */
+export function label(name) {
+  const words = name.replace(/_id$/, "").replaceAll("_", " ").trim() || name;
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A value as plain text, for a title or an attribute. */
+export function plain(value, field) {
+  if (value === null || value === undefined || value === "") return "–";
+  switch (field?.type) {
+    case "enum":
+      return field.values.find((one) => one.value === value)?.label ?? String(value);
+    case "money":
+      return money(value);
+    case "integer":
+      // Mostly the number of something, such as an order.
+      return String(value);
+    case "number":
+      return number(value);
+    case "time":
+      return isTime(value) ? times.format(new Date(value)) : String(value);
+    case "boolean":
+      return value === true ? "yes" : value === false ? "no" : String(value);
+    default:
+      return typeof value === "object" && !("source" in value) ? JSON.stringify(value) : String(value);
+  }
+}
+
+export const size = (bytes) =>
+  bytes < 1e6 ? `${count(Math.ceil(bytes / 1e3))} kB` : `${number((bytes / 1e6).toFixed(1))} MB`;

@@ -1,0 +1,115 @@
+// The input for a field, made from its type. Every input gives back JSON exactly as the API takes it.
+
+import { exactNumber } from "../core/api.js";
+import { el } from "../core/dom.js";
+import { label } from "../core/format.js";
+import { referencePicker } from "./reference-picker.js";
+
+let made = 0;
+
+/** `{node, value(), refuse(message)}`; `value()` throws an Error with words for what cannot be a value of the field. */
+export async function fieldInput(field, initial, { isRequired = false } = {}) {
+  made += 1;
+  const id = `field-${made}`;
+  const hint = el("p", { class: "hint bad", id: `${id}-hint`, hidden: true });
+  const input = await inputs[field.type in inputs ? field.type : "string"](field, id, initial ?? null);
+  const control = input.node.matches("input, select, textarea") ? input.node : input.node.querySelector("input");
+  control.setAttribute("aria-describedby", hint.id);
+  if (isRequired) control.setAttribute("aria-required", "true");
+  const isLong = control.matches("textarea");
+  const node = el(
+    "div",
+    { class: isLong ? "field wide" : "field", "data-field": field.name },
+    el("label", { for: id }, label(field.name), isRequired && " (required)"),
+    input.node,
+    hint,
+  );
+  function refuse(message) {
+    hint.textContent = message ?? "";
+    hint.hidden = !message;
+    if (message) control.setAttribute("aria-invalid", "true");
+    else control.removeAttribute("aria-invalid");
+  }
+  control.addEventListener("input", () => refuse(null));
+  return {
+    field,
+    node,
+    value: input.value,
+    refuse,
+    focus: () => control.focus(),
+  };
+}
+
+const isLongText = (field, value) =>
+  /note|comment|content|description|diagnosis|resolution|issue|message|body|text/.test(field.name) || String(value ?? "").length > 60;
+
+const inputs = {
+  string(field, id, value) {
+    const text = value === null ? "" : String(value);
+    const node = isLongText(field, value) ? el("textarea", { id, dir: "auto", value: text }) : el("input", { id, type: field.secret ? "password" : "text", dir: "auto", value: text, autocomplete: "off" });
+    // An empty field stays the null that it was.
+    return { node, value: () => (node.value === "" ? (value === "" ? "" : null) : node.value) };
+  },
+  integer: (field, id, value) => numeric(id, value, "numeric", /^-?\d+$/, "a whole number"),
+  number: (field, id, value) => numeric(id, value, "decimal", /./, "a number, such as 12.5"),
+  money: (field, id, value) => numeric(id, value, "decimal", /./, "an amount, such as 12.50"),
+  boolean(field, id, value) {
+    const node = choice(id, value === null ? "" : String(value), [["true", "yes"], ["false", "no"]]);
+    return { node, value: () => (node.value === "" ? null : node.value === "true") };
+  },
+  enum(field, id, value) {
+    const known = field.values.map((one) => [one.value, one.label]);
+    if (value !== null && !known.some(([one]) => one === value)) known.push([value, `${value} (not in the schema)`]);
+    const node = choice(id, value ?? "", known);
+    return { node, value: () => node.value || null };
+  },
+  time(field, id, value) {
+    const shown = localTime(value);
+    const node = el("input", { id, type: "datetime-local", step: "1", value: shown });
+    return { node, value: () => (node.value === shown ? value : node.value === "" ? null : new Date(node.value).toISOString()) };
+  },
+  reference: (field, id, value) => referencePicker(field, id, value),
+  object: json,
+  list: json,
+};
+
+function numeric(id, value, mode, pattern, words) {
+  const node = el("input", { id, type: "text", inputmode: mode, value: value === null ? "" : String(value), autocomplete: "off" });
+  return {
+    node,
+    value() {
+      const text = node.value.trim();
+      if (text === "") return null;
+      const number = pattern.test(text) ? exactNumber(text) : null;
+      if (number === null) throw new Error(`expected ${words}, got “${text}”`);
+      return number;
+    },
+  };
+}
+
+function choice(id, value, choices) {
+  const options = [el("option", { value: "" }, "–"), ...choices.map(([one, words]) => el("option", { value: one, selected: one === value }, words))];
+  return el("select", { id }, options);
+}
+
+function json(field, id, value) {
+  const node = el("textarea", { id, spellcheck: "false", value: value === null ? "" : JSON.stringify(value, null, 2) });
+  return {
+    node,
+    value() {
+      if (node.value.trim() === "") return null;
+      try {
+        return JSON.parse(node.value);
+      } catch {
+        throw new Error("this is not JSON");
+      }
+    },
+  };
+}
+
+/** A time as `datetime-local` takes it: in the reader's time zone, without one. */
+function localTime(text) {
+  const date = new Date(text ?? NaN);
+  if (Number.isNaN(date.getTime())) return "";
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60000).toISOString().slice(0, 19);
+}

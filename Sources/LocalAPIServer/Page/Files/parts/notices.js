@@ -1,0 +1,44 @@
+// Messages: what went wrong, what was done.
+
+import { el } from "../core/dom.js";
+
+/** An error where it happened. */
+export function problem(error, heading) {
+  return el(
+    "div",
+    { class: "notice bad", role: "alert" },
+    heading && el("strong", {}, heading),
+    el("p", {}, error.message),
+    error.errors?.length > 0 && el("ul", {}, error.errors.map((one) => el("li", {}, `${one.field}: ${one.message}`))),
+  );
+}
+
+export const empty = (text) => el("p", { class: "empty" }, text);
+
+let place = null;
+let timer = null;
+
+/** Says for some seconds what was done; `isBad` says that it was not. */
+export function say(text, isBad = false) {
+  if (!place) {
+    place = el("div", { class: "toast", role: "status" });
+    document.body.append(place);
+  }
+  place.className = isBad ? "toast bad" : "toast";
+  place.textContent = text;
+  clearTimeout(timer);
+  timer = setTimeout(() => (place.textContent = ""), isBad ? 12000 : 5000);
+}
+
+/** Runs an action, and says why if it fails. Returns whether it succeeded. */
+export async function attempt(action, done) {
+  try {
+    await action();
+  } catch (error) {
+    const details = (error.errors ?? []).map((one) => `${one.field}: ${one.message}`).join("; ");
+    say(details ? `${error.message}. ${details}` : error.message, true);
+    return false;
+  }
+  if (done) say(done);
+  return true;
+}

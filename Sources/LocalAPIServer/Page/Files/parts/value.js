@@ -1,0 +1,45 @@
+// A value as the schema says: a label, a link, an amount, a time.
+
+import { el, link } from "../core/dom.js";
+import { plain, time } from "../core/format.js";
+import { places } from "../core/schema.js";
+
+const soft = (text) => el("span", { class: "soft" }, text);
+
+/** `target` is the record that a reference names with its entity, if both are known. */
+export function shownValue(value, field, target = null) {
+  if (value === null || value === undefined || value === "") return soft("–");
+  switch (field?.type) {
+    case "enum":
+      return el("span", { class: "tag" }, plain(value, field));
+    case "reference":
+      return link(places.record(field.to, String(value)), target ? target.entity.title(target.record) : String(value));
+    case "time":
+      return time(value);
+    case "object":
+    case "list":
+      return el("code", {}, JSON.stringify(value));
+    default:
+      return plain(value, field);
+  }
+}
+
+/** The record that a reference names, among the records that an answer included. */
+export function includedRecord(record, entity, field, schema) {
+  const relation = entity.relation(field);
+  const target = relation && record._include?.[relation.name];
+  return target ? { record: target, entity: schema.entity(relation.entity) } : null;
+}
+
+const words = {
+  pending: ["waits to be sent", "warn"],
+  uploading: ["being sent", "busy"],
+  conflict: ["conflict", "bad"],
+  error: ["failed", "bad"],
+};
+
+/** The state of a record, if it is not simply in sync. */
+export function syncTag(record) {
+  const [text, tone] = words[record._sync?.state] ?? [];
+  return text ? el("span", { class: `tag ${tone}`, title: record._sync.error?.message }, text) : null;
+}

@@ -1,0 +1,147 @@
+// The records of an entity: a table to search, filter and sort.
+
+import { get, path } from "../core/api.js";
+import { el, replace, throttled } from "../core/dom.js";
+import { count, label } from "../core/format.js";
+import { live } from "../core/live.js";
+import { places, schema } from "../core/schema.js";
+import { empty, problem } from "../parts/notices.js";
+import { recordFilters } from "../parts/record-filters.js";
+import { recordTable } from "../parts/record-table.js";
+
+/** Parameters of the address that are no filters. */
+const ownParameters = new Set(["q", "sort"]);
+
+export async function showRecords(view, [name], parameters) {
+  const known = await schema();
+  const entity = known.entity(name ?? known.entities[0]?.name);
+  if (!entity) throw new Error(`The schema has no ${name}.`);
+  view.title(label(entity.name));
+  const chosen = Object.fromEntries(parameters);
+  const place = el("div");
+  const notice = el("div", { "aria-live": "polite" });
+  const total = el("span", { class: "soft", id: "total" });
+  let table = null;
+
+  const filterCount = () => Object.keys(chosen).filter((one) => !ownParameters.has(one)).length;
+  const filterWords = () => (filterCount() ? `Filters (${filterCount()})` : "Filters");
+  const filterButton = el("button", { type: "button", "aria-expanded": String(filterCount() > 0), onclick: toggleFilters }, filterWords());
+  const filterPlace = el("div", { hidden: filterCount() === 0 });
+  function toggleFilters() {
+    filterPlace.hidden = !filterPlace.hidden;
+    filterButton.setAttribute("aria-expanded", String(!filterPlace.hidden));
+    if (!filterPlace.hidden && !filterPlace.firstChild) fillFilters();
+  }
+  function fillFilters() {
+    const filters = Object.fromEntries(Object.entries(chosen).filter(([one]) => !ownParameters.has(one)));
+    replace(filterPlace, recordFilters(entity, filters, (values) => {
+      for (const one of Object.keys(chosen)) if (!ownParameters.has(one)) delete chosen[one];
+      Object.assign(chosen, values);
+      filterButton.textContent = filterWords();
+      update();
+    }, view.signal));
+  }
+
+  function update() {
+    const text = new URLSearchParams(chosen).toString();
+    // No `hashchange`: the table is replaced, and the reader stays at the filter.
+    history.replaceState(null, "", places.records(entity.name) + (text ? `?${text}` : ""));
+    open();
+  }
+
+  function open() {
+    table?.close();
+    const sorting = chosen.sort ?? entity.sort ?? "";
+    const first = sorting.split(",")[0];
+    const sorted = { name: first.replace(/^-/, ""), isDescending: first.startsWith("-") };
+    table = recordTable({
+      entity, schema: known, address: path(entity.name), parameters: chosen, columns: columnsOf(entity), sorted,
+      sort(field) {
+        chosen.sort = sorted.name === field && !sorted.isDescending ? `-${field}` : field;
+        update();
+      },
+      notice(error, { isEmpty, isComplete }) {
+        replace(notice, error ? problem(error) : isEmpty ? empty(emptyWords(chosen)) : isComplete === false && el("p", { class: "soft" }, "The first load is under way: more records come."));
+      },
+    });
+    replace(place, table.node);
+    get(path(entity.name), { ...chosen, limit: 1, count: "true", fields: entity.key, sort: null }, view.signal)
+      .then((answer) => (total.textContent = count(answer.total)))
+      .catch(() => (total.textContent = ""));
+  }
+
+  const search = el("input", {
+    type: "search", class: "grow", "aria-label": `Search ${label(entity.name).toLowerCase()}`, placeholder: `Search ${label(entity.name).toLowerCase()}`, value: chosen.q ?? "",
+    oninput: throttled(250, () => {
+      const words = search.value.trim();
+      // The API searches for two letters or more.
+      if (words.length >= 2) chosen.q = words;
+      else if (chosen.q) delete chosen.q;
+      else return;
+      update();
+    }),
+  });
+  view.content.append(
+    el("nav", { class: "tabs", "aria-label": "Kinds of records" }, known.entities.map((one) => el("a", { href: places.records(one.name), "aria-current": one === entity ? "true" : null }, label(one.name)))),
+    el(
+      "div",
+      { class: "toolbar" },
+      el("h1", { tabindex: "-1" }, label(entity.name), " ", total),
+      entity.isSearched && search,
+      filterButton,
+      columnMenu(entity, open, view.signal),
+      entity.create && el("a", { class: "button primary", href: places.creation(entity.name) }, "New"),
+    ),
+    filterPlace,
+    notice,
+    place,
+  );
+  if (filterCount() > 0) fillFilters();
+  open();
+  const again = throttled(1000, () => table.reload());
+  live.addEventListener("changes", ({ detail }) => {
+    if (detail.length === 0 || detail.some((change) => change.entity === entity.name)) again();
+  }, { signal: view.signal });
+  view.signal.addEventListener("abort", () => table.close());
+}
+
+const emptyWords = (chosen) => (Object.keys(chosen).some((one) => one !== "sort") ? "No record matches." : "There are no records yet.");
+
+const storageKey = (entity) => `columns/${entity.name}`;
+
+/** The columns that the person chose in this browser, or the usual ones. */
+function columnsOf(entity) {
+  try {
+    const chosen = JSON.parse(localStorage.getItem(storageKey(entity)));
+    if (Array.isArray(chosen)) return chosen.filter((name) => entity.field(name));
+  } catch {
+    // No storage, or something else in it.
+  }
+  return entity.usualColumns;
+}
+
+function columnMenu(entity, changed, signal) {
+  const boxes = entity.fields.filter((field) => !field.secret).map((field) => {
+    const box = el("input", { type: "checkbox", name: field.name, checked: columnsOf(entity).includes(field.name), onchange: save });
+    return el("label", {}, box, label(field.name));
+  });
+  const menu = el("details", { class: "menu" }, el("summary", {}, "Columns"), el("fieldset", { class: "panel checks" }, boxes));
+  document.addEventListener("click", (event) => {
+    if (!menu.contains(event.target)) menu.open = false;
+  }, { signal });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+  function save() {
+    const names = [...menu.querySelectorAll("input:checked")].map((box) => box.name);
+    try {
+      localStorage.setItem(storageKey(entity), JSON.stringify(names));
+    } catch {
+      // The choice lasts as long as this page.
+    }
+    changed();
+  }
+  return menu;
+}

@@ -1,0 +1,271 @@
+"""A shop's morning, as one who has never used the API lives it."""
+import time
+import zlib
+from pathlib import Path
+
+from selenium.webdriver.common.keys import Keys
+
+from shop import Failed, Shop, await_true
+from window import Window
+
+HOSTILE = "<img src=x onerror=alert(1)> <script>alert(2)</script> \u202eevil \u05e9\u05dc\u05d5\u05dd {{7*7}} " + "long" * 40
+
+
+def overview(shop, page):
+    """At a glance: everything is in sync, with scripts and without."""
+    page.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    page.driver.get(f"{shop.address}/")
+    page.see("h1", "In sync")
+    page.see("td", "500")
+    page.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    page.open()
+    page.see(".headline h1", "In sync")
+    paint = page.run("return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0")
+    print(f"page: the first paint of the overview took {paint:.0f} ms")
+    page.see(".badge", "In sync")
+    page.see("th", "Ticket messages")
+    page.look("overview")
+    page.press(".actions button", "Pause")
+    page.see(".headline h1", "Paused")
+    page.press(".actions button", "Resume")
+    page.press(".actions button", "Sync now")
+    page.see(".headline h1", "In sync")
+    page.go("?")
+    page.see("dialog", "search all records")
+    page.look("keys")
+    page.go(Keys.ESCAPE)
+
+
+def finding(shop, page):
+    """An order is found by the end of a phone number, with the keyboard alone."""
+    phone = shop.order()["client_phone"]
+    page.open()
+    page.go("/")
+    page.type("#search", phone.replace(" ", "")[-6:] + Keys.ENTER)
+    page.see("h1", "Search")
+    page.look("search")
+    page.press(".hits a", "#1486")
+    page.see("h1", "#1486")
+    page.see(".field a", shop.order()["client_name"])
+    page.see("h2", "Devices (2)")
+    page.press("summary", "History")
+    page.look("record")
+    page.press("th a", "iPhone SE")
+    page.press("button", "Show")
+    page.see("[data-field=passcode] .value", "631040")
+
+
+def offline(shop, page):
+    """The upstream goes away; a note is changed, marked, and sent when the upstream is back."""
+    page.open(f"#/records/orders/{shop.order()['id']}")
+    shop.go_offline()
+    shop.call("POST", "/v1/sync")
+    page.see(".badge", "Offline")
+    page.go("e")
+    page.type("[data-field=notes] textarea", "Comes at noon")
+    page.look("editing")
+    page.press("button", "Save")
+    page.see(".field.pending", "Comes at noon")
+    page.see(".field.pending .server", "upstream: Data must be kept")
+    page.see(".tag", "waits to be sent")
+    page.look("offline")
+    page.go("g", "o")
+    page.see(".headline h1", "Offline")
+    page.look("offline overview")
+    page.go("g", "q")
+    page.see(".card", "Comes at noon")
+    page.press(".card summary", "The request")
+    page.see(".card pre", "PATCH /api/orders/")
+    page.open(f"#/records/orders/{shop.order()['id']}")
+    shop.come_back()
+    page.see_gone(".field", "not sent yet", within=30)
+    page.see(".tag", "in sync")
+    if shop.upstream_order()["notes"] != "Comes at noon":
+        raise Failed("the upstream does not have the note")
+
+
+def refused(shop, page):
+    """Orders for clients that do not exist are refused; one is corrected, the others are discarded together."""
+    for client in ("cli_7", "cli_8", "cli_9"):
+        page.open("#/new/orders")
+        page.type("[data-field=client_id] input", client)
+        page.type("[data-field=total] input", "74.950")
+        if client == "cli_9":
+            page.type("[data-field=deposit] input", "a lot")
+            page.press("button", "Create")
+            page.see("[data-field=deposit] .hint", "an amount")
+            page.type("[data-field=deposit] input", "10.00")
+            page.look("new order")
+        page.press("button", "Create")
+        page.see(".tag", "failed")
+    page.go("g", "q")
+    page.see(".group h2", "there is no record")
+    page.look("refused")
+    page.press(".card button.primary", "Correct")
+    page.type(".card [data-field=client_id] input", "tomasz walk")
+    page.see(".picker li", "Tomasz Walker")
+    page.look("correcting")
+    page.see(".card [data-field=client_id] input").send_keys(Keys.ARROW_DOWN, Keys.ENTER)
+    page.press("button", "Correct and send")
+    await_true(lambda: shop.get("/v1/pending/count") == {"pending": 0, "failed": 2}, 15, "the correction was not sent")
+    page.press(".group button", "Discard all 2")
+    page.look("discarding")
+    page.press("dialog button", "Discard")
+    page.see(".empty", "Nothing waits")
+    sent = [one for one in shop.upstream.records("orders") if one.get("total") == 74.95]
+    if len(sent) != 1:
+        raise Failed(f"the upstream has {len(sent)} of the orders")
+
+
+def conflict(shop, page):
+    """A note is changed on both sides: ours is chosen, then theirs after all."""
+    order = shop.order()
+    shop.call("POST", "/v1/sync/pause")
+    page.open(f"#/records/orders/{order['id']}")
+    page.press("button", "Edit")
+    page.type("[data-field=notes] textarea", "Ours: comes on Monday")
+    page.press("button", "Save")
+    page.see(".field.pending", "comes on Monday")
+    shop.upstream.change("orders", order["id"], {"notes": "Theirs: comes on Friday"})
+    shop.call("POST", "/v1/sync/resume")
+    page.see(".tag", "conflict")
+    page.go("g", "c")
+    page.see(".side", "Theirs: comes on Friday")
+    page.look("conflict")
+    page.press(".side button", "Keep ours")
+    page.see(".empty", "No conflict waits")
+    await_true(lambda: shop.upstream_order()["notes"] == "Ours: comes on Monday", 15, "our value was not sent")
+    page.press(".tabs a", "All")
+    page.look("decided")
+    page.press("button", "Undo")
+    await_true(lambda: shop.upstream_order()["notes"] == "Theirs: comes on Friday", 15, "the undo was not sent")
+    page.see_gone("button", "Undo")
+
+
+def table(shop, page):
+    """A table is filtered, sorted and scrolled to its end, with few rows drawn at any time."""
+    page.open("#/records/orders")
+    page.press("button", "Filters")
+    page.press(".checks label", "Awaiting Parts")
+    page.see_gone(".records td", "Ready")
+    page.look("filtered")
+    page.press(".checks label", "Awaiting Parts")
+    page.press("button", "Filters")
+    page.press("thead button", "Total")
+    page.see("th[aria-sort=ascending]", "Total")
+    page.press("thead button", "Total")
+    page.see("th[aria-sort=descending]", "Total")
+    page.press("summary", "Columns")
+    page.press(".panel label", "Balance")
+    page.see("thead button", "Balance")
+    page.press("summary", "Columns")
+    page.look("table")
+    drawn = 0
+    end = time.monotonic() + 30
+    while not page.run("const t = document.querySelector('.records table'); const rows = t.getAttribute('aria-rowcount');"
+                       "return rows !== '-1' && document.querySelector(`tr[aria-rowindex=\"${rows}\"] a`) !== null"):
+        page.run("document.querySelector('.records').scrollTop += 900")
+        drawn = max(drawn, page.run("return document.querySelectorAll('.records tbody tr').length"))
+        if time.monotonic() > end:
+            raise Failed("the end of the table was not reached")
+        time.sleep(0.05)
+    if drawn > 90:
+        raise Failed(f"{drawn} rows were drawn at once")
+
+
+def hostile(shop, page):
+    """A record with hostile texts is shown as text."""
+    order = shop.order(1485)
+    shop.upstream.change("orders", order["id"], {"notes": HOSTILE, "client_name": "<b>Bold</b>"})
+    ticket = shop.get("/v1/tickets?limit=1")["data"][0]
+    shop.upstream.change("tickets", ticket["id"], {"channel": "<i>chat</i>", "priority": HOSTILE})
+    shop.sync()
+    page.open(f"#/records/orders/{order['id']}")
+    page.see("[data-field=notes] .value", "<img src=x onerror=alert(1)>")
+    page.look("hostile")
+    page.open("#/search?q=onerror")
+    page.see(".hits", "onerror")
+    page.look("hostile search")
+    page.open("#/records/orders?sort=-updated_at")
+    page.see(".records td", "<img")
+    page.go("g", "d")
+    page.see(".card", "channel: { type: string }")
+    page.look("drift")
+    if page.run("return document.querySelectorAll('img[src=x], main b, main i, main script').length"):
+        raise Failed("a text has become markup")
+
+
+def picture(shop, page):
+    """A picture is added to a device, and seen at once."""
+    device = shop.get(f"/v1/orders/{shop.order()['id']}/devices")["data"][0]
+    path = Path(shop.folder.name) / "crack.png"
+    path.write_bytes(png(320, 200))
+    page.open(f"#/records/devices/{device['id']}")
+    page.see("h2", "Content")
+    page.run("return document.querySelector('input[type=file]')").send_keys(str(path))
+    page.see("img.picture")
+    await_true(lambda: page.run("return document.querySelector('img.picture')?.naturalWidth") == 320, 10, "no picture")
+    page.look("picture")
+    await_true(lambda: shop.get("/v1/pending/count")["pending"] == 0, 15, "the picture was not sent")
+
+
+def restart(shop, page):
+    """The daemon is killed and started again under the open page, which goes on by itself."""
+    page.open("#/queue")
+    page.see(".badge", "In sync")
+    shop.daemon.kill()
+    page.see(".badge", "No connection")
+    page.look("no connection")
+    shop.restart_daemon()
+    page.see(".badge", "In sync", within=20)
+    shop.call("POST", "/v1/sync/pause")
+    shop.call("PATCH", f"/v1/orders/{shop.order()['id']}", {"notes": "After the restart"})
+    page.see(".card", "After the restart")
+    shop.call("POST", "/v1/sync/resume")
+    page.see(".empty", "Nothing waits")
+
+
+def png(width, height):
+    """A picture of one colour."""
+    def chunk(kind, data):
+        return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
+    rows = (b"\0" + bytes((40, 120, 150)) * width) * height
+    head = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes((8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+# Each is told in a window of its size. Answers that a chapter expects are no error of the console.
+CHAPTERS = [(overview, "laptop", []), (finding, "phone", []), (offline, "laptop", []), (refused, "tablet", []),
+            (conflict, "phone", []), (table, "wide", []), (hostile, "laptop", []), (picture, "tablet", []),
+            (restart, "laptop", ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE",
+                                 "ERR_CONNECTION_RESET"])]
+
+
+def tell(names, axe, pictures):
+    """Returns the exit status."""
+    pictures.mkdir(parents=True, exist_ok=True)
+    for old in pictures.glob("*.png"):
+        old.unlink()
+    began = time.monotonic()
+    shop = Shop()
+    try:
+        page = Window(shop.address, axe, pictures)
+        try:
+            for chapter, size, expected in CHAPTERS:
+                if names and chapter.__name__ not in names:
+                    continue
+                start = time.monotonic()
+                page.show(size)
+                try:
+                    chapter(shop, page)
+                    page.check_console(expected)
+                except Failed as failure:
+                    print(f"page: {chapter.__name__} failed: {failure}")
+                    return 1
+                print(f"page: {chapter.__doc__} ({time.monotonic() - start:.0f} s)", flush=True)
+        finally:
+            page.close()
+    finally:
+        shop.close()
+    print(f"page: told in {time.monotonic() - began:.0f} s; {page.scenes} scenes in {pictures}")
+    return 0

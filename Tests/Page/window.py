@@ -1,0 +1,172 @@
+"""The reader's browser: what is seen, pressed and typed, and what no scene may have."""
+import shutil
+import time
+
+from selenium import webdriver
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException, WebDriverException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from shop import Failed
+
+# Name -> width and height in pixels.
+SIZES = {"phone": (320, 640), "tablet": (768, 1024), "laptop": (1280, 800), "wide": (1920, 1080)}
+THEMES = ("light", "dark")
+# Where axe looks: each theme once, the narrowest window and a usual one.
+AUDITED = {("phone", "light"), ("laptop", "dark")}
+OVERFLOW = """
+const width = document.documentElement.clientWidth;
+return [...document.querySelectorAll("body *")]
+  .filter((node) => !node.closest(".scroll, nav, .skip, .hidden-words, pre, dialog:not([open])"))
+  .filter((node) => node.getBoundingClientRect().right > width + 1 && node.getClientRects().length > 0)
+  .map((node) => `${node.tagName.toLowerCase()}.${node.className} ${node.textContent.slice(0, 40)}`).slice(0, 5)
+"""
+# A word is broken letter by letter where an element is narrower than its longest short word.
+BROKEN = """
+const context = document.createElement("canvas").getContext("2d");
+return [...document.querySelectorAll("h1, h2, h3, p, dt, dd, th, td, label, button, a, li, strong")]
+  .filter((node) => node.children.length === 0 && node.getClientRects().length > 0)
+  .filter((node) => !node.closest(".scroll.records, .hidden-words"))
+  .filter((node) => {
+    const style = getComputedStyle(node);
+    if (style.display === "inline") return false;
+    context.font = style.font;
+    const words = node.textContent.split(/[\\s-]+/).filter((word) => word.length <= 12);
+    const room = node.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    return room > 0 && words.some((word) => context.measureText(word).width > room + 1);
+  })
+  .map((node) => `${node.tagName.toLowerCase()} ${node.textContent.slice(0, 40)}`).slice(0, 5)
+"""
+
+
+class Window:
+    def __init__(self, address, axe, pictures):
+        self.address, self.axe, self.pictures = address, axe, pictures
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium")
+        for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en-GB",
+                     "--force-prefers-reduced-motion", "--force-color-profile=srgb"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        self.scenes = 0
+        self.size, self.theme = None, None
+        self.show("laptop")
+
+    def close(self):
+        self.driver.quit()
+
+    # Where the reader is
+
+    def show(self, size, theme="light"):
+        if (size, theme) == (self.size, self.theme):
+            return
+        self.size, self.theme = size, theme
+        width, height = SIZES[size]
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                    {"features": [{"name": "prefers-color-scheme", "value": theme}]})
+
+    def open(self, place="#/"):
+        # A new place behind # alone would not load the page again.
+        self.driver.get("about:blank")
+        self.driver.get(f"{self.address}/{place}")
+        self.see("nav a[aria-current], .view")
+
+    def go(self, *keys):
+        """Goes to a page by its keys."""
+        for key in keys:
+            self.driver.find_element(By.TAG_NAME, "body").send_keys(key)
+
+    # What the reader sees and does
+
+    def see(self, selector, text=None, within=10):
+        """The first visible element of the selector that has the text, as soon as there is one."""
+        end = time.monotonic() + within
+        while True:
+            for node in self.driver.find_elements(By.CSS_SELECTOR, selector):
+                try:
+                    if node.is_displayed() and (text is None or text in node.text):
+                        return node
+                except StaleElementReferenceException:
+                    continue
+            if time.monotonic() > end:
+                self.driver.save_screenshot(str(self.pictures / "failed.png"))
+                raise Failed(f"the page shows no {selector}{f' with {text!r}' if text else ''}; it shows:\n"
+                             f"{self.driver.find_element(By.TAG_NAME, 'body').text[:1500]}")
+            time.sleep(0.05)
+
+    def see_gone(self, selector, text, within=15):
+        end = time.monotonic() + within
+        while any(text in (self.text_of(node) or "") for node in self.driver.find_elements(By.CSS_SELECTOR, selector)):
+            if time.monotonic() > end:
+                raise Failed(f"the page still shows {selector} with {text!r}")
+            time.sleep(0.05)
+
+    @staticmethod
+    def text_of(node):
+        try:
+            return node.text
+        except (StaleElementReferenceException, NoSuchElementException):
+            return None
+
+    def press(self, selector, text=None):
+        """Presses what the reader sees; once more if the page has just drawn it again."""
+        for last in (False, False, True):
+            try:
+                node = self.see(selector, text)
+                self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", node)
+                return node.click()
+            except (StaleElementReferenceException, WebDriverException):
+                if last:
+                    raise
+                time.sleep(0.2)
+
+    def type(self, selector, text, clear=True):
+        node = self.see(selector)
+        if clear:
+            node.send_keys(Keys.CONTROL, "a")
+        node.send_keys(text)
+        return node
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    # What no scene may have
+
+    def look(self, name):
+        """Looks at the scene in every size, light and dark."""
+        before = (self.size, self.theme)
+        self.scenes += 1
+        for size in SIZES:
+            for theme in THEMES:
+                self.show(size, theme)
+                self.check_layout(f"{name}, {size}, {theme}")
+                if (size, theme) in AUDITED:
+                    self.check_access(f"{name}, {size}, {theme}")
+                file = f"{self.scenes:02}-{name.replace(' ', '-')}-{size}-{theme}.png"
+                self.driver.save_screenshot(str(self.pictures / file))
+        self.show(*before)
+
+    def check_layout(self, scene):
+        for script, what in ((OVERFLOW, "overflows"), (BROKEN, "breaks words letter by letter")):
+            if found := self.run(script):
+                raise Failed(f"{scene}: {what}: {found}")
+
+    def check_access(self, scene):
+        if not self.run("return 'axe' in window"):
+            self.run(self.axe)
+        found = self.driver.execute_async_script(
+            "axe.run(document, {resultTypes: ['violations']}).then((result) => arguments[0](result.violations))")
+        if found:
+            raise Failed(f"{scene}: axe: " + "; ".join(
+                f"{one['id']} ({one['help']}): {[node['html'][:150] for node in one['nodes'][:3]]}" for one in found))
+
+    def check_console(self, expected=()):
+        """Fails for everything in the console but answers with a status that the story expects."""
+        for entry in self.driver.get_log("browser"):
+            message = entry["message"]
+            if not any(part in message for part in expected):
+                raise Failed(f"the console has: {message}")
