@@ -90,7 +90,7 @@ struct SignalQueue: Sendable {
         entry.due = nil
         entries[signal] = entry
         underWay += 1
-        if signal.key == nil { overflowing.remove(signal.entity) } else { waiting[signal.entity, default: 1] -= 1 }
+        if signal.key == nil { overflowing.remove(signal.entity) } else { waiting[signal.entity]? -= 1 }
         return signal
     }
 
