@@ -131,6 +131,15 @@ struct SettlingTests {
         #expect(try notes(cache) == "A")
     }
 
+    @Test("another person's value is news, even if it came in the same second as ours")
+    func sameSecond() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"A","updated_at":"2026-01-01T00:00:01Z"}"#)
+        try await edit(cache, #"{"notes":"B"}"#)
+        try await send(cache, #"{"id":"a","notes":"B","updated_at":"2026-01-01T00:00:03Z"}"#)
+        try await pull(cache, #"[{"id":"a","notes":"theirs","updated_at":"2026-01-01T00:00:03Z"}]"#)
+        #expect(try notes(cache) == "theirs")
+    }
+
     @Test("another person's value is news, and does not flicker either")
     func news() async throws {
         let cache = try await cache()
