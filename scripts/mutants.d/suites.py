@@ -8,7 +8,9 @@ import resource
 import signal
 import subprocess
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 MODULES = "CacheStoreTests", "SyncEngineTests", "LocalAPIServerTests"
@@ -39,15 +41,23 @@ class Suites:
         suites = sorted({line.split("/")[0] for line in lines if line.split(".")[0] in MODULES})
         return [f"^{re.escape(suite)}/" for suite in suites if not re.search(SKIPPED, suite)] + list(SIMULATIONS)
 
-    def measure(self, most, known, sources):
-        """For each suite the mutants that it reaches, and the seconds that it takes; `known` has them from an earlier run,
-        and counts while sources and tests stay the same. Without a mutant all must pass."""
-        for name in self.names():
+    def measure(self, most, file, sources, jobs):
+        """For each suite the mutants that it reaches, and the seconds that it takes. Without a mutant all must pass. `file`
+        has them from an earlier run; they count while sources and tests stay the same."""
+        known, lock = loaded(file) or {}, threading.Lock()
+
+        def measure(name):
             module = re.match(r"\^?(\w+)", name)[1]
             digest = digest_of(sources, self.tree / "Tests" / module, self.tree / "Tests/TestSupport")
-            if known.get(name, {}).get("digest") != digest:
-                known[name] = {"digest": digest, **self._reach(name, most)}
-            self.measured[name] = known[name]
+            found = known.get(name, {})
+            if found.get("digest") != digest:
+                found = {"digest": digest, **self._reach(name, most)}
+            with lock:
+                self.measured[name] = known[name] = found
+                file.write_text(json.dumps(known))
+
+        with ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(measure, self.names()))
         return self.measured
 
     def _reach(self, name, most):

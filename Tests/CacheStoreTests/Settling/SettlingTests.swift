@@ -131,6 +131,17 @@ struct SettlingTests {
         #expect(try notes(cache) == "A")
     }
 
+    @Test("a page that was requested right after the acknowledgement counts")
+    func requestedAfter() async throws {
+        let cache = try await cache()
+        try await edit(cache, #"{"notes":"B"}"#)
+        try await send(cache, #"{"id":"a","notes":"B"}"#)
+        let page = PulledPage(
+            entity: "orders", records: #"[{"id":"a","notes":"theirs"}]"#, position: try cache.store.position())
+        _ = try await cache.store.apply(page, at: now + .seconds(1))
+        #expect(try notes(cache) == "theirs")
+    }
+
     @Test("another person's value is news, even if it came in the same second as ours")
     func sameSecond() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A","updated_at":"2026-01-01T00:00:01Z"}"#)

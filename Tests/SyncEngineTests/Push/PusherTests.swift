@@ -69,11 +69,13 @@ struct PusherTests {
         let test = try await test(
             TestEngine.shop.replacing(
                 "      notes: { type: string }", with: "      notes: { type: string }\n      tags: { type: list, merge: set }"))
-        try await test.change("a", #"{"tags":["mine"]}"#)
-        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","tags":["theirs"]}]"#)
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n","tags":["both"]}]"#), at: test.clock.timestamp)
+        try await test.change("a", #"{"tags":["both","mine"]}"#)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","tags":["both","theirs"]}]"#)
         try await test.send()
         let tags = try #require(test.upstream.records("/orders").first?["tags"]?.elements.map(\.string))
-        #expect(Set(tags) == ["mine", "theirs"])
+        #expect(Set(tags) == ["both", "mine", "theirs"])
     }
 
     @Test("a change that keeps meeting other versions fails permanently after the usual attempts")
