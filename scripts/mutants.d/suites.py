@@ -66,7 +66,11 @@ class Suites:
             file.flush()
             began = time.monotonic()
             environment = {"MUTANTS_REACHED": file.name}
-            if (failure := self._first_failure(name, environment)) and self._first_failure(name, environment):
+            # On a busy machine a test may miss its time limit.
+            for _ in range(3):
+                if not (failure := self._first_failure(name, environment)):
+                    break
+            else:
                 raise SystemExit(f"mutants: without a mutant, {name} fails: {failure}")
             reached = [number for number, byte in enumerate(Path(file.name).read_bytes()) if byte]
             return {"reached": reached, "seconds": round(time.monotonic() - began, 1)}
@@ -97,7 +101,7 @@ class Suites:
                     quiet = quiet + 1 if len(text) == size else 0
                     size = len(text)
                     if quiet * LOOK > most_quiet:
-                        return "a hang"
+                        return f"a hang of {name}"
                     time.sleep(LOOK)
             finally:
                 if run.poll() is None:

@@ -68,9 +68,11 @@ struct PusherTests {
     func set() async throws {
         let test = try await test(
             TestEngine.shop.replacing(
-                "      notes: { type: string }", with: "      notes: { type: string }\n      tags: { type: list, merge: set }"))
+                "      notes: { type: string }",
+                with: "      notes: { type: string }\n      tags: { type: list, merge: set }"))
         _ = try await test.store.apply(
-            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n","tags":["both"]}]"#), at: test.clock.timestamp)
+            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n","tags":["both"]}]"#),
+            at: test.clock.timestamp)
         try await test.change("a", #"{"tags":["both","mine"]}"#)
         try test.upstream.set("/orders", #"[{"id":"a","notes":"n","tags":["both","theirs"]}]"#)
         try await test.send()
