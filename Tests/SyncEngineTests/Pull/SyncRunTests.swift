@@ -24,6 +24,7 @@ struct SyncRunTests {
         #expect(run.progress == 0.25)
         run.progressed("parts", seen: 0, total: 0)
         #expect(run.progress == 0.5, "an empty list is read")
+        run.finished("parts", error: nil, at: Timestamp(milliseconds: 0))
         run.end(at: Timestamp(milliseconds: 0))
         #expect(!run.isRunning && run.progress == 1)
         run.begin(SyncRequest())
