@@ -76,6 +76,21 @@ struct SyncEngineTests {
         }
     }
 
+    @Test("a sync warns of records that are kept although they are no longer listed, and of nothing else")
+    func keptRecords() async throws {
+        let lines = LogLines()
+        let test = try TestEngine(log: lines.logger)
+        try test.upstream.set("/parts", JSONText.array((1...40).map { .object(["id": .string("p\($0)")]) }).text)
+        test.upstream.hideRecords(true)
+        try await test.running {
+            try await test.engine.sync(SyncRequest(full: true))
+            #expect(lines.warnings.isEmpty)
+            try test.upstream.set("/parts", #"[{"id":"p1"}]"#)
+            try await test.engine.sync(SyncRequest(full: true))
+            #expect(lines.warnings.map { $0.metadata["records"] } == ["39"])
+        }
+    }
+
     @Test("a failed sync is retried soon, not only after the interval")
     func triesAgain() async throws {
         let test = try TestEngine()

@@ -1,8 +1,8 @@
 """The places of the sources where one operator can be changed, found in their text."""
 
-import random
+import hashlib
 import re
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 # What syncs, and what writes records, queue and outcomes.
 PLACES = ["SyncEngine"] + ["CacheStore/" + name for name in (
@@ -10,8 +10,8 @@ PLACES = ["SyncEngine"] + ["CacheStore/" + name for name in (
     "API/CacheStore+Pull.swift", "API/CacheStore+Queue.swift", "API/CacheStore+Settling.swift", "API/CacheStore+Write.swift",
     "API/LocalTransaction.swift", "API/QueuedWrite.swift")]
 
-# One change: the characters from `start` to `end` of the file become `after`.
-Mutant = namedtuple("Mutant", "file line start end before after")
+# One change: the characters from `start` to `end` of the file become `after`; `was` and `becomes` are the line without and with it.
+Mutant = namedtuple("Mutant", "file line start end before after was becomes")
 
 OTHER = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&", "+": "-", "-": "+",
          "+=": "-=", "-=": "+=", "true": "false", "false": "true"}
@@ -30,11 +30,17 @@ QUOTE = re.compile(r'//[^\n]*|/\*.*?\*/|#"|"""|"', re.S)
 
 
 def drawn(root, seed):
-    """All mutants of the sources, in the order of the seed."""
+    """All mutants of the sources, in the order of the seed. The place of one in that order depends on nothing but its own
+    line, so that a seed draws nearly the same from edited sources."""
     files = sorted(file for place in PLACES for file in swift_files(root / "Sources" / place))
     mutants = [mutant for file in files for mutant in mutants_of(str(file.relative_to(root)), file.read_text())]
-    random.Random(seed).shuffle(mutants)
-    return mutants
+    equal, ranked = Counter(), []
+    for mutant in mutants:
+        text = mutant.file, mutant.was, mutant.becomes
+        rank = hashlib.sha256("\0".join([str(seed), *text, str(equal[text])]).encode()).hexdigest()
+        equal[text] += 1
+        ranked.append((rank, mutant))
+    return [mutant for _, mutant in sorted(ranked)]
 
 
 def swift_files(path):
@@ -45,9 +51,11 @@ def mutants_of(name, text):
     code = code_of(text)
     found = sorted({(start, end, after) for start, end, after in changes(code)})
     for start, end, after in found:
-        line = code.count("\n", 0, start) + 1
-        if not LEFT_OUT.search(code.split("\n")[line - 1]):
-            yield Mutant(name, line, start, end, text[start:end], after.replace("\0", text[start:end]))
+        line, begin, stop = code.count("\n", 0, start) + 1, code.rfind("\n", 0, start) + 1, code.find("\n", end)
+        if not LEFT_OUT.search(code[begin:stop]):
+            after = after.replace("\0", text[start:end])
+            becomes = (text[begin:start] + after + text[end:stop]).strip()
+            yield Mutant(name, line, start, end, text[start:end], after, text[begin:stop].strip(), becomes)
 
 
 def changes(code):

@@ -1,5 +1,6 @@
 """The test suites that may kill a mutant: their names, what each reaches without one, and how they are run."""
 
+import hashlib
 import json
 import os
 import re
@@ -7,7 +8,9 @@ import resource
 import signal
 import subprocess
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 MODULES = "CacheStoreTests", "SyncEngineTests", "LocalAPIServerTests"
@@ -15,8 +18,9 @@ MODULES = "CacheStoreTests", "SyncEngineTests", "LocalAPIServerTests"
 SIMULATIONS = {"SimulationTests.SimulationTests/holds": 50, "SimulationTests.SystemSimulationTests/holdsForEveryType": 10}
 # Migrations from older versions take half of the time, and run little of the code that is changed.
 SKIPPED = "OldDatabaseTests|KilledMigrationTests"
-# A process that writes nothing for so long hangs. Counted in looks at it, so that a suspended machine does not count.
-LOOK, MOST_QUIET_LOOKS = 0.2, 450
+# A process hangs that writes nothing for MOST_QUIET seconds and MOST_TIMES the time that its suite takes without a mutant.
+# Counted in looks at it, so that a suspended machine does not count.
+LOOK, MOST_QUIET, MOST_TIMES = 0.2, 90, 5
 
 FAILED = re.compile(r"^✘ Test (.+?) (?:recorded an issue|failed)", re.M)
 SEED = re.compile(r"\b(seed \d+) breaks")
@@ -27,6 +31,8 @@ class Suites:
 
     def __init__(self, tree):
         self.tree, self.program = tree, tree / ".build/debug/repairminder-syncPackageTests.xctest"
+        # What each suite reaches and how long it takes, once that is known.
+        self.measured = {}
 
     def names(self):
         """A filter for each suite."""
@@ -35,28 +41,55 @@ class Suites:
         suites = sorted({line.split("/")[0] for line in lines if line.split(".")[0] in MODULES})
         return [f"^{re.escape(suite)}/" for suite in suites if not re.search(SKIPPED, suite)] + list(SIMULATIONS)
 
-    def reach(self, most):
-        """For each suite the mutants that it reaches, and the seconds that it takes. Without a mutant all must pass."""
-        found = {}
-        for name in self.names():
-            with tempfile.NamedTemporaryFile(prefix="reached-") as file:
-                file.write(bytes(most))
-                file.flush()
-                began = time.monotonic()
-                if failure := self.failure(name, MUTANTS_REACHED=file.name):
-                    raise SystemExit(f"mutants: without a mutant, {name} fails: {failure}")
-                reached = [number for number, byte in enumerate(Path(file.name).read_bytes()) if byte]
-                found[name] = {"reached": reached, "seconds": round(time.monotonic() - began, 1)}
-        return found
+    def measure(self, most, file, sources, jobs):
+        """For each suite the mutants that it reaches, and the seconds that it takes. Without a mutant all must pass. `file`
+        has them from an earlier run; they count while sources and tests stay the same."""
+        known, lock = loaded(file) or {}, threading.Lock()
 
-    def failure(self, name, **environment):
-        """What fails in this suite, None if nothing does. What fails once and then passes does not count."""
-        return self._first_failure(name, environment) and self._first_failure(name, environment)
+        def measure(name):
+            module = re.match(r"\^?(\w+)", name)[1]
+            digest = digest_of(sources, self.tree / "Tests" / module, self.tree / "Tests/TestSupport")
+            found = known.get(name, {})
+            if found.get("digest") != digest:
+                found = {"digest": digest, **self._reach(name, most)}
+            with lock:
+                self.measured[name] = known[name] = found
+                file.write_text(json.dumps(known))
+
+        with ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(measure, self.names()))
+        return self.measured
+
+    def _reach(self, name, most):
+        with tempfile.NamedTemporaryFile(prefix="reached-") as file:
+            file.write(bytes(most))
+            file.flush()
+            began = time.monotonic()
+            environment = {"MUTANTS_REACHED": file.name}
+            # On a busy machine a test may miss its time limit.
+            for _ in range(3):
+                if not (failure := self._first_failure(name, environment)):
+                    break
+            else:
+                raise SystemExit(f"mutants: without a mutant, {name} fails: {failure}")
+            reached = [number for number, byte in enumerate(Path(file.name).read_bytes()) if byte]
+            return {"reached": reached, "seconds": round(time.monotonic() - began, 1)}
+
+    def failure(self, name, mutant):
+        """What this mutant makes fail in this suite, None if nothing. A failure counts that happens twice, after which the
+        suite passes without the mutant: so a busy machine kills none. A seed of the simulation is the same each time."""
+        environment = {"MUTANT": str(mutant)}
+        for _ in range(3):
+            found = self._first_failure(name, environment) and self._first_failure(name, environment)
+            if not found or found.startswith("seed ") or not self._first_failure(name, {}):
+                return found
+        raise SystemExit(f"mutants: without a mutant, {name} fails too")
 
     def _first_failure(self, name, environment):
         with tempfile.TemporaryDirectory(prefix="mutant-", ignore_cleanup_errors=True) as folder:
             log = Path(folder) / "log"
             run = self._started(name, log, environment)
+            most_quiet = MOST_QUIET + MOST_TIMES * self.measured.get(name, {}).get("seconds", MOST_QUIET)
             try:
                 size, quiet = 0, 0
                 while True:
@@ -67,8 +100,8 @@ class Suites:
                         return None
                     quiet = quiet + 1 if len(text) == size else 0
                     size = len(text)
-                    if quiet > MOST_QUIET_LOOKS:
-                        return "a hang"
+                    if quiet * LOOK > most_quiet:
+                        return f"a hang of {name}"
                     time.sleep(LOOK)
             finally:
                 if run.poll() is None:
@@ -98,3 +131,9 @@ def shown(log, code):
 
 def loaded(path):
     return json.loads(path.read_text()) if path.exists() else None
+
+
+def digest_of(more, *folders):
+    """Stands for the Swift files: what was found out about them counts as long as they stay the same."""
+    texts = [file.read_bytes() for folder in folders for file in sorted(folder.rglob("*.swift"))]
+    return hashlib.sha256(b"\0".join([*texts, more.encode()])).hexdigest()[:16]

@@ -69,9 +69,7 @@ struct Arrivals {
     /// Notes that the page has the record as the cache has it.
     mutating func confirm(_ key: String) throws {
         if hasViews, isMain { try views.set(nil, of: key) }
-        guard var row = try rows[key] else { return }
-        guard rows.isAlive(row) else { return try rows.remove(key) }
-        guard !row.isConfirmed, row.position <= position else { return }
+        guard var row = try rows[key], !row.isConfirmed, row.position <= position else { return }
         row.isConfirmed = true
         try rows.save(row)
     }

@@ -116,7 +116,7 @@ struct SignalQueue: Sendable {
         (entry.readSince, entry.wantedSince) = (entry.wantedSince, nil)
         entries[signal] = entry
         underWay += 1
-        if signal.key == nil { overflowing.remove(signal.entity) } else { waiting[signal.entity, default: 1] -= 1 }
+        if signal.key == nil { overflowing.remove(signal.entity) } else { waiting[signal.entity]? -= 1 }
         return signal
     }
 

@@ -168,7 +168,7 @@ struct ConflictTests {
 
     @Test("edited locally, deleted on the server: the deletion wins; undoing it creates the record again")
     func deletedThere() async throws {
-        let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#)
+        let cache = try await cache(#"{"id":"a","notes":"n","total":1,"status":null}"#)
         try await edit(cache, #"{"notes":"mine"}"#)
         _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
         #expect(try cache.record("orders", "a") == nil)
@@ -179,6 +179,7 @@ struct ConflictTests {
         #expect(try cache.record("orders", "a")?["notes"] == "mine")
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(change.operation == .create && change.body["total"] == 1)
+        #expect(change.body["status"] == nil, "what the record did not have is not sent")
     }
 
     @Test("edited locally, deleted on the server, local wins: the record is created again")

@@ -71,6 +71,18 @@ struct CorrectedChangeTests {
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
     }
 
+    @Test("a correction without a difference sends the same change again, under the same key")
+    func sameValue() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        try await edit(cache, "a", #"{"notes":"mine"}"#)
+        let refused = try #require(try ready(cache).first)
+        try await refuse(cache)
+        try await cache.store.correct(refused.id, setting: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
+        let again = try #require(try ready(cache).first)
+        #expect(again.id == refused.id && again.idempotencyKey == refused.idempotencyKey)
+    }
+
     @Test("#17 a field that comes with the good value is compared with what the server had when it was edited")
     func goodValueAndMore() async throws {
         let cache = try TestCache()

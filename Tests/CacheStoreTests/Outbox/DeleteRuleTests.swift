@@ -49,6 +49,17 @@ struct DeleteRuleTests {
         #expect(try reopened.store.rowCounts()["lines"] == 0)
     }
 
+    @Test("cascade: a child without derived fields that a page brings is hidden until the deletion is discarded")
+    func plainChild() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"o"}]"#)
+        try await cache.store.delete("orders", key: "o", at: now)
+        _ = try await cache.pull("messages", #"[{"id":"m","order_id":"o"}]"#)
+        #expect(try cache.record("messages", "m") == nil)
+        try await cache.store.discard(change(cache, "orders").id, cascade: false, at: now)
+        #expect(try cache.record("messages", "m") != nil)
+    }
+
     @Test("cascade: children that exist only in the queue are dropped with their parent")
     func givenUp() async throws {
         let cache = try await cache()

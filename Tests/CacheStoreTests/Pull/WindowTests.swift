@@ -208,6 +208,18 @@ struct WindowTests {
         #expect(try await leave(cache) == ["orders": 1, "clients": 1])
     }
 
+    @Test("a record is kept by one that refers to it and belongs to another record")
+    func referencedByChild() async throws {
+        let owner = "      order_id: { type: reference, to: orders, required: true }\n"
+        let cache = try TestCache(
+            schema: Self.yaml.replacing(owner, with: owner + "      client_id: { type: reference, to: clients }\n"))
+        _ = try await cache.pull("orders", "[\(order("a"))]")
+        _ = try await cache.pull("lines", #"[{"id":"l","order_id":"a","client_id":"c"}]"#)
+        #expect(try await cache.pull("clients", #"[{"id":"c","is_active":false}]"#).outside == 0)
+        #expect(try await leave(cache).isEmpty)
+        #expect(try keys(cache, "lines") == ["l"])
+    }
+
     @Test("a record is kept by one of another entity that has the same key")
     func sameKey() async throws {
         let cache = try cache()

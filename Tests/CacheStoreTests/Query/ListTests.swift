@@ -52,6 +52,15 @@ struct ListTests {
         #expect(times == times.sorted(by: >))
     }
 
+    @Test("what is no time in a field of times is listed after the times, and false before true")
+    func noTimes() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull(
+            "orders",
+            #"[{"id":"a","created_at":true},{"id":"b","created_at":false},{"id":"c","created_at":"2026-01-10"}]"#)
+        #expect(try cache.keys(ListQuery(entity: "orders", sort: [SortTerm(text: "created_at")])) == ["c", "b", "a"])
+    }
+
     @Test("filters compare by the field's type and accept several values")
     func filters() async throws {
         let cache = try await filled(20)

@@ -143,6 +143,15 @@ struct CarriedContentTests {
         #expect(try ready().map(\.idempotencyKey) == [change.idempotencyKey])
     }
 
+    @Test func `the same content again is no reason to send a waiting creation earlier`() async throws {
+        let key = try await create()
+        try await set(one, of: key)
+        let lost = PushFailure(kind: "timeout", message: "no answer")
+        try await settle(.waiting(lost, at: TestCache.now + .seconds(60), counted: true))
+        try await set(one, of: key)
+        #expect(try ready().isEmpty)
+    }
+
     @Test func `an existing record keeps its content if only creations carry one`() async throws {
         _ = try await cache.pull("photos", #"[{"id":"a"}]"#)
         await #expect {

@@ -37,9 +37,9 @@ struct KeyTypeTests {
             try await cache.send(.acknowledged(record: JSONText(parsing: #"{"id":\#(given),"text":"p"}"#)))
             let child = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
             #expect(child.body["parent_id"]?.text == expected)
-            // The key that the caller knows, and the server's key as text, are sent as the server writes it.
-            for name in [parent, "1001"] {
-                let key = try await cache.make("tasks", #"{"text":"d","parent_id":"\#(name)"}"#)
+            // The key that the caller knows, and the server's key as text or number, are sent as the server writes it.
+            for name in [#""\#(parent)""#, #""1001""#, "1001"] {
+                let key = try await cache.make("tasks", #"{"text":"d","parent_id":\#(name)}"#)
                 let change = try #require(
                     try cache.store.readyChanges(limit: 9, at: now).first { $0.key == key })
                 #expect(change.body["parent_id"]?.text == expected)

@@ -131,6 +131,15 @@ struct SettlingTests {
         #expect(try notes(cache) == "A")
     }
 
+    @Test("another person's value is news, even if it came in the same second as ours")
+    func sameSecond() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"A","updated_at":"2026-01-01T00:00:01Z"}"#)
+        try await edit(cache, #"{"notes":"B"}"#)
+        try await send(cache, #"{"id":"a","notes":"B","updated_at":"2026-01-01T00:00:03Z"}"#)
+        try await pull(cache, #"[{"id":"a","notes":"theirs","updated_at":"2026-01-01T00:00:03Z"}]"#)
+        #expect(try notes(cache) == "theirs")
+    }
+
     @Test("another person's value is news, and does not flicker either")
     func news() async throws {
         let cache = try await cache()
@@ -322,6 +331,18 @@ struct SettlingTests {
         try await pull(cache, #"[{"id":"a","deleted_at":"x","updated_at":"2026-01-01T00:00:04Z"}]"#)
         #expect(try notes(cache) == "n")
         try await pull(cache, #"[{"id":"a","deleted_at":"x","updated_at":"2026-01-01T00:00:06Z"}]"#)
+        #expect(try notes(cache) == nil)
+    }
+
+    @Test("a tombstone without a time deletes no record that was created a moment ago")
+    func undatedTombstone() async throws {
+        let cache = try await cache(#"{"id":"b"}"#)
+        _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a","notes":"n"}"#), at: now)
+        try await send(cache, #"{"id":"a","notes":"n"}"#)
+        let tombstone = #"[{"id":"a","deleted_at":"x"}]"#
+        try await pull(cache, tombstone)
+        #expect(try notes(cache) == "n")
+        try await pull(cache, tombstone, after: 61)
         #expect(try notes(cache) == nil)
     }
 

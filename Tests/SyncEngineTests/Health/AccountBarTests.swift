@@ -121,13 +121,12 @@ struct AccountBarTests {
         }
     }
 
-    @Test("a change that alone is refused fails for good, and holds up no other")
-    func oneChange() async throws {
+    @Test("a change that alone is refused fails for good, and holds up no other", arguments: [402, 403])
+    func oneChange(_ status: Int) async throws {
         let test = try engine(orders: 20)
         try await test.running {
             try await test.engine.sync(SyncRequest())
-            let barred = barred
-            test.upstream.refuse { $0.path == "/orders/o3" ? barred : nil }
+            test.upstream.refuse { $0.path == "/orders/o3" ? .barred(status: status, "not for you") : nil }
             try await change(20, test)
             try await test.until { try test.store.pendingCount().pending == 0 }
             #expect(try test.store.pendingCount().failed == 1)

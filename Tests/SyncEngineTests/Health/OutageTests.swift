@@ -22,6 +22,8 @@ struct OutageTests {
             health.failed("down", by: "parts", of: 2)
             health.answered()
         }
+        health.failed("down", by: "orders", of: 2)
+        #expect(!health.isDoubtful, "one failure is nothing unusual")
         for _ in 1...10 { health.failed("down", by: "orders", of: 2) }
         #expect(!health.isDown && health.isDoubtful)
         health.failed("down", by: "parts", of: 2)

@@ -65,6 +65,36 @@ struct SettlingReaderTests {
         }
     }
 
+    @Test("a record that no request can read keeps what was sent when the time is over, and is not asked for")
+    func notServed() async throws {
+        let test = try TestEngine(
+            schema: TestEngine.shop.replacing(
+                "    pull: { path: /parts }",
+                with: """
+                        pull: { call: POST /parts/_search }
+                        push:
+                          update: { call: "PATCH /parts/{id}" }
+                    """
+            ).replacing("  parts:\n    fields:\n", with: "  parts:\n    fields:\n      name: { type: string }\n"))
+        for path in ["/parts", "/parts/_search"] { try test.upstream.set(path, #"[{"id":"p"}]"#) }
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.store.update(
+                "parts", key: "p", body: JSONText(parsing: #"{"name":"mine"}"#), at: test.clock.timestamp)
+            test.upstream.answerEmpty(times: 1)
+            try await test.engine.sync(SyncRequest())
+            try await test.until { try test.store.pendingCount().pending == 0 }
+            let later = test.clock.timestamp + .seconds(61)
+            #expect(try await test.store.unconfirmed(limit: 9, at: later).map(\.key) == ["p"])
+            let reads = test.upstream.recordRequests
+            test.clock.advance(by: .seconds(61))
+            try await test.engine.sync(SyncRequest())
+            #expect(test.upstream.recordRequests == reads)
+            #expect(try test.record("p", "parts")?["name"] == "mine")
+            #expect(try await test.store.unconfirmed(limit: 9, at: later).isEmpty)
+        }
+    }
+
     @Test("a creation whose key upstream was never learned is not shown twice for ever")
     func keyNeverLearned() async throws {
         let test = try TestEngine(

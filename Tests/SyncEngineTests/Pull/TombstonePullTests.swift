@@ -157,6 +157,19 @@ struct TombstonePullTests {
         #expect(try test.cursor.held == nil)
     }
 
+    @Test("one deletion that is held is reported until the list no longer names it")
+    func oneHeld() async throws {
+        let test = try await filled()
+        let orders = "[\(Self.order("a", "10:00:00")),\(Self.order("b", "10:00:00"))]"
+        try serve(test, orders, #"[{"order":{"id":"b"}}]"#)
+        test.upstream.serveSingles { _, _ in .failure(.unclear(status: 500, "oops")) }
+        #expect(try await test.pull().held == 1)
+        #expect(try test.cursor.held != nil)
+        try serve(test, orders, "[]")
+        #expect(try await test.pull().held == 0)
+        #expect(try test.cursor.held == nil)
+    }
+
     @Test("a list by tokens names each deletion once, and before the records are read")
     func tokens() async throws {
         let test = try await filled(Self.byToken)

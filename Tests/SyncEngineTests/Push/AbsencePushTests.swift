@@ -74,6 +74,8 @@ struct AbsencePushTests {
         for _ in 1...4 { try await send(test) }
         #expect(try test.store.pendingCount() == PendingCount(pending: 2, failed: 0))
         #expect(try attempts(test) == [0, 0])
+        let errors = try test.store.pending(PendingQuery(limit: 9)).changes.map { $0.at(path: "error.status") }
+        #expect(errors == [404, 404], "what the upstream answered to the changes")
         #expect(try test.record("a")?["notes"] == "mine")
     }
 

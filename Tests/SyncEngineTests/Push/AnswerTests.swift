@@ -143,6 +143,18 @@ struct AnswerTests {
         }
     }
 
+    @Test("an edit whose answer is no success, and unclear, is repeated under its key", arguments: [300, 500])
+    func unclearEdit(_ status: Int) async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.unclear(status: status, "PATCH answered \(status)"), afterApplying: true)
+        try await test.send()
+        #expect(try error(test) == "server")
+        try await test.send()
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(Set(test.upstream.pushes.map(\.key)).count == 1 && test.upstream.pushes.count == 2)
+    }
+
     @Test("#1 a deletion with an unrecognised answer is done if the record is gone, else it is repeated")
     func unrecognisedDeletion() async throws {
         for isApplied in [true, false] {

@@ -64,6 +64,22 @@ struct PusherTests {
         #expect(test.upstream.records("/orders").map(\.text) == [#"{"id":"a","notes":"mine","total":5}"#])
     }
 
+    @Test("a fresh edit of a set is merged with the server's set before it is sent")
+    func set() async throws {
+        let test = try await test(
+            TestEngine.shop.replacing(
+                "      notes: { type: string }",
+                with: "      notes: { type: string }\n      tags: { type: list, merge: set }"))
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n","tags":["both"]}]"#),
+            at: test.clock.timestamp)
+        try await test.change("a", #"{"tags":["both","mine"]}"#)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","tags":["both","theirs"]}]"#)
+        try await test.send()
+        let tags = try #require(test.upstream.records("/orders").first?["tags"]?.elements.map(\.string))
+        #expect(Set(tags) == ["both", "mine", "theirs"])
+    }
+
     @Test("a change that keeps meeting other versions fails permanently after the usual attempts")
     func changedForEver() async throws {
         let test = try await test()

@@ -106,6 +106,15 @@ struct SignalQueueTests {
         #expect(queue.hasRead(through: 4))
     }
 
+    @Test("records that wait are all read, however many")
+    func manyWait() {
+        let queue = Reads(limits: ["orders": SignalQueue.Limits(records: 1000)])
+        for number in 0..<600 { _ = queue.add(Signal(entity: "orders", key: "\(number)"), at: start) }
+        var read: Set<Signal> = []
+        while let next = queue.next(at: start) { read.insert(next) }
+        #expect(read.count == 600)
+    }
+
     @Test("records of long ago are forgotten, so the queue does not grow")
     func forgets() {
         let queue = Reads(limits: [:])

@@ -12,17 +12,18 @@ import Upstream
 struct SignalTests {
     private static let sse = "sse: { path: /realtime, entity: { at: kind }, key: id }"
 
-    private func engine(_ source: String = sse) throws -> TestEngine {
+    private func engine(_ source: String = sse, _ lines: LogLines = LogLines()) throws -> TestEngine {
         try TestEngine(
             schema: TestEngine.shop.replacing(
-                "  pagination: { style: page }", with: "  pagination: { style: page }\n  signals: [{ \(source) }]"))
+                "  pagination: { style: page }", with: "  pagination: { style: page }\n  signals: [{ \(source) }]"),
+            log: lines.logger)
     }
 
     /// An engine that has synced, with an open stream and two orders.
     private func running(
-        _ source: String = sse, _ body: (TestEngine) async throws -> Void
+        _ source: String = sse, logging lines: LogLines = LogLines(), _ body: (TestEngine) async throws -> Void
     ) async throws {
-        let test = try engine(source)
+        let test = try engine(source, lines)
         try test.upstream.set("/orders", Self.orders("one", "two"))
         try test.upstream.set("/orders/a/messages", "[]")
         try test.upstream.set("/orders/b/messages", "[]")
@@ -296,15 +297,20 @@ struct SignalTests {
         }
     }
 
-    @Test("a list of events that fails is polled on, says why, and is no outage")
+    @Test("a list of events that fails is polled on, says why once, and is no outage")
     func failingEvents() async throws {
+        let lines = LogLines()
         let source = "events: { path: /log, since: { param: after, next: { last: id } }, entity: orders, key: id }"
-        try await running(source) { test in
+        try await running(source, logging: lines) { test in
             test.upstream.failList("/log", .unclear(status: 500, "broken"))
             try await test.until { await test.engine.status().signals.first?.error == "broken" }
             try await pass(.seconds(120), test)
             let status = await test.engine.status()
             #expect(status.isReachable && status.error == nil)
+            test.upstream.failList("/log", .unclear(status: 500, "broken otherwise"))
+            try await pass(.seconds(120), test)
+            let errors = lines.all.filter { $0.metadata["source"] == "events /log" }.map { $0.metadata["error"] }
+            #expect(errors == ["broken", "broken otherwise"])
         }
     }
 

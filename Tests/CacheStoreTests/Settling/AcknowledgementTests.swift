@@ -1,0 +1,81 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import CacheStore
+
+/// What an answer, and the pages after it, say about a change that was acknowledged.
+@Suite("Settling: what an acknowledgement shows")
+struct AcknowledgementTests {
+    private let now = TestCache.now
+
+    private func cache(_ record: String = #"{"id":"a","notes":"A"}"#) async throws -> TestCache {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
+        _ = try await cache.pull("orders", "[\(record)]")
+        return cache
+    }
+
+    private func edit(_ cache: TestCache, _ body: String) async throws {
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: body), at: now)
+    }
+
+    /// Sends the next change; `answer` is nil for one without a record.
+    private func send(_ cache: TestCache, _ answer: String?) async throws {
+        try await cache.send(.acknowledged(record: answer.map { try JSONText(parsing: $0) }))
+    }
+
+    private func pull(
+        _ cache: TestCache, _ records: String, after seconds: Int = 1, view: RecordView = .list
+    ) async throws {
+        let page = PulledPage(entity: "orders", records: records, view: view)
+        _ = try await cache.store.apply(page, at: now + .seconds(seconds))
+    }
+
+    private func notes(_ cache: TestCache) throws -> String? { try cache.record("orders", "a")?["notes"]?.string }
+
+    @Test("an older answer without the edited field does not show that another person's edit came after it")
+    func silentAnswer() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"A","updated_at":"2026-03-01T10:00:01Z"}"#)
+        try await edit(cache, #"{"notes":"B"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        try await pull(cache, #"[{"id":"a","notes":"C","updated_at":"2026-03-01T10:00:03Z"}]"#)
+        let answer = try JSONText(parsing: #"{"id":"a","updated_at":"2026-03-01T10:00:02Z"}"#)
+        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        #expect(try notes(cache) == "B")
+        let unconfirmed = try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key)
+        #expect(unconfirmed == ["a"], "the upstream is asked which came last")
+    }
+
+    @Test("an answer with another key that lacks the edit renames nothing")
+    func anotherKey() async throws {
+        let cache = try await cache()
+        try await edit(cache, #"{"notes":"B"}"#)
+        try await send(cache, #"{"id":"z"}"#)
+        #expect(try notes(cache) == "B")
+        #expect(try cache.record("orders", "z") == nil)
+    }
+
+    @Test("what was sent stays although the record's own address lacks it, until the time is over")
+    func notShown() async throws {
+        let cache = try await cache()
+        try await edit(cache, #"{"status":"open"}"#)
+        try await send(cache, nil)
+        for (second, status) in [(1, "open"), (61, nil)] as [(Int, String?)] {
+            try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: second, view: .single)
+            #expect(try cache.record("orders", "a")?["status"]?.string == status)
+        }
+    }
+
+    @Test("a page that was requested right after the acknowledgement counts")
+    func requestedAfter() async throws {
+        let cache = try await cache()
+        try await edit(cache, #"{"notes":"B"}"#)
+        try await send(cache, #"{"id":"a","notes":"B"}"#)
+        let page = PulledPage(
+            entity: "orders", records: #"[{"id":"a","notes":"theirs"}]"#, position: try cache.store.position())
+        _ = try await cache.store.apply(page, at: now + .seconds(1))
+        #expect(try notes(cache) == "theirs")
+    }
+}

@@ -1,0 +1,37 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("The end of an outage")
+struct RecoveryTests {
+    @Test("when an outage ends for all but the changes, each of them keeps its own wait")
+    func changesStillFail() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", #"[{"id":"1","notes":"n"},{"id":"2","notes":"n"}]"#)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            for key in ["1", "2"] { try await test.change(key, #"{"notes":"mine"}"#) }
+            let (now, later) = (test.clock.timestamp, test.clock.timestamp + .seconds(3600))
+            let second = try #require(try test.store.readyChanges(limit: 2, at: now).last)
+            #expect(try await test.store.begin(second, at: now))
+            let failure = PushFailure(kind: "server", status: 500, message: "broken")
+            try await test.store.settle(second.id, .waiting(failure, at: later, counted: true), at: now)
+            test.upstream.breakMethod("PATCH")
+            test.upstream.failProbes(true)
+            for list in ["/orders", "/parts"] { test.upstream.failList(list, .unclear(status: 503, "down")) }
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            #expect(await test.engine.status().state == .error)
+            test.upstream.failProbes(false)
+            for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
+            try await test.until { await test.engine.status().error == nil }
+            let end = test.clock.timestamp + .seconds(60)
+            try await test.until { test.clock.timestamp >= end }
+            #expect(!test.upstream.pushes.contains { $0.request.path == "/orders/2" })
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import EntitySchema
+import Testing
+
+@testable import SyncEngine
+
+@Suite("The sync under way")
+struct SyncRunTests {
+    @Test("each entity counts the same in the progress, the one under way by its share of the records")
+    func progress() {
+        var run = SyncRun()
+        #expect(run.progress == 1, "nothing is under way")
+        run.begin(SyncRequest())
+        run.expect(4)
+        #expect(run.isRunning && run.progress == 0)
+        run.started("orders")
+        run.progressed("orders", seen: 5, total: nil)
+        #expect(run.progress == 0, "it is not known how much there is")
+        run.progressed("orders", seen: 1, total: 2)
+        #expect(run.progress == 0.125)
+        run.progressed("orders", seen: 3, total: 2)
+        #expect(run.progress == 0.25, "more than the upstream says there is")
+        run.finished("orders", error: nil, at: Timestamp(milliseconds: 0))
+        run.started("parts")
+        #expect(run.progress == 0.25)
+        run.progressed("parts", seen: 0, total: 0)
+        #expect(run.progress == 0.5, "an empty list is read")
+        run.finished("parts", error: nil, at: Timestamp(milliseconds: 0))
+        run.end(at: Timestamp(milliseconds: 0))
+        #expect(!run.isRunning && run.progress == 1)
+        run.begin(SyncRequest())
+        run.started("orders")
+        #expect(run.progress == 0, "an earlier run does not count")
+    }
+}

@@ -1,0 +1,37 @@
+import Logging
+import Synchronization
+
+/// Keeps what is logged as a notice or worse.
+final class LogLines: LogHandler, Sendable {
+    struct Line {
+        var level: Logger.Level
+        var message: String
+        var metadata: [String: String]
+    }
+
+    private let lines = Mutex<[Line]>([])
+
+    var all: [Line] { lines.withLock { $0 } }
+    var warnings: [Line] { all.filter { $0.level == .warning } }
+    var logger: Logger { Logger(label: "test") { _ in self } }
+
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    var logLevel: Logger.Level {
+        get { .notice }
+        set {}
+    }
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(event: LogEvent) {
+        let line = Line(
+            level: event.level, message: event.message.description,
+            metadata: (event.metadata ?? [:]).mapValues(\.description))
+        lines.withLock { $0.append(line) }
+    }
+}
