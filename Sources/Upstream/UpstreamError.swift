@@ -11,7 +11,7 @@ package enum UpstreamError: Error, Sendable, Equatable {
     /// The account, or a gateway before the upstream, is not let through: 402, 403, a redirect, a web page where JSON
     /// belongs. Nothing is counted. Whether it concerns a single change shows only when others get through.
     case barred(status: Int, String)
-    /// The record has changed (409, 412). Read it, then try again.
+    /// The record has changed (409, 412, 428). Read it, then try again.
     case changed(status: Int, String)
     /// The record does not exist (404, 410).
     case gone(status: Int, String)

@@ -40,4 +40,17 @@ struct AnswerRuleTests {
         #expect(problem.contains(words))
         #expect(problem.contains("s.yaml:4") || problem.contains("line 4"))
     }
+
+    @Test("the time to settle is read from the schema")
+    func settle() throws {
+        let yaml = """
+            schema: small
+            upstream: { base_url: "http://localhost", settle: 5s }
+            entities: { notes: { fields: { id: { type: string } }, pull: { path: /notes } } }
+            """
+        #expect(try EntitySchema(yaml: yaml, file: "x.yaml").upstream.settle == .seconds(5))
+        #expect(throws: SchemaError.self) {
+            try EntitySchema(yaml: yaml.replacing("settle: 5s", with: "settle: 2h"), file: "x.yaml")
+        }
+    }
 }

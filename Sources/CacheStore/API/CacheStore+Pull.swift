@@ -143,17 +143,19 @@ extension CacheStore {
         }
     }
 
-    /// Only if the record is stored as it came, byte for byte.
+    /// Only if the record is stored with what came: a list may show members that this answer lacks.
     private static func set(_ version: String, ofRecordIn page: String, _ table: EntityTable, _ db: Database) throws {
         guard let record = try? JSONText(parsing: page).elements.first, let key = record[table.entity.key]?.plain else {
             return
         }
+        let stored = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT _remote FROM \(table.name) WHERE _key = ?"), arguments: [key])
+        guard let stored = try stored.map(JSONText.init(parsing:)),
+            record.members.allSatisfy({ stored[$0.key] == $0.value })
+        else { return }
         try db.cachedStatement(
-            sql: """
-                UPDATE \(table.name) SET _version = ?1
-                WHERE _key = ?2 AND _remote = ?3 AND _version IS NOT ?1
-                """
-        ).execute(arguments: [version, key, record.text])
+            sql: "UPDATE \(table.name) SET _version = ?1 WHERE _key = ?2 AND _version IS NOT ?1"
+        ).execute(arguments: [version, key])
     }
 
     /// Whether the record is still the one that was fetched. With a field as the trigger, its value tells later.

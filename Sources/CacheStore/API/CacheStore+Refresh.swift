@@ -9,8 +9,6 @@ package enum KnownAbsence: Sendable, Equatable {
     case deletedHere
     /// Its entity is kept on this machine only.
     case localOnly
-    /// The upstream serves its records in lists only, and they were read to the end without it.
-    case notListed
 }
 
 /// Looks up what the cache has of a record before it is requested, and what can show that the upstream is well.
@@ -41,12 +39,8 @@ extension CacheStore {
     package func absence(of key: String, _ entity: String) throws -> KnownAbsence? {
         guard let known = schema[entity] else { throw CacheError.notFound("no entity \(entity)") }
         if known.isLocal { return .localOnly }
-        if try remoteState(of: key, entity) == .local { return .deletedHere }
-        // An upstream that serves the record by itself can be asked, sooner or later; else its list is all there is.
-        guard let pull = known.pull, pull.window == nil,
-            known.recordPath(of: .object(members: [(key: known.key, value: JSONText.string(key))])) == nil
-        else { return nil }
-        return try readers.read { try isLoaded(entity, $0) } ? .notListed : nil
+        // A list that lacked it says nothing: the record may be newer than that reading.
+        return try remoteState(of: key, entity) == .local ? .deletedHere : nil
     }
 
     /// The server's last version, without secrets, of the newest other record of the entity that the server has shown;

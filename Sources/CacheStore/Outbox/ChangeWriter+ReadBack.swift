@@ -36,11 +36,14 @@ extension ChangeWriter {
     func merged(_ patch: JSONText, into document: JSONText) throws -> JSONText {
         let members = patch.members
         guard members.contains(where: { $0.value.kind == .object }) else { return patch }
-        let opened = try sealer.opened(document)
+        let old = members.compactMap { name, value in
+            value.kind == .object ? entity.value(of: name, in: document).map { (key: name, value: $0) } : nil
+        }
+        let opened = try sealer.opened(.object(members: old))
         return .object(
             members: members.map { name, value in
                 guard value.kind == .object else { return (key: name, value: value) }
-                return (key: name, value: (entity.value(of: name, in: opened) ?? .null).merged(with: value))
+                return (key: name, value: (opened[name] ?? .null).merged(with: value))
             })
     }
 }

@@ -60,7 +60,8 @@ struct ChangeWriter {
         let given = key
         let key = try KeyAlias.current(of: given, entity.name, in: context.records)
         let (image, document) = try requireRecord(key, named: given)
-        if merging { clear = try merged(clear, into: document) }
+        // What a caller has only read stays out of the merge, which would open the secrets inside it.
+        if merging { clear = try merged(changes(in: clear, to: document, named: [given, key]), into: document) }
         var record = document.setting(clear)
         // Most bodies have changes alone, so only one that does not fit is compared with what its caller has read.
         if try !problems(in: clear, operation: .update, record: record).isEmpty {
@@ -70,7 +71,11 @@ struct ChangeWriter {
         }
         try requireVersion(expected, of: key)
         let body = try sealer.seal(clear)
-        let changed = body.members.filter { entity.value(of: $0.key, in: document) != $0.value }
+        let changed = body.members.filter { name, value in
+            guard let old = entity.value(of: name, in: document) else { return true }
+            // A merged object lacks the spaces of the upstream's.
+            return old != value && !(merging && old.isEquivalent(to: value))
+        }
         guard !changed.isEmpty else { return }
         try requireSingle(.object(members: changed), key)
         if entity.isLocal {

@@ -75,7 +75,8 @@ package struct Place: Sendable, Equatable {
 
     /// Whether it is an element of a list that is there and has none: `0` of `[]`.
     package func isInEmptyList(in answer: JSONText) -> Bool {
-        paths.contains { path in
+        guard value(in: answer) == nil else { return false }
+        return paths.contains { path in
             guard let step = JSONPath.steps(path).last, Int(step) != nil, path.hasSuffix(step) else { return false }
             guard let list = answer.at(path: String(path.dropLast(step.count + 1))) else { return false }
             return list.kind == .array && list.elements.isEmpty

@@ -35,9 +35,15 @@ package struct RecordTest: Sendable, Equatable {
 
     package var names: [String] { alternatives.joined().map(\.field) }
 
-    /// The fields without which a record can fail.
-    package var neededNames: Set<String> {
-        Set(alternatives.joined().filter { !$0.holds(for: nil) }.map(\.field))
+    /// The fields not among `shown` for lack of which no record can pass; empty if one can.
+    package func missing(from shown: Set<String>) -> Set<String> {
+        var missing: Set<String> = []
+        for conditions in alternatives {
+            let hidden = conditions.filter { !$0.holds(for: nil) && !shown.contains($0.field) }.map(\.field)
+            guard !hidden.isEmpty else { return [] }
+            missing.formUnion(hidden)
+        }
+        return missing
     }
 
     /// `value` returns a field's value; nil and null are missing.

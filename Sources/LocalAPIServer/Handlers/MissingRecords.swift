@@ -52,7 +52,6 @@ extension Handlers {
         switch absence {
         case .deletedHere: "\(name) was deleted"
         case .localOnly: "there is no \(name); such records are only on this machine"
-        case .notListed: "there is no \(name): the upstream's list did not have it when it was last read"
         }
     }
 

@@ -18,7 +18,11 @@ extension ProblemCode {
         case .invalidBody: ("a member of the body cannot be used", "correct it")
         case .unexpectedBody: ("the call takes no body", "send none")
         case .incompleteBody: ("the body is empty or ended early", "send it again")
-        case .tokenRequired: ("the caller is unknown", "send the token, or join the group")
+        case .tokenRequired:
+            (
+                "the caller is unknown, or `listen.tcp_without_token` asks everybody for the token",
+                "send the token, or call the Unix socket as root or a member of the group"
+            )
         case .foreignHost: ("Host names another machine", "call localhost, 127.0.0.1 or [::1]")
         case .foreignPage: ("a web page of another site sent the request", "no such page may call")
         case .noSuchAddress: ("there is nothing at this address", "see /openapi.json")

@@ -168,8 +168,8 @@ package struct RequestParser {
             skippedEmptyLine = true
             return true
         }
+        isHead = line.starts(with: "HEAD ".utf8)
         let head = try RequestHead(line: line)
-        isHead = head.method == "HEAD"
         phase = .fields(head)
         return true
     }

@@ -192,7 +192,10 @@ struct AbsenceJudge: Sendable {
     private func page(_ plan: PullPlan, of entity: Entity, at position: String?) async throws -> Page {
         let request = plan.request(of: entity.name, at: position)
         do throws(UpstreamError) {
-            return try await upstream.page(request)
+            let page = try await upstream.page(request)
+            // More is asked for while it is looked at.
+            page.share?.release()
+            return page
         } catch .gone(let status, let message) {
             throw UpstreamError.barred(status: status, message)
         }

@@ -333,12 +333,12 @@ struct ListPull {
     /// cached ones stay, and the reason is returned in words.
     private func noteUntested() async throws -> String? {
         guard let window = plan.window, !isResumed else { return nil }
-        let hidden = progress.outside > 0 ? window.test.neededNames.subtracting(progress.shown).sorted() : []
+        let hidden = pull.seen > 0 ? window.test.missing(from: progress.shown).sorted() : []
         try await puller.store.setUntested(hidden, of: entity.name)
         guard !hidden.isEmpty else { return nil }
         return """
-            none of its records has \(hidden.joined(separator: ", ")), which pull.where tests, so \(progress.outside.grouped) \
-            were left out; correct where, or make the list show it (from, query), then run sync --full
+            none of its records has \(hidden.joined(separator: ", ")), which pull.where tests; cached ones stay, and \
+            \(progress.outside.grouped) others were left out; correct where, or make the list show it (from, query), then run sync --full
             """
     }
 

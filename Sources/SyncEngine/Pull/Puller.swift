@@ -34,8 +34,10 @@ struct Puller: Sendable {
             summary.add(try await tombstones.runOrDelay())
             return summary
         }
+        let hadDoubt = try tombstones.hasDoubt()
         let outcome = try await tombstones.runOrDelay()
         var summary = try await pull(entity, plan, full: full)
+        if outcome.problem != nil, !hadDoubt, !summary.wrote { try await tombstones.forgetDoubt() }
         summary.add(outcome)
         return summary
     }

@@ -49,6 +49,16 @@ struct TombstonePull {
         }
     }
 
+    /// No record has come since the list failed, so none was created again.
+    func forgetDoubt() async throws {
+        var cursor = try store.cursor(of: Self.cursor(of: entity))
+        cursor.error = nil
+        try await store.setCursor(of: Self.cursor(of: entity), to: cursor)
+    }
+
+    /// Whether records may have come since the list failed.
+    func hasDoubt() throws -> Bool { try store.cursor(of: Self.cursor(of: entity)).error != nil }
+
     func run() async throws -> Outcome {
         var cursor = try store.cursor(of: Self.cursor(of: entity))
         if list.plan.isSince, cursor.watermark == nil {
@@ -90,6 +100,7 @@ struct TombstonePull {
             var next = begun.page
             while let fetched = next {
                 try await apply(fetched, &progress)
+                fetched.page.share?.release()
                 next = try await reader.read()
             }
         } catch let endless as PageReader.Endless {

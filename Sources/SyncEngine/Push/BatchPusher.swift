@@ -123,7 +123,7 @@ struct BatchPusher {
 
     /// The upstream does not take this batch. One that applies all or nothing refuses it for one of its changes.
     private func refuse(_ changes: [BatchedChange], _ status: Int?, _ message: String) {
-        if plan.isAtomic, let status, [400, 409, 412, 422, 424].contains(status) {
+        if plan.isAtomic, let status, [400, 409, 412, 422, 424, 428].contains(status) {
             return pusher.batches.sendAlone(changes.map(\.change.id))
         }
         let size = status == 413 ? changes.count / 2 : 0

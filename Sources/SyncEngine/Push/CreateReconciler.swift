@@ -176,6 +176,8 @@ struct CreateReconciler {
         var reading = Reading()
         repeat {
             let page = try await upstream.page(request)
+            // The records are small texts by now, and more is read before the next page.
+            page.share?.release()
             try trail.add(page, of: request.path, askedAt: request.position)
             for record in page.records.elements {
                 reading.isNewer = reading.isNewer || isNewer(record, than: change, entity)

@@ -11,6 +11,13 @@ extension Pusher {
     func meet(
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
+        if failure.status == 428, schema.upstream.version == nil {
+            var failure = failure
+            failure.message +=
+                "; the upstream wants to know the version that a change is based on: set upstream.version in the schema, "
+                + "then retry"
+            return try await settle(change, as: .failed(failure))
+        }
         do {
             if change.operation == .create { return try await meetExisting(change, entity, failure) }
             guard try await refresh(change, entity) == nil else {

@@ -47,7 +47,10 @@ final class CurlExchange {
     }
 
     /// Resumes the caller; only once, after the handle has left its multi handle.
-    func finish(_ code: CURLcode) {
+    func finish(_ ended: CURLcode) {
+        // libcurl goes on after a refusal of bytes that it had kept while the exchange was paused.
+        let isRefused = (refusal ?? response.refusal) != nil
+        let code = ended == CURLE_OK && isRefused ? CURLE_WRITE_ERROR : ended
         guard code != CURLE_OK else {
             share?.shrink(to: response.body.count)
             var answer = HTTPResponse(status: easy.status, headers: response.headers, body: response.body)
@@ -193,7 +196,7 @@ final class CurlExchange {
 
     private static let unverifiable = """
         it was compressed on the way although it was asked for uncompressed, so a body that was cut could not be told from \
-        a whole one
+        a whole one; let the server, or the proxy before it, send content uncompressed or with Content-Length
         """
 
     // MARK: Memory for large answers
@@ -221,6 +224,7 @@ final class CurlExchange {
     private static let largestFailure = 1 << 20
 
     private func takeBody(_ part: UnsafeRawBufferPointer) -> Bool {
+        guard refusal == nil, response.refusal == nil else { return false }
         let isFailure = !(200..<300).contains(easy.status)
         if isFailure, response.body.count + part.count > Self.largestFailure {
             refusal = "its body is larger than the \(Self.largestFailure) bytes allowed with status \(easy.status)"

@@ -22,6 +22,8 @@ final class CurlWorker {
         sockets = CurlSockets(options)
         answers = AnswerQueue(limit: options.answerLimit)
         ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
+        // Before libcurl 8.1, an HTTP/2 stream that is paused for memory stops all others of its connection.
+        ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
         mailbox.setSleeper(UInt(bitPattern: multi))
     }
 

@@ -261,6 +261,7 @@ package struct HTTPUpstream: Upstream {
         if let token, objection != nil || caller.refusesToken(response), try await token.renew(refused: used) {
             used = try await token.current()
             if check { try await requireSameAccount(used) }
+            response.share?.release()
             response = try await caller.send(request, token: used, transfer: transfer)
             // A check that objects to a new token may be wrong itself. A change that may be applied is unclear then, and
             // looked up: as one with a refused token it would be sent again and again.

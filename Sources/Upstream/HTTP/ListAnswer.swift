@@ -30,7 +30,9 @@ struct ListAnswer {
             body = read
         }
         guard let records = place.value(in: body), records.kind == .array else {
-            guard total?.value(in: body)?.wholeNumber == 0 else { return nil }
+            guard place.value(in: body) == nil, total?.value(in: body)?.wholeNumber == 0,
+                body["success"]?.boolean != false, body["ok"]?.boolean != false
+            else { return nil }
             (self.records, readable) = (Self.nothing, Self.nothing)
             return
         }

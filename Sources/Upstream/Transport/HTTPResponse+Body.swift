@@ -23,7 +23,7 @@ extension HTTPResponse {
     /// already say what to do: sign in, wait, send less, look for the record.
     var barsMarkup: Bool {
         switch status {
-        case 401, 404, 408, 410, 412, 413, 414, 415, 425, 429, 431, 500...510, 512...599: false
+        case 401, 404, 408, 410, 412, 413, 414, 415, 425, 428, 429, 431, 500...510, 512...599: false
         default: true
         }
     }

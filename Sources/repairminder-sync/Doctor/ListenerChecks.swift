@@ -28,7 +28,9 @@ struct ListenerChecks {
 
     /// `descriptor` is connected, or -1 if nothing accepts connections there.
     private func finding(_ place: String, _ descriptor: Int32, _ listeners: ListenerGuard) -> Finding {
-        guard descriptor >= 0 else { return .ok(Self.check, "nothing listens at \(place): the daemon is not running") }
+        guard descriptor >= 0 else {
+            return .ok(Self.check, "\(place) takes no connection of this user: the daemon does not run, or refuses it")
+        }
         defer { close(descriptor) }
         guard let refusal = listeners.refusal(of: descriptor, lookup) else {
             return .ok(Self.check, "\(place) is the daemon's")

@@ -25,6 +25,7 @@ struct ListProbe {
         } catch {
             return Report(findings: [failure(error)], concernsAll: Self.concernsAll(error))
         }
+        page.share?.release()
         let answer = transport.lastBody ?? .null
         let records = page.records.elements
         guard !records.isEmpty else { return Report(findings: [empty(answer)]) }

@@ -390,14 +390,4 @@ struct SettlingTests {
         #expect(try notes(cache) == "B")
         #expect(try await unconfirmed(cache, after: -86_400 + 61) == ["a"])
     }
-
-    @Test("the time to settle is read from the schema")
-    func schema() async throws {
-        let address = "base_url: http://localhost"
-        let yaml = TestCache.shop.replacing(address, with: "\(address)\n  settle: 5s")
-        #expect(try EntitySchema(yaml: yaml, file: "x.yaml").upstream.settle == .seconds(5))
-        #expect(throws: SchemaError.self) {
-            try EntitySchema(yaml: yaml.replacing("settle: 5s", with: "settle: 2h"), file: "x.yaml")
-        }
-    }
 }

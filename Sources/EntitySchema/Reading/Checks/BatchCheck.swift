@@ -5,7 +5,10 @@ struct BatchCheck {
     let error: (_ entity: Entity, _ place: String, _ problem: String) -> SchemaError
 
     func run() throws(SchemaError) {
-        if schema.upstream.batch != nil, !schema.withBatches.hasBatches,
+        let writes = schema.entities.contains { entity in
+            Operation.allCases.contains { !entity.routes(for: $0).isEmpty }
+        }
+        if schema.upstream.batch != nil, writes, !schema.withBatches.hasBatches,
             let node = root.child("upstream")?.child("batch")
         {
             throw node.error("no route of push can be part of a batch, so it has no effect; remove batch")

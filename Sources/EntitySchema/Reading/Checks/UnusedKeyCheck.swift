@@ -83,11 +83,21 @@ struct UnusedKeyCheck {
             for key in ["fields", "html"] { try refuse(key, in: route, "a deletion sends no fields") }
             if route.child("body") == nil { try refuse("encoding", in: route, "this deletion has no body") }
         }
-        guard let body = route.child("body"), let sent = try BodyReader(node: body).places()?.fields else { return }
+        guard let sent = try sent(by: route, operation) else { return }
         for field in try route.child("fields")?.elements() ?? [] {
             guard let name = field.value.text, !sent.contains(name) else { continue }
             throw field.error("body does not send \(name): add it to body, or remove it here")
         }
+    }
+
+    /// The fields that the body names; nil if it has all that change, under their own names.
+    private func sent(by route: SchemaNode, _ operation: Operation) throws(SchemaError) -> [String]? {
+        guard let node = route.child("body") else { return nil }
+        let body = BodyReader(node: node, sendsFields: operation != .delete)
+        guard let places = try body.places() else { return nil }
+        var sent = places.fields + (body.isTemplate ? try body.template().names : [])
+        for (_, field) in try route.child("html")?.members() ?? [] { sent.append(try field.string()) }
+        return sent
     }
 
     private func refuse(_ key: String, in node: SchemaNode, _ reason: String) throws(SchemaError) {
