@@ -78,7 +78,7 @@ extension Probe {
     private static let webSocket =
         "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Version: "
     private static let badLine =
-        #"{"type":"about:blank","title":"Bad Request","status":400,"detail":"The request line must be a method, a target and a version, separated by single spaces."}"#
+        #"{"type":"about:blank","title":"Bad Request","status":400,"code":"malformed_request","detail":"The request line must be a method, a target and a version, separated by single spaces."}"#
 
     private static func repeated(_ text: String, _ count: Int) -> String { String(repeating: text, count: count) }
 }
