@@ -140,8 +140,9 @@ package struct HTTPUpstream: Upstream {
             return nil
         }
         let body = try caller.json(response, request.path)
-        // As GraphQL says that there is no such record.
+        // As GraphQL says that there is no such record, and PostgREST with a list that has none.
         if !single.isPlaceInherited, single.place.isNull(in: body) { return nil }
+        if single.place.isInEmptyList(in: body) { return nil }
         guard let record = single.record(in: body, of: entity) else {
             throw .malformed(
                 "\(request.path) answered no record with \(entity.key) at \(single.place.description); correct "

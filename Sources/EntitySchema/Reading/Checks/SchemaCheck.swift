@@ -158,7 +158,7 @@ struct SchemaCheck {
             for route in routes {
                 let names =
                     route.path.placeholders + route.conditions.keys.sorted() + (route.fields ?? [])
-                    + (route.body?.values.sorted() ?? []) + route.html.values.sorted() + lookUpNames(route)
+                    + (route.body?.fields ?? []) + route.html.values.sorted() + lookUpNames(route)
                 for name in names { try pathField(name, of: entity, at: "push.\(operation)") }
                 try check(route.envelope, of: entity, at: "push.\(operation)")
             }

@@ -83,8 +83,7 @@ struct UnusedKeyCheck {
             for key in ["fields", "html"] { try refuse(key, in: route, "a deletion sends no fields") }
             if route.child("body") == nil { try refuse("encoding", in: route, "this deletion has no body") }
         }
-        guard let body = route.child("body"), !BodyReader(node: body).isTemplate else { return }
-        let sent = try body.members().compactMap(\.value.value.text)
+        guard let body = route.child("body"), let sent = try BodyReader(node: body).places()?.fields else { return }
         for field in try route.child("fields")?.elements() ?? [] {
             guard let name = field.value.text, !sent.contains(name) else { continue }
             throw field.error("body does not send \(name): add it to body, or remove it here")
