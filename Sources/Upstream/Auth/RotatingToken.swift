@@ -18,7 +18,7 @@ package actor RotatingToken: Credentials {
     /// The last access token that the upstream refused.
     private var refused: String?
     private var refusal: Refusal?
-    private var pace = SignInPace()
+    private var pace: SignInPace
 
     private struct Refusal {
         var token: String
@@ -29,11 +29,13 @@ package actor RotatingToken: Credentials {
     /// How long a refused refresh token is not sent again.
     private static let retryAfterRefusal = Duration.seconds(60)
 
-    /// `secrets` are the stored credentials for the plan's session; without them nothing signs in by itself.
+    /// `secrets` are the stored credentials for the plan's session; without them nothing signs in by itself. `refusals`
+    /// keeps it over a restart that they were refused.
     package init(
         plan: UpstreamPlan, refresh: UpstreamPlan.Refresh?, secrets: SecretFiles? = nil, baseURL: String? = nil,
-        transport: any HTTPTransport, store: TokenStore, deadline: Duration = .seconds(15), clock: ServerClock? = nil,
-        budget: RequestBudget? = nil, now: @escaping @Sendable () -> Timestamp
+        transport: any HTTPTransport, store: TokenStore, refusals: SignInRefusalFile? = nil,
+        deadline: Duration = .seconds(15), clock: ServerClock? = nil, budget: RequestBudget? = nil,
+        now: @escaping @Sendable () -> Timestamp
     ) {
         let caller = HTTPCaller(
             plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, clock: clock, budget: budget,
@@ -44,6 +46,7 @@ package actor RotatingToken: Credentials {
         }
         self.store = store
         self.now = now
+        pace = SignInPace(address: caller.baseURL, file: refusals)
     }
 
     /// Renews a token that is about to expire. One that cannot be renewed now is used until it expires.
