@@ -55,7 +55,10 @@ let package = Package(
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
         .target(name: "Pictures", dependencies: ["CGD", "CLinux"], swiftSettings: strict),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .target(name: "Upstream", dependencies: ["CCurl", "EntitySchema", "JSONText"], swiftSettings: strict),
+        .target(
+            name: "Upstream",
+            dependencies: ["CCurl", "EntitySchema", "JSONText", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
         .target(
             name: "SyncEngine",
             dependencies: [

@@ -37,10 +37,13 @@ import Testing
             status: 422, title: "x", detail: "total: not a number",
             errors: [.init(field: "total", message: "not a number")])
         let message = "total: not a number\n  total was sent as text; to send it as JSON, write total:=129.90"
-        await #expect(throws: CommandFailure(.badData, message)) {
+        await #expect {
             try await RecordWriting.explaining(["total=129.90", "notes=1"]) { () throws(LocalAPIError) in
                 throw .problem(problem)
             }
+        } throws: { error in
+            let failure = error as? CommandFailure
+            return failure?.status == .badData && failure?.message == message
         }
     }
 }

@@ -75,6 +75,27 @@ import Testing
         #expect(StatusText.entities(status).rows == [["orders", "2", "syncing", "", ""]])
     }
 
+    @Test("the status has a row for each source of signals, and no table without sources")
+    func signals() throws {
+        let status = try JSONText(
+            parsing: #"""
+                {"signals":[
+                {"kind":"sse","path":"/stream","connected":true,"last_signal_at":"2026-11-21T09:42:10.000Z","error":null},
+                {"kind":"events","path":"/events","connected":false,"last_signal_at":null,"error":"no route"},
+                {"kind":"webhook","path":"/hook","connected":null,"last_signal_at":"2026-11-21T09:42:11.000Z","error":null},
+                {"kind":"webhook","path":"/other","connected":null,"last_signal_at":null,"error":null}]}
+                """#)
+        #expect(
+            StatusText.signals(status)?.rows == [
+                ["sse", "/stream", "connected, last signal 2026-11-21T09:42:10.000Z", ""],
+                ["events", "/events", "disconnected", "no route"],
+                ["webhook", "/hook", "last signal 2026-11-21T09:42:11.000Z", ""],
+                ["webhook", "/other", "no signal yet", ""],
+            ])
+        #expect(StatusText.signals(try JSONText(parsing: #"{"signals":[]}"#)) == nil)
+        #expect(StatusText.signals(try JSONText(parsing: "{}")) == nil)
+    }
+
     @Test("all pages of a list become one, with numbers unchanged")
     func pages() async throws {
         let client = LocalAPIClient { (request) throws(LocalAPIError) in

@@ -143,6 +143,45 @@ struct UpstreamProbeTests {
         #expect(Self.says(.ok, "0 records changed since", in: well))
     }
 
+    @Test("a token is tried if the list has one page")
+    func token() async throws {
+        let pull = "{ path: /notes, records: data, since: { token: meta.sync, param: sync } }"
+        let first = Self.site(#"{"data":[NOTE],"meta":{"sync":"t1"}}"#)
+        let ignored = try await Self.findings(pull, first)
+        #expect(Self.says(.error, "all its records again", advising: "since.param", in: ignored))
+        let known = first.merging(["/notes?sync=t1": Self.json(#"{"data":[],"meta":{"sync":"t2"}}"#)]) { $1 }
+        let well = try await Self.findings(pull, known)
+        #expect(Self.says(.ok, "with the token at meta.sync: 0 records changed since", in: well))
+        let refused = first.merging(["/notes?sync=t1": HTTPResponse(status: 400)]) { $1 }
+        #expect(Self.says(.error, "is not accepted", in: try await Self.findings(pull, refused)))
+        let absent = try await Self.findings(pull, Self.site(#"{"data":[NOTE],"paging":{"sync":"t1"}}"#))
+        #expect(Self.says(.error, "no token at meta.sync", advising: "paging.sync", in: absent))
+        let long = try await Self.findings(
+            "{ path: /notes, records: data, pagination: { style: next_url, next: next }, since: { token: sync, param: s } }",
+            Self.site(#"{"data":[NOTE],"next":"http://far/notes?page=2"}"#))
+        #expect(Self.says(.ok, "the token at sync was not tried", in: long))
+    }
+
+    @Test("a list of deletions is read, and its places are compared")
+    func deletions() async throws {
+        let answer = Self.json(#"{"gone":[{"note_id":"z","at":"2026-02-01T00:00:00Z"}]}"#)
+        func said(_ deleted: String, _ answer: HTTPResponse = answer) async throws -> [Finding] {
+            try await Self.findings(
+                "{ path: /notes, changed_at: updated_at, deleted: { path: /gone, pagination: { style: single }, \(deleted) } }",
+                Self.site("[NOTE]").merging(["/gone": answer]) { $1 })
+        }
+        let well = try await said("records: gone, key: note_id, at: at")
+        #expect(Self.says(.ok, "GET /gone: 1 deletion at gone", in: well), "\(well.map(\.text))")
+        #expect(!well.contains { $0.level == .error })
+        let moved = try await said("records: data, key: note_id, at: at")
+        #expect(Self.says(.error, "GET /gone", advising: "set pull.deleted.records: gone", in: moved))
+        let keyless = try await said("records: gone, key: record, at: when")
+        #expect(Self.says(.error, "1 of 1 deletions have no key at record", advising: "deleted.key", in: keyless))
+        #expect(Self.says(.error, "1 of 1 deletions have no time at when", advising: "deleted.at", in: keyless))
+        let none = try await said("records: gone, key: note_id, at: at", Self.json(#"{"gone":[]}"#))
+        #expect(Self.says(.ok, "no deletions at gone", in: none))
+    }
+
     @Test("fields that are elsewhere, of another type or not known are named")
     func fields() async throws {
         let note = #"{"id":"a","text":7,"sums":{"price":"1.50"},"updated_at":"2026-01-01T00:00:00Z","colour":"red"}"#

@@ -59,7 +59,7 @@ package struct UpstreamPlan: Sendable, Equatable {
     package var check: TokenCheck?
     /// How you get the first tokens; the first method is the default.
     package var login: [LoginWay] = []
-    /// Called with a token to revoke it.
+    /// The path that revokes the token that a POST carries.
     package var logout: String?
     /// Requested to find out whether the upstream is reachable again.
     package var probe: String

@@ -4,6 +4,14 @@ package import JSONText
 extension UpstreamPlan {
     /// Asks whether the upstream works, without a token.
     package var probeRequest: WireRequest { WireRequest(path: probe) }
+
+    /// Ends the sign-in of the token that it carries; nil if the schema does not say how.
+    package func logoutRequest(carrying accessToken: String) -> WireRequest? {
+        logout.map { path in
+            WireRequest(method: "POST", path: path, headers: [WireRequest.Header("Accept", "application/json")])
+                .authorized(by: accessToken, at: tokenPlace)
+        }
+    }
 }
 
 extension UpstreamPlan.Account {

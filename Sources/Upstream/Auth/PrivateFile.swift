@@ -72,6 +72,37 @@ package struct PrivateFile {
         guard rename(fresh, path) == 0, syncFolder() else { throw unwritable }
     }
 
+    /// Which file is there: another one after each `write`.
+    package struct Identity: Equatable, Sendable {
+        var device: UInt64
+        var number: UInt64
+        var seconds: Int
+        var nanoseconds: Int
+    }
+
+    /// Nil when there is no file.
+    var identity: Identity? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Identity(
+            device: UInt64(status.st_dev), number: UInt64(status.st_ino), seconds: status.st_mtim.tv_sec,
+            nanoseconds: status.st_mtim.tv_nsec)
+    }
+
+    /// Removes the file, and what an interrupted `write` left. When this returns, it stays removed after a power loss.
+    /// False if there was no file.
+    package func remove() throws(TokenFileError) -> Bool {
+        unlink("\(path).new")
+        guard unlink(path) == 0 else {
+            if errno == ENOENT { return false }
+            throw TokenFileError(message: "\(path) cannot be removed (\(Self.reason)); check its folder's owner")
+        }
+        guard syncFolder() else {
+            throw TokenFileError(message: "the removal of \(path) may be lost (\(Self.reason)); check the disk")
+        }
+        return true
+    }
+
     /// The new name is on disk only once its folder is.
     private func syncFolder() -> Bool {
         let end = path.lastIndex(of: "/")

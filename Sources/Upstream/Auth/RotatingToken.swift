@@ -4,21 +4,25 @@ package import EntitySchema
 ///
 /// Requests that find it expired at the same time share one exchange. The new tokens are on disk before they are used,
 /// because an upstream that rotates refresh tokens no longer accepts the old one, and because a restart then needs no
-/// sign-in. A sign-in with `login` replaces the file; each exchange checks for that first.
+/// sign-in. `login` replaces the file and `logout` removes it, while this runs; each request looks for that first.
 package actor RotatingToken: Credentials {
     private let refresh: TokenRefresh?
     private let signIn: StoredSignIn?
     private let store: TokenStore
     private let now: @Sendable () -> Timestamp
-    /// As they are on disk; nil before the first read.
+    /// As they are on disk; nil before the first read, and after a sign-out.
     private var tokens: Tokens?
+    /// The file that `tokens` were read from; nil if it must be read again.
+    private var file: PrivateFile.Identity?
+    /// Whether there were tokens since the start.
+    private var wasSignedIn = false
     /// From an exchange and not on disk yet; they must not be used before they are.
     private var unsaved: Tokens?
     private var running: Task<Result<Tokens, UpstreamError>, Never>?
     /// The last access token that the upstream refused.
     private var refused: String?
     private var refusal: Refusal?
-    private var pace = SignInPace()
+    private var pace: SignInPace
 
     private struct Refusal {
         var token: String
@@ -29,11 +33,13 @@ package actor RotatingToken: Credentials {
     /// How long a refused refresh token is not sent again.
     private static let retryAfterRefusal = Duration.seconds(60)
 
-    /// `secrets` are the stored credentials for the plan's session; without them nothing signs in by itself.
+    /// `secrets` are the stored credentials for the plan's session; without them nothing signs in by itself. `refusals`
+    /// keeps it over a restart that they were refused.
     package init(
         plan: UpstreamPlan, refresh: UpstreamPlan.Refresh?, secrets: SecretFiles? = nil, baseURL: String? = nil,
-        transport: any HTTPTransport, store: TokenStore, deadline: Duration = .seconds(15), clock: ServerClock? = nil,
-        budget: RequestBudget? = nil, now: @escaping @Sendable () -> Timestamp
+        transport: any HTTPTransport, store: TokenStore, refusals: SignInRefusalFile? = nil,
+        deadline: Duration = .seconds(15), clock: ServerClock? = nil, budget: RequestBudget? = nil,
+        now: @escaping @Sendable () -> Timestamp
     ) {
         let caller = HTTPCaller(
             plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, clock: clock, budget: budget,
@@ -44,20 +50,30 @@ package actor RotatingToken: Credentials {
         }
         self.store = store
         self.now = now
+        pace = SignInPace(address: caller.baseURL, file: refusals)
     }
 
     /// Renews a token that is about to expire. One that cannot be renewed now is used until it expires.
+    ///
+    /// Nil before the first sign-in, for an upstream that serves guests as well. Throws after a sign-out: what a guest is
+    /// shown must not replace what the account has.
     package func current() async throws(UpstreamError) -> String? {
-        if tokens == nil { tokens = try load() }
-        guard let known = tokens else { return signIn == nil ? nil : try await renewed().access }
+        try look()
+        guard let known = tokens else {
+            if signIn != nil { return try await renewed().access }
+            guard !wasSignedIn else { throw .unauthorized(Self.notSignedIn) }
+            return nil
+        }
         guard known.isDue(at: now()), signIn != nil || refresh?.isPossible(with: known) == true else {
             return known.access
         }
         do throws(UpstreamError) {
             return try await renewed().access
         } catch {
-            guard error != .cancelled, !known.hasEnded(at: now()) else { throw error }
-            return known.access
+            // Someone may have signed out meanwhile.
+            try look()
+            guard error != .cancelled, let tokens, !tokens.hasEnded(at: now()) else { throw error }
+            return tokens.access
         }
     }
 
@@ -81,6 +97,15 @@ package actor RotatingToken: Credentials {
         return signIn.secrets.problem(with: signIn.call.secretNames)
     }
 
+    /// Notices a sign-in and a sign-out by another process.
+    private func look() throws(UpstreamError) {
+        let found = store.identity
+        if let found, found == file { return }
+        tokens = try load()
+        file = found
+        if tokens != nil { wasSignedIn = true }
+    }
+
     private static let notSignedIn = "not signed in; run repairminder-sync login"
 
     // MARK: One shared exchange
@@ -98,6 +123,7 @@ package actor RotatingToken: Credentials {
         do throws(UpstreamError) {
             let next = try await next()
             tokens = next
+            file = nil
             unsaved = nil
             return .success(next)
         } catch {
@@ -108,16 +134,20 @@ package actor RotatingToken: Credentials {
     private func next() async throws(UpstreamError) -> Tokens {
         let saved = try load()
         guard saved != nil || signIn != nil else { throw .unauthorized(Self.notSignedIn) }
-        if let saved, saved != tokens {
+        if saved != tokens {
             unsaved = nil
-            guard saved.hasEnded(at: now()) else { return saved }
+            if let saved, !saved.hasEnded(at: now()) { return saved }
         }
         if let unsaved {
             try save(unsaved)
             return unsaved
         }
         let fresh = try await obtained(from: saved)
-        if let other = try load(), other != saved { return other }
+        let kept = try load()
+        if kept != saved {
+            guard let kept else { throw .unauthorized("signed out while the token was being renewed") }
+            return kept
+        }
         unsaved = fresh
         try save(fresh)
         return fresh

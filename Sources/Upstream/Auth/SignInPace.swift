@@ -3,16 +3,13 @@ internal import EntitySchema
 /// Decides when stored credentials may be sent again, so that wrong ones never lock an account.
 ///
 /// Credentials that were refused are sent again after a quarter of an hour, then ever more rarely; other credentials at
-/// once. An upstream that gives tokens and refuses them is asked for a few, then also rarely.
+/// once. That holds over a restart too, so that a daemon that crashes again and again does no harm. An upstream that
+/// gives tokens and refuses them is asked for a few, then also rarely.
 struct SignInPace {
-    private struct Refusal {
-        var request: WireRequest
-        var time: Timestamp
-        var count: Int
-        var error: UpstreamError
-    }
-
-    private var refusal: Refusal?
+    private let address: String?
+    private let file: SignInRefusalFile?
+    private var refusal: SignInRefusal?
+    private var hasReadFile = false
     private var lastToken: (text: String, time: Timestamp)?
     /// How many tokens in a row were refused right after they were given.
     private var useless = 0
@@ -22,13 +19,23 @@ struct SignInPace {
     private static let freshness = Duration.seconds(60)
     private static let mostUseless = 3
 
+    /// `address` is the upstream's. Without a file, a restart forgets a refusal.
+    init(address: String?, file: SignInRefusalFile?) {
+        self.address = address
+        self.file = file
+    }
+
     /// Throws why these credentials may not be sent now.
-    func check(_ request: WireRequest, at now: Timestamp) throws(UpstreamError) {
-        if let refusal, refusal.request == request {
+    mutating func check(_ request: WireRequest, at now: Timestamp) throws(UpstreamError) {
+        if !hasReadFile {
+            refusal = file?.load()
+            hasReadFile = true
+        }
+        if let refusal, refusal.concerns(request, to: address) {
             let wait = min(Self.waitAfterRefusal * (1 << min(refusal.count - 1, 10)), Self.longestWait)
             if (.zero..<wait).contains(now.since(refusal.time)) {
                 throw .unauthorized(
-                    "\(refusal.error.message). They are sent again at \(refusal.time + wait), or when they change")
+                    "\(refusal.message). They are sent again at \(refusal.time + wait), or when they change")
             }
         }
         guard useless >= Self.mostUseless, let lastToken else { return }
@@ -41,12 +48,16 @@ struct SignInPace {
     }
 
     mutating func noteRefusal(of request: WireRequest, _ error: UpstreamError, at now: Timestamp) {
-        let count = refusal.map { $0.request == request ? $0.count : 0 } ?? 0
-        refusal = Refusal(request: request, time: now, count: count + 1, error: error)
+        let count = refusal.map { $0.concerns(request, to: address) ? $0.count : 0 } ?? 0
+        let fresh = SignInRefusal(
+            of: request, to: address, salt: file?.salt() ?? "", time: now, count: count + 1, message: error.message)
+        refusal = fresh
+        file?.save(fresh)
     }
 
     mutating func noteSignIn(_ tokens: Tokens, at now: Timestamp) {
         refusal = nil
+        file?.remove()
         lastToken = (tokens.access, now)
     }
 

@@ -52,6 +52,12 @@ package struct TokenStore: Sendable {
         try PrivateFile(path: path).write(text.bytes + [UInt8(ascii: "\n")])
     }
 
+    /// Which file is there; nil when there is none. Another one after each `save`, by whichever process.
+    var identity: PrivateFile.Identity? { PrivateFile(path: path).identity }
+
+    /// Returns once the removal would survive a power loss. False if there was nothing to remove.
+    package func remove() throws(TokenFileError) -> Bool { try PrivateFile(path: path).remove() }
+
     /// Nil before the first sign-in. Throws when the file is not one that `save` writes, or others may read it.
     package func load() throws(TokenFileError) -> Tokens? {
         guard let bytes = try PrivateFile(path: path).read() else { return nil }

@@ -135,6 +135,9 @@ struct Configuration: Sendable, Equatable {
 
     /// The upstream's tokens, which `login` writes and the daemon refreshes when they expire.
     var signInFile: String { stateDirectory + "/tokens.json" }
+
+    /// That the upstream refused the stored credentials, and when.
+    var signInRefusalFile: String { stateDirectory + "/sign-in-refusal.json" }
 }
 
 /// An invalid configuration: where the value is set and what was expected.

@@ -133,8 +133,10 @@ extension Service {
         return RotatingToken(
             plan: plan, refresh: plan.refresh, secrets: SecretFiles(paths: configuration.upstream.secrets),
             baseURL: configuration.upstream.baseURL,
-            transport: transport, store: TokenStore(path: configuration.signInFile), clock: clock, budget: budget,
-            now: host.now)
+            transport: transport, store: TokenStore(path: configuration.signInFile),
+            refusals: SignInRefusalFile(
+                path: configuration.signInRefusalFile, random: { .random(in: UInt64.min...UInt64.max) }),
+            clock: clock, budget: budget, now: host.now)
     }
 
     /// Nil when the upstream makes no calls to this machine.

@@ -30,6 +30,24 @@ enum StatusText {
         return Table(header: ["entity"] + columns, rows: rows)
     }
 
+    /// A row for each source of signals; nil if there are none.
+    static func signals(_ status: JSONText) -> Table? {
+        let sources = status["signals"]?.elements ?? []
+        guard !sources.isEmpty else { return nil }
+        let rows = sources.map { source in
+            [source["kind"]?.plain ?? "", source["path"]?.plain ?? "", heard(source), source["error"]?.plain ?? ""]
+        }
+        return Table(header: ["signals", "path", "state", "error"], rows: rows)
+    }
+
+    /// `connected, last signal 2026-11-21T09:42:10Z`. Nothing says whether a webhook is connected.
+    private static func heard(_ source: JSONText) -> String {
+        let connection = source["connected"]?.boolean.map { $0 ? "connected" : "disconnected" }
+        let last = source["last_signal_at"]?.plain ?? ""
+        let signal = last.isEmpty ? (connection == nil ? "no signal yet" : nil) : "last signal \(last)"
+        return [connection, signal].compactMap(\.self).joined(separator: ", ")
+    }
+
     /// `40`, or `40 of 1000` of an entity of which only some are kept.
     private static func kept(_ entity: JSONText) -> String {
         let rows = entity["rows"]?.plain ?? ""

@@ -33,6 +33,7 @@ struct ListProbe {
         findings += [total(page, answer), unfollowed(page), changeTimes(records)].compactMap(\.self)
         findings += await nextPage(after: page, records)
         findings += await changes()
+        findings += await delta(after: page, records)
         return Report(findings: findings, records: records)
     }
 
@@ -54,7 +55,7 @@ struct ListProbe {
         }
     }
 
-    private static func concernsAll(_ error: UpstreamError) -> Bool {
+    static func concernsAll(_ error: UpstreamError) -> Bool {
         switch error {
         case .offline, .held, .throttled, .unauthorized, .cancelled, .unclear(nil, _): true
         case .unclear, .barred, .changed, .gone, .refused, .malformed: false
@@ -63,12 +64,7 @@ struct ListProbe {
 
     /// Where else the answer has lists.
     private func lists(in answer: JSONText?) -> String? {
-        let found = answer.map { PlaceSearch($0).lists } ?? []
-        guard let best = found.first else { return nil }
-        let count = best.value.elementCount.counted("record", "records")
-        return best.place.isEmpty
-            ? "remove records: the answer itself is a list of \(count)"
-            : "set pull.records: \(best.place), where there is a list of \(count)"
+        answer.flatMap { PlaceSearch($0).adviceOnRecords(under: "pull") }
     }
 
     private func empty(_ answer: JSONText) -> Finding {
@@ -111,7 +107,7 @@ struct ListProbe {
         return nil
     }
 
-    private static func style(for place: String) -> String {
+    static func style(for place: String) -> String {
         let name = PlaceSearch.folded(place)
         if place.hasPrefix("Link") { return "set pagination: { style: link }" }
         if name.hasSuffix("more") { return "set pagination.more: \(place)" }
@@ -200,6 +196,42 @@ struct ListProbe {
                 "\(asked) also gives \(early.count.counted("record", "records")) that changed before",
                 "correct pull.since.param, which the upstream seems not to know, or use mode: full")
         ]
+    }
+
+    /// Whether the upstream takes the token that it gives out. Of several pages only the last has one.
+    private func delta(after page: Page, _ records: [JSONText]) async -> [Finding] {
+        guard let place = pull.deltaToken?.place.description else { return [] }
+        guard page.next == nil else {
+            return [.ok(entity.name, "the token at \(place) was not tried: only the last page has it")]
+        }
+        guard let delta = page.delta else { return [noToken(at: place)] }
+        let changed: Page
+        do {
+            changed = try await upstream.page(pull.request(of: entity.name, delta: delta))
+        } catch {
+            return [
+                .error(
+                    entity.name, "the token at \(place) is not accepted: \(error.message)",
+                    "correct how pull.since sends it")
+            ]
+        }
+        let keys = { (records: [JSONText]) in Set(records.compactMap { $0[entity.key]?.plain }) }
+        guard !keys(records).isEmpty, keys(changed.records.elements).isSuperset(of: keys(records)) else {
+            let count = changed.count.counted("record", "records")
+            return [.ok(entity.name, "with the token at \(place): \(count) changed since")]
+        }
+        return [
+            .error(
+                entity.name, "with the token at \(place), the list has all its records again",
+                "correct pull.since.param, which the upstream seems not to know, or use mode: full")
+        ]
+    }
+
+    private func noToken(at place: String) -> Finding {
+        let other = transport.lastBody.flatMap { PlaceSearch($0).places(like: place).first }
+        return .error(
+            entity.name, "the list has no token at \(place)",
+            other.map { "set it to \($0) in pull.since" } ?? "correct pull.since, or use mode: full")
     }
 }
 

@@ -41,6 +41,15 @@ struct PlaceSearch {
             .sorted { $0.value.elementCount > $1.value.elementCount }
     }
 
+    /// Where the longest list is, as advice on the key `records` under this one.
+    func adviceOnRecords(under key: String) -> String? {
+        guard let best = lists.first else { return nil }
+        let count = best.value.elementCount.counted("record", "records")
+        return best.place.isEmpty
+            ? "remove \(key).records: the answer itself is a list of \(count)"
+            : "set \(key).records: \(best.place), where there is a list of \(count)"
+    }
+
     /// Objects that have a value other than null under this name.
     func objects(with name: String) -> [Found] {
         values.filter { $0.value.kind == .object && ($0.value[name] ?? .null).kind != .null }

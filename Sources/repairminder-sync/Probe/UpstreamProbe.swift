@@ -5,7 +5,7 @@ import Upstream
 
 /// Reads from the upstream as the schema says, and reports what came, what is not as expected, and what would be better.
 ///
-/// Only reads: the account, up to three pages of each list, and one record of each. The order of the findings is that
+/// Only reads: the account, up to three pages of each list and one of its deletions, and one record of each. The order of the findings is that
 /// of the schema.
 struct UpstreamProbe {
     let schema: EntitySchema
@@ -26,6 +26,13 @@ struct UpstreamProbe {
             // Each further list would fail in the same way, after as long a wait.
             if report.concernsAll { break }
             findings += await others(entity, report.records)
+            if let list = entity.tombstones {
+                let report = await TombstoneProbe(
+                    entity: entity, list: list, upstream: upstream, transport: transport, now: now
+                ).report()
+                findings += report.findings
+                if report.concernsAll { break }
+            }
         }
         return findings
     }

@@ -66,6 +66,35 @@ struct LiveSchemaTests {
         await shop.end()
     }
 
+    @Test("after a sign-out the daemon sends nothing, and the next sign-in sends the queue", .timeLimit(.minutes(5)))
+    func signOut() async throws {
+        let shop = try await Shop(schema: "repairminder-live", Shop.userArguments)
+        do {
+            let none = try await shop.command("logout")
+            #expect(none.status == 0 && none.output.contains("not signed in"), "\(none.output)")
+            try await signIn(shop)
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            let out = try await shop.command("logout")
+            #expect(out.status == 0, "\(out.output)")
+            #expect(out.output.contains("signed out; the upstream no longer accepts the token"), "\(out.output)")
+            #expect(out.output.contains("the running daemon no longer uses the sign-in"), "\(out.output)")
+            #expect(!FileManager.default.fileExists(atPath: "\(shop.folder.path)/state/tokens.json"))
+            let refused = try await shop.command("sync", "--wait")
+            #expect(refused.status != 0 && refused.output.contains("repairminder-sync login"), "\(refused.output)")
+            let order = try #require(try await shop.call("GET", "/v1/orders?limit=1").body["data"]?.elements.first)
+            let key = try #require(order["id"]?.string)
+            #expect(try await shop.call("PATCH", "/v1/orders/\(key)", .object(["carrier": "offline"])).status < 300)
+            #expect(try await shop.call("GET", "/v1/pending/count").body["pending"]?.integer == 1)
+            try await shop.signIn()
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            #expect(try await shop.call("GET", "/v1/pending/count").body["pending"]?.integer == 0)
+        } catch {
+            await shop.end()
+            throw error
+        }
+        await shop.end()
+    }
+
     // MARK: Steps
 
     private func signIn(_ shop: Shop) async throws {

@@ -54,7 +54,7 @@ struct ContentTests {
             store: store, contents: contents, schema: schema, upstream: upstream,
             settings: SyncSettings(
                 writeDelay: .zero, parallel: 1, retry: RetryPolicy(base: .milliseconds(1), cap: .milliseconds(1))),
-            clock: ContinuousClock(), now: now, random: { 0.5 },
+            clock: UnhurriedClock(), now: now, random: { 0.5 },
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         _ = try await store.apply(
             PulledPage(entity: "photos", records: #"[{"id":"a","url":"/a"},{"id":"b","url":"/b"}]"#), at: now())

@@ -181,6 +181,68 @@ struct RotatingTokenTests {
         #expect(try store.load()?.refresh == "l1")
     }
 
+    @Test("of a new sign-in replaces one that still counts, from the next request on")
+    func otherLogin() async throws {
+        try store.save(Tokens(access: "old"))
+        let (upstream, _, transport) = try upstream(good: ["old", "login"])
+        #expect(try await upstream.account()?.id == "me")
+        try store.save(Tokens(access: "login"))
+        #expect(try await upstream.account()?.id == "me")
+        #expect(transport.requests.map { $0.header("Authorization") } == ["Bearer old", "Bearer login"])
+    }
+
+    @Test("is sent no more after a sign-out, and neither is a request without one, until the next sign-in")
+    func logout() async throws {
+        try store.save(Tokens(access: "old"))
+        let (upstream, _, transport) = try upstream(good: ["old", "login"])
+        #expect(try await upstream.account()?.id == "me")
+        #expect(try store.remove())
+        for _ in 1...2 {
+            #expect(await failure(upstream) == .unauthorized("not signed in; run repairminder-sync login"))
+        }
+        #expect(transport.requests.count == 1)
+        try store.save(Tokens(access: "login"))
+        #expect(try await upstream.account()?.id == "me")
+    }
+
+    @Test("is not saved when a sign-out came during the refresh")
+    func logoutMeanwhile() async throws {
+        try store.save(Tokens(access: "old", refresh: "r1"))
+        let (upstream, _, transport) = try upstream { [store] _ in
+            _ = try? store.remove()
+            return Self.refreshed
+        }
+        guard case .unauthorized(let message) = await failure(upstream) else { return wrong() }
+        #expect(message.contains("signed out"))
+        #expect(try store.load() == nil)
+        _ = await failure(upstream)
+        #expect(transport.requests.count == 2, "the refused request and the refresh")
+    }
+
+    @Test("that still counts is sent no more when a sign-out came while it was renewed early")
+    func logoutDuringEarlyRefresh() async throws {
+        try store.save(Tokens(access: "old", refresh: "r1", expiresAt: now + .seconds(29)))
+        let (upstream, _, transport) = try upstream(good: ["old", "new"]) { [store] _ in
+            _ = try? store.remove()
+            return Self.refreshed
+        }
+        guard case .unauthorized = await failure(upstream) else { return wrong() }
+        #expect(transport.requests.count == 1, "the refresh")
+        #expect(try store.load() == nil)
+    }
+
+    @Test("that could not be saved is forgotten at a sign-out")
+    func logoutBeforeSaved() async throws {
+        try store.save(Tokens(access: "old", refresh: "r1"))
+        let (upstream, token, _) = try upstream()
+        try folder.block("tokens.json.new")
+        guard case .unauthorized = await failure(upstream) else { return wrong() }
+        try folder.unblock("tokens.json.new")
+        #expect(try store.remove())
+        await #expect(throws: UpstreamError.self) { try await token.renew(refused: "old") }
+        #expect(try store.load() == nil)
+    }
+
     @Test("is not lost while the upstream is unreachable or its response is unclear")
     func unreachable() async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))

@@ -39,6 +39,25 @@ struct TokenStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["tokens.json"])
     }
 
+    @Test("is removed with what an interrupted save left, and removing it again does nothing")
+    func removal() throws {
+        try store.save(tokens)
+        try PrivateFile(path: store.path + ".new").write([1])
+        #expect(try store.remove())
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        #expect(try !store.remove())
+    }
+
+    @Test("is another file after each save")
+    func identity() throws {
+        #expect(store.identity == nil)
+        try store.save(tokens)
+        let first = store.identity
+        #expect(first != nil && store.identity == first)
+        try store.save(tokens)
+        #expect(store.identity != first)
+    }
+
     @Test("is rejected when others can read it, with what to do", arguments: [0o640, 0o604, 0o620])
     func othersCanRead(_ mode: Int) throws {
         try store.save(tokens)

@@ -78,7 +78,7 @@ struct StatusTests {
     }
 
     @Test(
-        "an error that someone must correct is refused", arguments: [400, 405, 406, 413, 415, 418, 422, 428, 451])
+        "an error that someone must correct is refused", arguments: [400, 405, 406, 413, 415, 418, 422, 451])
     func refused(_ status: Int) async throws {
         #expect(try await failure(status) == .refused(status: status, "\(words) \(status): the shop says no"))
     }

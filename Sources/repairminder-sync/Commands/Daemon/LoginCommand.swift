@@ -1,9 +1,5 @@
 import ArgumentParser
 import EntitySchema
-import Foundation
-import Glibc
-import JSONText
-import LocalAPI
 import Upstream
 
 struct LoginCommand: AsyncParsableCommand, StateCommand {
@@ -37,7 +33,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
         let questions = Questions()
         do {
             let tokens = try await SignInSession(
-                plan: schema.upstream, refresh: refresh, baseURL: baseURL, transport: transport, now: Self.now
+                plan: schema.upstream, refresh: refresh, baseURL: baseURL, transport: transport, now: StateFiles.now
             ).run(way) { try questions.answer(to: $0.text, secret: $0.secret) }
             let store = TokenStore(path: configuration.signInFile)
             try store.save(tokens)
@@ -45,8 +41,8 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
                 plan: schema.upstream, baseURL: baseURL, transport: transport,
                 token: RotatingToken(
                     plan: schema.upstream, refresh: refresh, baseURL: baseURL, transport: transport, store: store,
-                    now: Self.now),
-                now: Self.now
+                    now: StateFiles.now),
+                now: StateFiles.now
             ).account()?.id
             await report(account, configuration, environment)
         } catch let error as UpstreamError {
@@ -85,7 +81,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
         if let file = configuration.upstream.tokenFile {
             lines.append(
                 "but upstream.token_file is set to \(file) and takes precedence: remove that key to use this sign-in")
-        } else if await notifyDaemon(configuration) {
+        } else if await options.startSync(configuration) {
             lines.append("the running daemon uses this sign-in now")
         } else {
             lines.append("start the daemon with: repairminder-sync run")
@@ -93,29 +89,12 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")
     }
 
-    /// Starts a sync, so a daemon that waits for a sign-in continues immediately. False when no daemon answers.
-    private func notifyDaemon(_ configuration: Configuration) async -> Bool {
-        do {
-            let client = try ConnectionOptions.configured(
-                configuration, systemSocket: options.config == nil ? ConnectionOptions.systemSocket : nil
-            ).client(deadline: .seconds(5))
-            _ = try await client.post(LocalAPIPaths.sync, body: .object([:]))
-            return true
-        } catch {
-            return false
-        }
-    }
-
-    private static func transport() throws(CommandFailure) -> CurlTransport {
+    static func transport() throws(CommandFailure) -> CurlTransport {
         do {
             return try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
         } catch {
             throw CommandFailure(.internalError, "cannot create an HTTP client: \(error)")
         }
-    }
-
-    private static let now: @Sendable () -> Timestamp = {
-        Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
     }
 }
 

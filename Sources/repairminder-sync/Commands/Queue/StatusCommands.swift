@@ -11,7 +11,8 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         let answer = try await options.client().get(LocalAPIPaths.status)
         try options.show(answer.body) {
-            StatusText.summary($0) + "\n" + ClientOptions.rendered(StatusText.entities($0))
+            let signals = StatusText.signals($0).map { "\n" + ClientOptions.rendered($0) }
+            return StatusText.summary($0) + "\n" + ClientOptions.rendered(StatusText.entities($0)) + (signals ?? "")
         }
     }
 }

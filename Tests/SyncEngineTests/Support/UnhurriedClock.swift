@@ -1,0 +1,18 @@
+/// The real clock, on which a sleep of seconds or more lasts until its task is cancelled: short pauses pass, and no
+/// deadline does, however slow the machine.
+struct UnhurriedClock: Clock {
+    typealias Instant = ContinuousClock.Instant
+
+    private let real = ContinuousClock()
+
+    var now: Instant { real.now }
+    var minimumResolution: Duration { real.minimumResolution }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        guard deadline - now > .seconds(5) else { return try await real.sleep(until: deadline, tolerance: tolerance) }
+        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+        for await _ in never {}
+        withExtendedLifetime(continuation) {}
+        try Task.checkCancellation()
+    }
+}
