@@ -90,7 +90,11 @@ private struct Fate {
 
     private func checkDeletion(_ write: LocalWrite, _ rule: Violation.Rule) throws {
         let key = try current(write)
-        let isGone = world.server.row(write.entity, key).map(\.isDeleted) ?? true
+        // Another user may have brought it back since.
+        let isApplied = world.server.effects.contains {
+            $0.operation == .delete && $0.entity == write.entity && $0.key == key
+        }
+        let isGone = isApplied || world.server.row(write.entity, key).map(\.isDeleted) ?? true
         let isQueued = changes.contains { $0.entity == write.entity && $0.key == key && $0.operation == .delete }
         guard !isGone, !isQueued, !conflicts.contains(key) else { return }
         throw Violation(
