@@ -1,7 +1,7 @@
 # The commands for developers and CI. `make` alone lists them.
 .DEFAULT_GOAL := help
 .PHONY: help packages build check test test-all lint demo bench bench-setup simulate model fuzz sanitize fuzz-api torture histories completions man deb \
-    boot conventions mutants clean
+    boot interop conventions mutants clean
 
 help:            ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -30,11 +30,12 @@ simulate: packages ## simulate SEEDS (2000) bad days from FIRST (1), or replay o
 model:           ## check the model of the protocol (docs/model) completely; needs the Debian package spin
 	@docs/model/run
 
-lint:            ## check formatting, imports, file sizes, undocumented log lines
+lint:            ## check formatting, imports, file sizes, undocumented log lines, shell scripts
 	swift format lint --strict -rp Sources Tests Package.swift
 	scripts/import-fence --check
 	scripts/file-sizes
 	scripts/log-lines
+	scripts/shell-lint
 
 bench: packages  ## measure against floors and competitors, write docs/benchmarks.md; ARGS="--smallest" to try it
 	@scripts/bench $(ARGS)
@@ -56,6 +57,9 @@ torture: build   ## inject faults into the built daemon (crashes, power cuts, â€
 
 conventions: build ## drive the built daemon against servers of other conventions; ARGS="drf rails" for some
 	Tests/Conventions/run $(ARGS)
+
+interop: build   ## let other programs judge the built daemon: REDbot, promtool, slowhttptest, â€¦; ARGS="slow" for some
+	Tests/Interop/run $(ARGS)
 
 histories:       ## test the checker of the fault tests' histories, or run it on FILES
 	Tests/Torture/histories/$(if $(FILES),check $(FILES),test_checker.py)

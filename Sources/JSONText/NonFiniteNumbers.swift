@@ -1,4 +1,6 @@
 /// The numbers that JSON does not have and some servers write all the same: `NaN`, `Infinity` and `-Infinity`.
+///
+/// `JSONText` refuses them. Who reads an upstream's answer replaces them, and reports them as drift.
 package struct NonFiniteNumbers: Sendable {
     /// The text with a zero in the place of each of them, padded with spaces, so that every offset stays.
     package let replaced: [UInt8]
@@ -18,7 +20,9 @@ package struct NonFiniteNumbers: Sendable {
             case UInt8(ascii: "\\") where isInString: at += 1
             case UInt8(ascii: "\""): isInString.toggle()
             case UInt8(ascii: "N"), UInt8(ascii: "I"), UInt8(ascii: "-"):
-                guard !isInString, let word = Self.words.first(where: { bytes[at...].starts(with: $0) }) else { break }
+                guard !isInString, !Self.isWithinNumber(bytes[..<at]),
+                    let word = Self.words.first(where: { bytes[at...].starts(with: $0) })
+                else { break }
                 offsets.append(at)
                 bytes[at] = UInt8(ascii: "0")
                 for index in (at + 1)..<(at + word.count) { bytes[index] = UInt8(ascii: " ") }
@@ -30,5 +34,10 @@ package struct NonFiniteNumbers: Sendable {
         guard !offsets.isEmpty else { return nil }
         replaced = bytes
         self.offsets = offsets
+    }
+
+    /// Whether the text ends in a number: `1NaN` must not become 10.
+    private static func isWithinNumber(_ text: ArraySlice<UInt8>) -> Bool {
+        text.last.map { "+-.eE0123456789".utf8.contains($0) } ?? false
     }
 }

@@ -20,6 +20,8 @@ package struct DriftRules {
     package static let noField: Int32 = -1
 
     package let entity: Entity
+    /// For each field, whether records are compared with it: what is inside a list is not.
+    package let isCompared: [Bool]
     /// Fields that every record must have, as indexes into `entity.fields`.
     package let required: [Int]
     package private(set) var members: [Member] = []
@@ -29,7 +31,10 @@ package struct DriftRules {
 
     package init(_ entity: Entity) {
         self.entity = entity
-        required = entity.fields.indices.filter { entity.fields[$0].required || entity.fields[$0].name == entity.key }
+        isCompared = entity.fields.map { $0.source.map { Self.placeOfList($0) == nil } ?? true }
+        required = entity.fields.indices.filter { [isCompared] index in
+            isCompared[index] && (entity.fields[index].required || entity.fields[index].name == entity.key)
+        }
         var builder = Builder()
         for (index, field) in entity.fields.enumerated() {
             builder.add(field, Int32(index), isKey: field.name == entity.key)
@@ -38,6 +43,11 @@ package struct DriftRules {
         for name in Self.membersForSyncing(entity) { builder.addContainer(JSONPath.steps(name).map(String.init)) }
         members = builder.members
         names = NameTable(builder.entries)
+    }
+
+    /// Which step of the place leads into a list; nil if none does.
+    fileprivate static func placeOfList(_ source: String) -> Int? {
+        JSONPath.steps(source).firstIndex { $0 == "*" || Int($0) != nil }
     }
 
     /// Names that are not fields but still expected, because they control syncing.
@@ -77,8 +87,7 @@ extension DriftRules {
         mutating func add(sourceOf field: Field, _ index: Int32) {
             guard let source = field.source else { return }
             let path = JSONPath.steps(source).map(String.init)
-            // What is inside a list is not compared with the schema.
-            if let list = path.firstIndex(where: { $0 == "*" || Int($0) != nil }) {
+            if let list = DriftRules.placeOfList(source) {
                 addContainer(Array(path[..<list]))
                 return
             }

@@ -26,7 +26,7 @@ package struct DriftTally {
     /// The number of records checked, and the key of the last one.
     package private(set) var records = 0
     package private(set) var lastKey = ""
-    /// For each field, whether any record had the member.
+    /// For each field, whether any record had the member. Those that are not compared count as present.
     package private(set) var present: [Bool]
     private var places: [UInt64: Int] = [:]
 
@@ -35,7 +35,7 @@ package struct DriftTally {
 
     package init(_ rules: DriftRules) {
         self.rules = rules
-        present = Array(repeating: false, count: rules.entity.fields.count)
+        present = rules.isCompared.map { !$0 }
     }
 
     /// Counts the records of `page`, a JSON array, whose keys are in `written`; `written` is in the page's order.

@@ -86,7 +86,7 @@ actor Connection: EventSource {
         } catch let refusal as Refusal {
             phase = .closing
             let (head, response) = try written(ResponseWriter.problem(refusal), closes: true)
-            if case .bytes(let body) = response.body { try await send(head, body) }
+            if case .bytes(let body) = response.body { try await send(head, parser.isHead ? [] : body) }
         }
     }
 

@@ -27,7 +27,7 @@ struct UpstreamProbeTests {
     }
 
     private static func findings(
-        _ pull: String, upstream: String = "", more: String? = nil, _ site: Site
+        _ pull: String, upstream: String = "", price: String = "{ type: money }", more: String? = nil, _ site: Site
     ) async throws -> [Finding] {
         let yaml = """
             schema: far
@@ -37,7 +37,7 @@ struct UpstreamProbeTests {
                 fields:
                   id: { type: string }
                   text: { type: string }
-                  price: { type: money }
+                  price: \(price)
                   updated_at: { type: time }
                 pull: \(pull)
             \(more.map { "  others: { fields: { id: { type: string } }, \($0) }" } ?? "")
@@ -151,6 +151,14 @@ struct UpstreamProbeTests {
         #expect(Self.says(.warning, "price: no record", advising: "set from: sums.price", in: found))
         #expect(Self.says(.warning, "text: 1 of 1 records have integer", in: found))
         #expect(Self.says(.ok, "colour", in: found))
+    }
+
+    @Test("a field inside a list is absent only if no record has it there", arguments: ["tags", "words"])
+    func fieldsInLists(_ place: String) async throws {
+        let note = #"{"id":"a","text":"x","tags":["red"],"updated_at":"2026-01-01T00:00:00Z"}"#
+        let site = ["/notes": Self.json("[\(note)]"), "/notes/a": Self.json(note)]
+        let found = try await Self.findings("{ path: /notes }", price: "{ type: string, from: \(place).0 }", site)
+        #expect(Self.says(.warning, "price: no record", in: found) == (place == "words"))
     }
 
     @Test("a key that the records do not have is replaced by one that they have")

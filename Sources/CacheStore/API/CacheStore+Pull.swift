@@ -143,13 +143,17 @@ extension CacheStore {
         }
     }
 
+    /// Only if the record is stored as it came, byte for byte.
     private static func set(_ version: String, ofRecordIn page: String, _ table: EntityTable, _ db: Database) throws {
+        guard let record = try? JSONText(parsing: page).elements.first, let key = record[table.entity.key]?.plain else {
+            return
+        }
         try db.cachedStatement(
             sql: """
                 UPDATE \(table.name) SET _version = ?1
-                WHERE _key = ?2 ->> '$[0]."\(table.entity.key)"' AND _remote = ?2 -> '$[0]' AND _version IS NOT ?1
+                WHERE _key = ?2 AND _remote = ?3 AND _version IS NOT ?1
                 """
-        ).execute(arguments: [version, page])
+        ).execute(arguments: [version, key, record.text])
     }
 
     /// Whether the record is still the one that was fetched. With a field as the trigger, its value tells later.

@@ -30,6 +30,17 @@ extension CacheStore {
         }
     }
 
+    /// The fields that the entity's window tests and that no record of its whole list had: nothing leaves for them.
+    package func untested(of entity: String) throws -> [String] {
+        try setting("untested:\(entity)")?.split(separator: ",").map(String.init) ?? []
+    }
+
+    /// Writes nothing when it is known.
+    package func setUntested(_ fields: [String], of entity: String) async throws {
+        guard try untested(of: entity) != fields else { return }
+        try await setSetting("untested:\(entity)", to: fields.joined(separator: ","))
+    }
+
     /// Removes every record that is outside of its entity's window and that nothing holds. Returns how many left, by
     /// entity.
     ///
@@ -37,7 +48,7 @@ extension CacheStore {
     /// nothing leaves.
     package func leaveWindows(at now: Timestamp, serverNow: Timestamp) async throws -> [String: Int] {
         var left: [String: Int] = [:]
-        let entities = schema.entities.filter { $0.pull?.window != nil }
+        let entities = try schema.entities.filter { try $0.pull?.window != nil && untested(of: $0.name).isEmpty }
         var goesOn = !entities.isEmpty
         while goesOn {
             goesOn = false

@@ -19,12 +19,15 @@ struct IncomingPage {
     }
 
     private(set) var records: [Record] = []
+    /// The fields that the window tests and that some record has as a member, also as null.
+    private(set) var shown: Set<String> = []
 
     /// `page`: an array that was validated before. `window`: what the cache keeps; nil for everything. `areDeletions`: each
     /// record only says that it was deleted.
     init(_ page: String, of entity: Entity, window: RecordTest? = nil, areDeletions: Bool = false) {
         let text = JSONText(validated: Array(page.utf8))
         let tested = Set(window?.names ?? []).sorted()
+        var hidden = tested
         let changedAt = entity.pull?.changedAt.flatMap { entity[field: $0]?.source }
         text.bytes.withUnsafeBufferPointer { bytes in
             var walk = JSONElementWalk(
@@ -40,6 +43,7 @@ struct IncomingPage {
                     if let own, own.kind != .null { return own }
                     return own ?? entity[field: field]?.source.flatMap { text.part(walk.element).at(path: $0) }
                 }
+                if !hidden.isEmpty { hidden.removeAll { value($0) != nil } }
                 records.append(
                     Record(
                         text: text.part(walk.element), key: key,
@@ -50,6 +54,7 @@ struct IncomingPage {
                         isOutside: window.map { !$0.holds(value) } ?? false))
             }
         }
+        shown = Set(tested).subtracting(hidden)
     }
 
     private static func unreadable(_ element: JSONText, _ entity: Entity) -> String? {

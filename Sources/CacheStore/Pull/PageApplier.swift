@@ -44,6 +44,7 @@ struct PageApplier {
     /// `clear`: the same records before their secrets were sealed.
     func apply(_ page: IncomingPage, clear: IncomingPage, _ bounds: Bounds) throws -> PageOutcome {
         var outcome = PageOutcome(records: page.records.count)
+        outcome.shown = page.shown
         var written = Written(greatestPK: try greatestPK())
         if bounds.isNew, bounds.hasMore, written.greatestPK == 0 {
             try SecondaryIndexes(table: table, db: db).postpone()

@@ -148,6 +148,8 @@ package struct PageOutcome: Sendable, Equatable {
     package var setAside = 0
     /// Outside of the entity's window, and left out.
     package var outside = 0
+    /// The fields that the window tests and that some record shows.
+    package var shown: Set<String> = []
     /// The latest and, for a pull by newest first, the earliest change time of the page, as normalized text.
     package var latestChange: String?
     package var earliestChange: String?

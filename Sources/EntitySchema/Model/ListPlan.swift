@@ -73,6 +73,15 @@ package struct Place: Sendable, Equatable {
     /// Whether it is there, and null.
     package func isNull(in answer: JSONText) -> Bool { paths.contains { answer.at(path: $0)?.kind == .null } }
 
+    /// Whether it is an element of a list that is there and has none: `0` of `[]`.
+    package func isInEmptyList(in answer: JSONText) -> Bool {
+        paths.contains { path in
+            guard let step = JSONPath.steps(path).last, Int(step) != nil, path.hasSuffix(step) else { return false }
+            guard let list = answer.at(path: String(path.dropLast(step.count + 1))) else { return false }
+            return list.kind == .array && list.elements.isEmpty
+        }
+    }
+
     package var description: String { paths.map { $0.isEmpty ? "the answer" : $0 }.joined(separator: " or ") }
 }
 

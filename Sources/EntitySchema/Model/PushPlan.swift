@@ -14,8 +14,8 @@ package struct PushRoute: Sendable, Equatable {
     package var conditions: [String: String]
     /// The only fields it can send; nil for any.
     package var fields: [String]?
-    /// Names that differ on the wire: wire name → field; nil sends fields under their own names.
-    package var body: [String: String]?
+    /// Names and places that differ on the wire; nil sends fields under their own names.
+    package var body: FieldPlaces?
     /// What the body has around the fields; nil when they are the body.
     package var envelope: BodyTemplate?
     /// Whether an update sends the whole record with the changes over it, not only the changes.

@@ -26,6 +26,11 @@ package struct RecordTest: Sendable, Equatable {
 
     package var names: [String] { alternatives.joined().map(\.field) }
 
+    /// The fields without which a record can fail.
+    package var neededNames: Set<String> {
+        Set(alternatives.joined().filter { !$0.holds(for: nil) }.map(\.field))
+    }
+
     /// `value` returns a field's value; nil and null are missing.
     package func holds(_ value: (String) -> JSONText?) -> Bool {
         alternatives.contains { conditions in

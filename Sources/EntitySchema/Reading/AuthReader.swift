@@ -52,8 +52,28 @@ struct AuthReader {
     private static let token = "{$token}"
 
     func refresh() throws(SchemaError) -> UpstreamPlan.Refresh? {
-        guard let refresh = node.child("refresh") else { return nil }
-        return try RefreshReader(node: refresh).refresh()
+        guard let refresh = node.child("refresh") else {
+            if let place = node.child("session")?.child("refresh_token") {
+                throw place.error("auth.refresh would send it, and there is none; add auth.refresh or remove this key")
+            }
+            return nil
+        }
+        if node.child("send")?.child("basic") != nil {
+            throw refresh.error("a user:password is never refreshed; remove refresh, or send.basic")
+        }
+        let plan = try RefreshReader(node: refresh).refresh()
+        // Tokens of a login may have one.
+        if plan.send != nil, node.child("login") == nil, let name = sessionWithoutRefreshToken {
+            throw refresh.error(
+                "\(name) gives no refresh token to send; add session.refresh_token, or remove refresh: the daemon signs "
+                    + "in again by itself")
+        }
+        return plan
+    }
+
+    private var sessionWithoutRefreshToken: String? {
+        if let session = node.child("session") { return session.child("refresh_token") == nil ? "session" : nil }
+        return node.child("client_credentials") == nil ? nil : "client_credentials"
     }
 
     func session() throws(SchemaError) -> SignInCall? {

@@ -280,7 +280,13 @@ extension SchemaNode {
             }
         } else {
             for step in steps where step != "*" && Int(step) == nil {
-                _ = try identifier(String(step), mayBeginWithLine: true)
+                do {
+                    _ = try identifier(String(step), mayBeginWithLine: true)
+                } catch {
+                    guard !step.isEmpty else { throw error }
+                    throw self.error(
+                        #"\#(step) needs quotes of its own to stand in a place, such as 'fields."Full Name"'"#)
+                }
             }
         }
         guard JSONPath.steps(path).count(where: { $0 == "*" }) < 2 else {

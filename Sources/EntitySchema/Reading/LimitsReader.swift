@@ -20,9 +20,14 @@ struct LimitsReader {
         } else if let span = node.child("per") {
             throw span.error("per needs requests, the number of requests in that time; add requests")
         }
-        if let parallel = node.child("parallel") { limits.parallel = try parallel.integer(in: 1...64) }
+        if let parallel = node.child("parallel") {
+            guard limits.parallel == nil else { throw parallel.error("parallel is set twice; remove one") }
+            limits.parallel = try parallel.integer(in: 1...RequestLimits.mostParallel)
+        }
         switch (node.child("remaining"), node.child("reset")) {
         case (nil, nil): break
+        case (let remaining?, _) where limits.remainingHeader != nil:
+            throw remaining.error("remaining is set twice; remove one")
         case (let remaining?, let reset?):
             limits.remainingHeader = try remaining.headerName()
             limits.resetHeader = try reset.headerName()

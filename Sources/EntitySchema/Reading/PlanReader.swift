@@ -141,7 +141,7 @@ struct PlanReader {
             method: String(words[0]), path: path,
             conditions: try pairs(node.child("when")) ?? [:],
             fields: try node.child("fields")?.strings(),
-            body: body?.isTemplate == false ? try body?.names() : nil,
+            body: try body?.places(),
             envelope: body?.isTemplate == true ? try body?.template() : nil,
             sendsRecord: body?.sendsRecord ?? (words[0] == "PUT"),
             encoding: try encoding(node.child("encoding"), String(words[0]), body),

@@ -60,7 +60,7 @@ struct SchemaReader {
             probe: try node.child("probe")?.urlPath() ?? "/",
             answers: try AnswerReader(node: node).plan(),
             record: try (node.child("record") ?? node.child("records"))?.place() ?? .itself,
-            idempotencyHeader: try node.child("idempotency_header")?.string(),
+            idempotencyHeader: try idempotencyHeader(node.child("idempotency_header"), beside: headers),
             headers: headers,
             version: try version(node.child("version")),
             batch: try batch(node.child("batch")),
@@ -79,6 +79,18 @@ struct SchemaReader {
             headers.append(UpstreamPlan.Header(name: name, value: text))
         }
         return headers
+    }
+
+    private func idempotencyHeader(
+        _ node: SchemaNode?, beside headers: [UpstreamPlan.Header]
+    ) throws(SchemaError) -> String? {
+        guard let node else { return nil }
+        let name = try node.string()
+        try node.checkHeader(name, "")
+        guard !headers.contains(where: { $0.name.lowercased() == name.lowercased() }) else {
+            throw node.error("\(name) is in upstream.headers too; remove it there")
+        }
+        return name
     }
 
     private func limits(_ node: SchemaNode?) throws(SchemaError) -> RequestLimits? {
@@ -123,7 +135,12 @@ struct SchemaReader {
     private func version(_ node: SchemaNode?) throws(SchemaError) -> UpstreamPlan.Version? {
         guard let node else { return nil }
         try node.requireKeys(["etag", "field", "header", "value"])
-        if let etag = node.child("etag") { return try etag.boolean() ? .etag : nil }
+        if let etag = node.child("etag") {
+            if let other = ["field", "header", "value"].lazy.compactMap(node.child).first {
+                throw other.error("etag says how the version is sent; remove this key, or etag")
+            }
+            return try etag.boolean() ? .etag : nil
+        }
         var field = UpstreamPlan.VersionField(
             name: try node.required("field").string(), header: try node.required("header").headerName())
         guard let value = node.child("value") else { return .field(field) }

@@ -35,24 +35,30 @@ extension Entity {
     private func members(
         of body: JSONText, over remote: JSONText?, _ route: PushRoute
     ) -> [(key: String, value: JSONText)] {
-        sent(of: keyForm == .server ? body.without(key) : body, over: route.sendsRecord ? remote : nil, route).map {
-            wire, value in
-            let name = route.body?[wire] ?? wire
-            guard let field = self[field: name] else { return (wire, value) }
-            guard route.encoding == .mergePatch, let remote else { return (wire, field.onWire(value)) }
-            return (wire, BodyEncoding.mergePatch(from: self.value(of: name, in: remote), to: field.onWire(value)))
+        let body = keyForm == .server ? body.without(key) : body
+        let whole: JSONText? = route.sendsRecord ? remote : .none
+        guard let places = route.body else {
+            return sent(of: body, over: whole, route).map { name, value in
+                (name, onWire(value, of: name, over: remote, route))
+            }
         }
+        let sent = places.filled { name in
+            let value = body[name] ?? whole.flatMap { self.value(of: name, in: $0) }
+            return value.map { onWire($0, of: name, over: remote, route) }
+        }
+        return sent?.members ?? []
+    }
+
+    private func onWire(_ value: JSONText, of name: String, over remote: JSONText?, _ route: PushRoute) -> JSONText {
+        guard let field = self[field: name] else { return value }
+        guard route.encoding == .mergePatch, let remote else { return field.onWire(value) }
+        return BodyEncoding.mergePatch(from: self.value(of: name, in: remote), to: field.onWire(value))
     }
 
     /// The fields that change; all of the route's, with those of `remote` that do not change.
     private func sent(
         of body: JSONText, over remote: JSONText?, _ route: PushRoute
     ) -> [(key: String, value: JSONText)] {
-        if let names = route.body {
-            return names.sorted { $0.key < $1.key }.compactMap { wire, field in
-                (body[field] ?? remote.flatMap { value(of: field, in: $0) }).map { (wire, $0) }
-            }
-        }
         let changed = body.members.filter { member in
             (route.fields?.contains(member.key) ?? (member.key != route.file)) && !isDerivedHere(member.key)
         }

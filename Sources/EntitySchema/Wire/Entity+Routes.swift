@@ -55,12 +55,12 @@ extension PushRoute {
 
     /// The names that a body may have; nil for any.
     package var wireNames: Set<String>? {
-        (body.map { Set($0.keys) } ?? fields.map(Set.init)).map { $0.union(html.keys) }
+        (body?.names ?? fields.map(Set.init)).map { $0.union(html.keys) }
     }
 
     /// The fields that it can send; nil for any.
     package var sendable: [String]? {
-        let named = fields ?? body.map { $0.values.sorted() }
+        let named = fields ?? body.map { Set($0.fields).sorted() }
         return named.map { named in named + html.values.filter { !named.contains($0) }.sorted() }
     }
 

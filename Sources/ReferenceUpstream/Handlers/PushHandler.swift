@@ -57,7 +57,7 @@ struct PushHandler {
             guard case .push(let name, _, let route) = match.target, let part = route.file,
                 let entity = handler.schema[name]
             else { continue }
-            return try ContentForm(request, of: entity, part: part, fields: route.body)
+            return try ContentForm(request, of: entity, part: part, fields: route.body?.flat)
         }
         return nil
     }
@@ -76,12 +76,8 @@ struct PushHandler {
         let body = try fields(for: operation, route, entity, form)
         let sent = (body?.members ?? []).filter { route.html[$0.key] == nil }
         try handler.settings.shape?.check(body, route.call, knows: route.wireNames)
-        var fields = JSONText.object(
-            members: sent.map { wire, value in
-                let name = route.body?[wire] ?? wire
-                return (key: name, value: entity[field: name]?.onWire(value) ?? value)
-            })
-        let known = route.body.map { Set($0.keys) } ?? route.fields.map(Set.init)
+        var fields = JSONText.object(members: named(sent, by: route, entity))
+        let known = route.body?.names ?? route.fields.map(Set.init)
         try checkWays(sent.map(\.key), known, route, entity.routes(for: operation))
         var call = Call(
             entity: entity, operation: operation, key: present?[entity.key]?.plain ?? "",
@@ -104,6 +100,16 @@ struct PushHandler {
         call.fields = fields
         call.fitsAsItIs = call.fitsAsItIs && call.fitsWithConditions
         return call
+    }
+
+    /// What was sent, by the names of the fields; names that the route does not know stay.
+    private func named(
+        _ sent: [(key: String, value: JSONText)], by route: PushRoute, _ entity: Entity
+    ) -> [(key: String, value: JSONText)] {
+        let unknown = sent.filter { route.body?.names.contains($0.key) == false }
+        let known = route.body.map { $0.values(in: .object(members: sent)) + unknown } ?? sent
+        let body = written(by: route, of: entity)
+        return known.map { name, value in (key: name, value: body.value(value, of: name)) }
     }
 
     /// Nil for a deletion.

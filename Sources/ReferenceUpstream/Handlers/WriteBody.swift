@@ -17,7 +17,7 @@ struct WriteBody {
         }
         switch route.encoding {
         case .json, .mergePatch: return try enclosed(json(.object))
-        case .form: return typed(try enclosed(URLForm(request.body).members()))
+        case .form: return try enclosed(URLForm(request.body).members())
         case .jsonPatch: return try patched(json(.array))
         }
     }
@@ -66,13 +66,12 @@ struct WriteBody {
         return .object(members: members)
     }
 
-    /// Texts as values of their fields' types; an empty one is null.
-    private func typed(_ fields: JSONText) -> JSONText {
-        .object(
-            members: fields.members.map { name, value in
-                guard let text = value.string else { return (name, value) }
-                guard !text.isEmpty else { return (name, .null) }
-                return (name, entity.value(text, for: route.body?[name] ?? name))
-            })
+    /// The value of a field as the upstream keeps it. A form has texts only, and an empty one is null.
+    func value(_ sent: JSONText, of field: String) -> JSONText {
+        var value = sent
+        if route.encoding == .form, let text = sent.string {
+            value = text.isEmpty ? .null : entity.value(text, for: field)
+        }
+        return entity[field: field]?.onWire(value) ?? value
     }
 }

@@ -13,6 +13,11 @@ package struct Headers: Sendable, Equatable {
         fields.append(Field(name: name, value: value))
     }
 
+    /// Gives every field with this name another value.
+    mutating func replace(name: String, value: String) {
+        for index in fields.indices where Headers.same(fields[index].name, name) { fields[index].value = value }
+    }
+
     /// The value of the only field with this name; nil when there is none or more than one.
     package subscript(single name: String) -> String? {
         var found: String?

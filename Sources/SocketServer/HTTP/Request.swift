@@ -1,7 +1,7 @@
 /// One HTTP request, complete with its body unless the body streams.
 package struct Request: Sendable {
     package var method: String
-    /// The origin-form target as sent, still percent-encoded: the part before `?`.
+    /// The path of the target as sent, still percent-encoded: the part before `?`.
     package var path: String
     /// The part after `?`, still percent-encoded; nil when there was no `?`.
     package var query: String?

@@ -12,6 +12,8 @@ struct RequestHead {
     private(set) var framing = Framing.length(0)
     private(set) var keepsAlive = true
     private(set) var awaitsContinue = false
+    /// The host and port of a target in absolute form.
+    private let authority: String?
 
     /// Parses the request line without its CRLF.
     init(line: ArraySlice<UInt8>) throws(Refusal) {
@@ -20,11 +22,11 @@ struct RequestHead {
             throw .badRequest("The request line must be a method, a target and a version, separated by single spaces.")
         }
         try Self.check(version: parts[2])
-        try Self.check(target: parts[1])
+        let target = try RequestTarget(parts[1])
         method = String(decoding: parts[0], as: UTF8.self)
-        let mark = parts[1].firstIndex(of: UInt8(ascii: "?"))
-        path = String(decoding: parts[1][..<(mark ?? parts[1].endIndex)], as: UTF8.self)
-        query = mark.map { String(decoding: parts[1][($0 + 1)...], as: UTF8.self) }
+        authority = target.authority
+        path = target.path
+        query = target.query
     }
 
     /// Every version except 1.1 is rejected, also 1.0, which has neither Host nor chunked coding (RFC 9110, 15.6.6).
@@ -35,26 +37,6 @@ struct RequestHead {
             version.starts(with: "HTTP/".utf8) && digits.count == 3 && digits.dropFirst().first == UInt8(ascii: ".")
             && Grammar.isDigit(version[version.startIndex + 5]) && Grammar.isDigit(version[version.startIndex + 7])
         throw isVersion ? .otherVersion : .badRequest("The request line does not end in HTTP/1.1.")
-    }
-
-    /// Accepts only the origin form (RFC 9112, 3.2.1): no proxy requests, tunnels or server-wide `OPTIONS *`.
-    private static func check(target: ArraySlice<UInt8>) throws(Refusal) {
-        guard target.first == UInt8(ascii: "/") else {
-            throw .badRequest("The target is not a path; request a path that begins with a slash.")
-        }
-        var index = target.startIndex
-        while index < target.endIndex {
-            if target[index] == UInt8(ascii: "%") {
-                guard target.endIndex - index > 2, Grammar.hexDigit(target[index + 1]) != nil,
-                    Grammar.hexDigit(target[index + 2]) != nil
-                else { throw .badRequest("A percent sign in the target is not followed by two hexadecimal digits.") }
-                index += 3
-            } else if Grammar.isTargetByte(target[index]) {
-                index += 1
-            } else {
-                throw .badRequest("A character in the target must be percent-encoded.")
-            }
-        }
     }
 
     /// Parses one header field line without its CRLF.
@@ -80,7 +62,8 @@ struct RequestHead {
         return (line[..<colon], value)
     }
 
-    /// Validates the head and determines the framing; call it once, at the empty line.
+    /// Validates the head and determines the framing; call it once, at the empty line. The host of an absolute target
+    /// takes the place of Host (RFC 9112, 3.2.2).
     mutating func finish(bodyLimit: Int) throws(Refusal) {
         var hosts = 0
         var length: Int?
@@ -103,6 +86,7 @@ struct RequestHead {
             }
         }
         guard hosts == 1 else { throw .badRequest("There must be exactly one Host field.") }
+        if let authority { headers.replace(name: "Host", value: authority) }
         try decideFraming(length: length, coding: coding, limit: bodyLimit)
     }
 
@@ -111,17 +95,25 @@ struct RequestHead {
             guard length == nil else {
                 throw .badRequest("A request cannot have both Content-Length and Transfer-Encoding.")
             }
-            guard Headers.same(coding, "chunked") else {
-                // Unless chunked is the last coding, the end of the body cannot be found (RFC 9112, 6.3).
-                throw coding.lowercased().hasSuffix("chunked")
-                    ? .unknownCoding : .badRequest("The last Transfer-Encoding is not chunked.")
-            }
+            try Self.check(coding: coding)
             framing = .chunked
         } else if let length {
             guard length <= limit else { throw .tooLarge("The body is larger than \(limit) bytes.") }
             framing = .length(length)
         }
         awaitsContinue = awaitsContinue && framing != .length(0)
+    }
+
+    /// Only `chunked` is supported. Another coding before it is unknown; unless chunked is the last and the only one of
+    /// its kind, the end of the body cannot be found (RFC 9112, 6.3 and 7.1).
+    private static func check(coding: String) throws(Refusal) {
+        if Headers.same(coding, "chunked") { return }
+        var codings = coding.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { part in
+            String(decoding: part.filter { $0 != Grammar.space && $0 != Grammar.tab }, as: UTF8.self)
+        }
+        let isLast = codings.popLast().map { Headers.same($0, "chunked") } ?? false
+        let areOthers = codings.allSatisfy { Grammar.isToken($0.utf8) && !Headers.same($0, "chunked") }
+        throw isLast && areOthers ? .unknownCoding : .badRequest("The last Transfer-Encoding is not chunked.")
     }
 
     /// Parses digits only (RFC 9110, 8.6); a number that overflows becomes the largest integer, which exceeds any

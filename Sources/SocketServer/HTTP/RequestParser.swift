@@ -57,6 +57,8 @@ package struct RequestParser {
     private var bodyLimit: Int
     private var isStreamed = false
     private let streams: StreamRule
+    /// Whether the request that is arriving has the method HEAD, so that no answer to it has a body (RFC 9110, 9.3.2).
+    package private(set) var isHead = false
 
     package init(limits: ServerLimits, streams: @escaping StreamRule = { _, _ in nil }) {
         self.limits = limits
@@ -166,7 +168,9 @@ package struct RequestParser {
             skippedEmptyLine = true
             return true
         }
-        phase = .fields(try RequestHead(line: line))
+        let head = try RequestHead(line: line)
+        isHead = head.method == "HEAD"
+        phase = .fields(head)
         return true
     }
 
@@ -227,23 +231,16 @@ package struct RequestParser {
         return true
     }
 
-    /// Reads `chunk-size [ chunk-ext ]` (RFC 9112, 7.1); extensions are counted and ignored.
     private mutating func chunkSize(_ line: ArraySlice<UInt8>) throws(Refusal) -> Int {
-        let digits = line.prefix { Grammar.hexDigit($0) != nil }
-        let rest = line[digits.endIndex...]
-        let mark = rest.first { $0 != Grammar.space && $0 != Grammar.tab }
-        guard !digits.isEmpty, digits.count <= 15, rest.isEmpty || mark == UInt8(ascii: ";"),
-            rest.allSatisfy(Grammar.isValueByte)
-        else { throw .badRequest("A chunk size is not a hexadecimal number.") }
-        extensionBytes += rest.count
+        let chunk = try ChunkLine(line)
+        extensionBytes += chunk.extensionBytes
         guard extensionBytes <= limits.chunkExtensionBytes else {
             throw .tooLarge("The chunk extensions are too long.")
         }
-        let size = digits.reduce(0) { $0 << 4 | (Grammar.hexDigit($1) ?? 0) }
-        guard size <= bodyLimit - bodyBytes else {
+        guard chunk.size <= bodyLimit - bodyBytes else {
             throw .tooLarge("The body is larger than \(bodyLimit) bytes.")
         }
-        return size
+        return chunk.size
     }
 
     /// Moves up to `wanted` bytes to the body and returns how many are still missing.
@@ -296,6 +293,7 @@ package struct RequestParser {
         extensionBytes = 0
         skippedEmptyLine = false
         continueIsDue = false
+        isHead = false
         if position == buffer.count { discardBuffer() }
     }
 

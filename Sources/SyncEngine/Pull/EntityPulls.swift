@@ -45,6 +45,7 @@ struct EntityPulls {
             entity.pull?.fetch.map { (entity: entity, fetch: $0) }
         }.filter { isRequested($0.entity) }
         var failed: Set<String> = []
+        var delays: [(entity: String, reason: String)] = []
         let count = lists.count + fetches.count { Self.name($0.entity) != $0.entity.name }
         await update { $0.expect(count) }
         var wrote = request.full
@@ -59,6 +60,7 @@ struct EntityPulls {
                 continue
             }
             wrote = wrote || summary.wrote
+            if let delay = summary.delay { delays.append((entity.name, delay)) }
             for detail in entity.pull?.details ?? [] where detail.isInList {
                 try await isolatingFailures(of: detail.entity) {
                     if let problem = summary.childProblem { throw UpstreamError.malformed(problem) }
@@ -78,6 +80,7 @@ struct EntityPulls {
                 .pull(all: request.full)
             }
         }
+        for delay in delays { try await noteFailure(of: delay.entity, delay.reason) }
         try await sweepWindows(readsReferences: wrote || !fetches.isEmpty)
     }
 

@@ -25,6 +25,8 @@ extension ListPull.Progress {
         pull.include(outcome)
         cursor = cursor.including(outcome)
         summary.add(outcome)
+        outside += outcome.outside
+        shown.formUnion(outcome.shown)
     }
 
     /// The pull once the page is written, but for what the page brings.

@@ -40,6 +40,9 @@ struct ListPull {
         /// How many more records tombstones may delete.
         var tombstones = Int.max
         var summary = PullSummary()
+        /// Records that the window left out, and the fields that it tests and some record has shown.
+        var outside = 0
+        var shown: Set<String> = []
     }
 
     /// `first` is the summary of the first pass, for a second one.
@@ -325,8 +328,22 @@ struct ListPull {
         try puller.store.window(of: entity, at: puller.upstreamTime + moved)
     }
 
+    /// Whether no record of the whole list has a member that the window tests. Then the window says nothing about them: the
+    /// cached ones stay, and the reason is returned in words.
+    private func noteUntested() async throws -> String? {
+        guard let window = plan.window, !isResumed else { return nil }
+        let hidden = progress.outside > 0 ? window.test.neededNames.subtracting(progress.shown).sorted() : []
+        try await puller.store.setUntested(hidden, of: entity.name)
+        guard !hidden.isEmpty else { return nil }
+        return """
+            none of its records has \(hidden.joined(separator: ", ")), which pull.where tests, so \(progress.outside.grouped) \
+            were left out; correct where, or make the list show it (from, query), then run sync --full
+            """
+    }
+
     private mutating func settleUnseen() async throws {
-        let reported = reader.cut ?? (isUsualGap ? gap?.words : nil)
+        let untested = try await noteUntested()
+        let reported = reader.cut ?? (isUsualGap ? gap?.words : nil) ?? untested
         if reported != nil || !isUnstable {
             try await puller.store.noteList(reported, of: entity.name, at: puller.now())
         }

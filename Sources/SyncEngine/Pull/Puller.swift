@@ -31,10 +31,10 @@ struct Puller: Sendable {
         // Without its time, a deletion must be applied before a record that was created again since comes.
         guard list.at == nil else {
             var summary = try await pull(entity, plan, full: full)
-            summary.add(try await tombstones.run())
+            summary.add(try await tombstones.runOrDelay())
             return summary
         }
-        let outcome = try await tombstones.run()
+        let outcome = try await tombstones.runOrDelay()
         var summary = try await pull(entity, plan, full: full)
         summary.add(outcome)
         return summary
@@ -97,6 +97,8 @@ struct PullSummary: Equatable {
     var hasGap = false
     /// What is wrong with the list as a whole, although its records could be used.
     var problem: String?
+    /// Why deletions are delayed, although the records are up to date.
+    var delay: String?
     /// By the children's entity.
     var children: [String: ChildOutcome] = [:]
     /// The problem of the first record whose children could not be read.
@@ -115,6 +117,7 @@ struct PullSummary: Equatable {
         deleted += outcome.deleted
         held += outcome.held
         heldReason = outcome.reason ?? heldReason
+        delay = outcome.problem
     }
 
     var wrote: Bool { written + deleted > 0 || children.values.contains { $0.changed } }

@@ -15,6 +15,8 @@ struct TombstonePull {
         /// Records that are kept although the list names them, and why.
         var held = 0
         var reason: String?
+        /// Why the list could not be read.
+        var problem: String?
     }
 
     /// What the pages have led to.
@@ -32,6 +34,21 @@ struct TombstonePull {
     /// The list's own cursor; no entity has a colon in its name.
     static func cursor(of entity: Entity) -> String { "\(entity.name):deleted" }
 
+    /// A list that fails delays its deletions, and no record. Until it is read again, records may come that were created
+    /// again after a deletion that it will name.
+    func runOrDelay() async throws -> Outcome {
+        do {
+            return try await run()
+        } catch let error as UpstreamError where !error.concernsWholeUpstream {
+            var cursor = try store.cursor(of: Self.cursor(of: entity))
+            cursor.error = error.message
+            try await store.setCursor(of: Self.cursor(of: entity), to: cursor)
+            return Outcome(
+                problem: "records are up to date, but deletions are delayed: \(list.plan.path) failed: \(error.message)"
+            )
+        }
+    }
+
     func run() async throws -> Outcome {
         var cursor = try store.cursor(of: Self.cursor(of: entity))
         if list.plan.isSince, cursor.watermark == nil {
@@ -42,7 +59,8 @@ struct TombstonePull {
         var pull = PullStart(plan: list.plan, cursor: cursor, full: false).pull
         pull.started = puller.now()
         var reader = PageReader(puller, entity, list.plan, from: pull)
-        let progress = try await read(&reader, isRepeat: pull.kind == .everything || cursor.heldDeletions > 0)
+        let progress = try await read(
+            &reader, isRepeat: pull.kind == .everything || cursor.heldDeletions > 0 || cursor.error != nil)
         let held = HeldTombstones(puller: puller, entity: entity, keys: progress.held)
         let before = cursor.heldDeletions
         // They were asked for before, and nothing is new.
@@ -50,6 +68,7 @@ struct TombstonePull {
         let (deleted, left) = isKnown ? (0, before) : try await held.settle()
         if left == 0 { move(&cursor, to: progress.latest, reader.delta, after: stopwatch.duration) }
         cursor.heldDeletions = left
+        cursor.error = nil
         cursor.lastSyncedAt = puller.now()
         cursor.lastFullAt = cursor.lastFullAt ?? puller.now()
         try await store.setCursor(of: Self.cursor(of: entity), to: cursor)

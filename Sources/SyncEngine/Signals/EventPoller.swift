@@ -4,7 +4,8 @@ internal import JSONText
 internal import Logging
 internal import Upstream
 
-/// Polls one list of events from where the last poll ended, which it remembers in the database.
+/// Polls one list of events from where the last poll ended. The database remembers that once everything is read that the
+/// events have named, so a crash before that asks for them again.
 struct EventPoller: Sendable {
     let environment: SyncEnvironment
     let monitor: HealthMonitor
@@ -22,6 +23,8 @@ struct EventPoller: Sendable {
         var position: String?
         /// The events of the last page: a list that begins at a time repeats those of that time.
         var seen: Set<JSONText> = []
+        /// Positions that are not stored yet, each with the number of the last signal before it.
+        var unstored: [(position: String, number: Int)] = []
     }
 
     private var setting: String { "signals:\(source.name)" }
@@ -33,7 +36,9 @@ struct EventPoller: Sendable {
         while !Task.isCancelled {
             var delay = events.every
             do {
+                try await store(&place)
                 try await poll(&place)
+                try await store(&place)
                 desk.noteConnected(source)
                 failures = 0
             } catch {
@@ -82,7 +87,18 @@ struct EventPoller: Sendable {
             guard events.since == nil, !elements.isEmpty else { break }
         }
         guard let position = place.position, position != before else { return }
-        try await environment.store.setSetting(setting, to: position)
+        // The one before is of no use if this many polls have not been read.
+        if place.unstored.count >= Self.mostUnstored { place.unstored.removeLast() }
+        place.unstored.append((position, desk.newest))
+    }
+
+    private static let mostUnstored = 20
+
+    /// Stores the last position up to which everything was read.
+    private func store(_ place: inout Progress) async throws {
+        guard let last = place.unstored.lastIndex(where: { desk.hasRead(through: $0.number) }) else { return }
+        try await environment.store.setSetting(setting, to: place.unstored[last].position)
+        place.unstored.removeFirst(last + 1)
     }
 
     private func greatest(_ member: Place, _ elements: [JSONText], _ known: String?) -> String? {

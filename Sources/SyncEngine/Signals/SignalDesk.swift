@@ -71,6 +71,12 @@ final class SignalDesk: Sendable {
         Task { [sleeps = environment.sleeps] in await sleeps.signals.wake() }
     }
 
+    /// The number of the last signal of any source.
+    var newest: Int { state.withLock { $0.queue.newest } }
+
+    /// Whether everything that signals up to this number have named was read, or left to a pull.
+    func hasRead(through number: Int) -> Bool { state.withLock { $0.queue.hasRead(through: number) } }
+
     // MARK: Sources
 
     func noteConnected(_ source: SignalSource) {

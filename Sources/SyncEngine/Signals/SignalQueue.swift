@@ -15,6 +15,9 @@ struct SignalQueue: Sendable {
     private struct Entry {
         /// When it is to be read; nil if it is not.
         var due: Timestamp?
+        /// The number of the first signal for which it is to be read, and for which it is being read.
+        var wantedSince: Int?
+        var readSince: Int?
         var isUnderWay = false
         /// When the last read began.
         var began: Timestamp?
@@ -42,6 +45,14 @@ struct SignalQueue: Sendable {
 
     private func limits(of entity: String) -> Limits { limits[entity] ?? Limits() }
 
+    /// The number of the last signal.
+    private(set) var newest = 0
+
+    /// Whether everything that signals up to this number have named was read.
+    func hasRead(through number: Int) -> Bool {
+        entries.values.allSatisfy { min($0.wantedSince ?? .max, $0.readSince ?? .max) > number }
+    }
+
     /// Everything that is remembered.
     var count: Int { entries.count }
 
@@ -50,15 +61,24 @@ struct SignalQueue: Sendable {
 
     /// Returns false if the signal adds nothing to what is to be read.
     mutating func add(_ signal: Signal, at now: Timestamp) -> Bool {
+        newest += 1
+        return add(signal, since: newest, at: now)
+    }
+
+    private mutating func add(_ signal: Signal, since number: Int, at now: Timestamp) -> Bool {
         if signal.key != nil {
             guard !overflowing.contains(signal.entity) else { return false }
             let isNew = entries[signal]?.due == nil
             if isNew, waiting[signal.entity, default: 0] >= limits(of: signal.entity).records {
-                return overflow(signal.entity, at: now)
+                return overflow(signal.entity, since: number, at: now)
             }
         }
         var entry = entries[signal] ?? Entry()
-        guard entry.due == nil else { return false }
+        entry.wantedSince = min(entry.wantedSince ?? .max, number)
+        guard entry.due == nil else {
+            entries[signal] = entry
+            return false
+        }
         entry.due = entry.next.map { max($0, now) } ?? now
         entries[signal] = entry
         if signal.key != nil { waiting[signal.entity, default: 0] += 1 }
@@ -66,10 +86,15 @@ struct SignalQueue: Sendable {
         return true
     }
 
-    private mutating func overflow(_ entity: String, at now: Timestamp) -> Bool {
-        for signal in entries.keys where signal.entity == entity && signal.key != nil { entries[signal]?.due = nil }
+    private mutating func overflow(_ entity: String, since number: Int, at now: Timestamp) -> Bool {
+        var first = number
+        for signal in entries.keys where signal.entity == entity && signal.key != nil {
+            first = min(first, entries[signal]?.wantedSince ?? .max)
+            entries[signal]?.due = nil
+            entries[signal]?.wantedSince = nil
+        }
         waiting[entity] = 0
-        let isNew = add(Signal(entity: entity), at: now)
+        let isNew = add(Signal(entity: entity), since: first, at: now)
         overflowing.insert(entity)
         return isNew
     }
@@ -88,6 +113,7 @@ struct SignalQueue: Sendable {
         entry.began = now
         entry.isUnderWay = true
         entry.due = nil
+        (entry.readSince, entry.wantedSince) = (entry.wantedSince, nil)
         entries[signal] = entry
         underWay += 1
         if signal.key == nil { overflowing.remove(signal.entity) } else { waiting[signal.entity, default: 1] -= 1 }
@@ -97,6 +123,7 @@ struct SignalQueue: Sendable {
     mutating func end(_ signal: Signal) {
         guard entries[signal]?.isUnderWay == true else { return }
         entries[signal]?.isUnderWay = false
+        entries[signal]?.readSince = nil
         underWay -= 1
     }
 
@@ -108,7 +135,10 @@ struct SignalQueue: Sendable {
     /// Empties the queue: the entities of everything that was to be read.
     mutating func drain() -> Set<String> {
         let entities = Set(entries.filter { $0.value.due != nil }.keys.map(\.entity))
-        for signal in entries.keys { entries[signal]?.due = nil }
+        for signal in entries.keys {
+            entries[signal]?.due = nil
+            entries[signal]?.wantedSince = nil
+        }
         waiting = [:]
         overflowing = []
         return entities

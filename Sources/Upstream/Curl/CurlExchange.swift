@@ -65,7 +65,7 @@ final class CurlExchange {
     /// libcurl takes a compressed body for whole wherever it ends. One that was cut before its first byte of text would
     /// look like an empty answer, which acknowledges a change; one that was cut later is no JSON.
     private func isCutOff(_ answer: HTTPResponse) -> Bool {
-        guard request.sink == nil, answer.body.isEmpty, let encoding = answer.header("Content-Encoding")?.lowercased()
+        guard answer.body.isEmpty, let encoding = answer.header("Content-Encoding")?.lowercased()
         else { return false }
         return encoding.hasSuffix("gzip") && (1..<Self.leastGzip).contains(easy.receivedLength)
     }
@@ -172,9 +172,22 @@ final class CurlExchange {
         let isNew = response.hasHead && !hadHead
         guard let sink = request.sink, isNew, (200..<300).contains(easy.status) else { return true }
         let head = HTTPResponse(status: easy.status, headers: response.headers)
-        refusal = sink.begin(head.status, head.mediaType)
+        refusal = isVerifiable(head) ? sink.begin(head.status, head.mediaType) : Self.unverifiable
         return refusal == nil
     }
+
+    /// Content is asked for uncompressed, because the end of a compressed body is not checked. One that is stored
+    /// compressed has its length, which is.
+    private func isVerifiable(_ head: HTTPResponse) -> Bool {
+        guard request.mustBeWhole else { return true }
+        let encoding = head.header("Content-Encoding")?.lowercased() ?? "identity"
+        return encoding == "identity" || encoding.isEmpty || head.header("Content-Length") != nil
+    }
+
+    private static let unverifiable = """
+        it was compressed on the way although it was asked for uncompressed, so a body that was cut could not be told from \
+        a whole one
+        """
 
     /// An error response needs less than this.
     private static let largestFailure = 1 << 20

@@ -64,7 +64,7 @@ package struct HTTPUpstream: Upstream {
         let list = request.list
         let request = try await filled(request)
         let response = try await send(request.request, isDoubtful: { isEmpty($0, request) })
-        let answer = try ListAnswer(response, at: list.records) { () throws(UpstreamError) in
+        let answer = try ListAnswer(response, at: list.records, total: list.total) { () throws(UpstreamError) in
             try caller.json(response, request.path)
         }
         guard let answer else { throw try noList(in: response, request) }
@@ -95,7 +95,8 @@ package struct HTTPUpstream: Upstream {
     }
 
     private func isEmpty(_ response: HTTPResponse, _ request: PageRequest) -> Bool {
-        let answer = try? ListAnswer(response, at: request.list.records) { () throws(UpstreamError) in
+        let list = request.list
+        let answer = try? ListAnswer(response, at: list.records, total: list.total) { () throws(UpstreamError) in
             try caller.json(response, request.path)
         }
         return answer?.records.elementCount == 0
@@ -139,8 +140,9 @@ package struct HTTPUpstream: Upstream {
             return nil
         }
         let body = try caller.json(response, request.path)
-        // As GraphQL says that there is no such record.
+        // As GraphQL says that there is no such record, and PostgREST with a list that has none.
         if !single.isPlaceInherited, single.place.isNull(in: body) { return nil }
+        if single.place.isInEmptyList(in: body) { return nil }
         guard let record = single.record(in: body, of: entity) else {
             throw .malformed(
                 "\(request.path) answered no record with \(entity.key) at \(single.place.description); correct "

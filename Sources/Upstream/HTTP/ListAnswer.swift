@@ -9,11 +9,16 @@ struct ListAnswer {
     /// The same, but a record with a number that JSON does not have is a string with its text: it will be set aside.
     let readable: JSONText
 
-    /// Nil when there is no list at the place. `strict` reads the whole body as JSON; what it throws is only overcome
+    /// Nil when there is no list at the place, unless the answer says that it is empty: without content (204), or by a total
+    /// of 0. `strict` reads the whole body as JSON; what it throws is only overcome
     /// if numbers like `NaN` were the reason.
     init?(
-        _ response: HTTPResponse, at place: Place, strict: () throws(UpstreamError) -> JSONText
+        _ response: HTTPResponse, at place: Place, total: Place?, strict: () throws(UpstreamError) -> JSONText
     ) throws(UpstreamError) {
+        guard response.status != 204 || !response.isBlank else {
+            (body, records, readable) = (Self.nothing, Self.nothing, Self.nothing)
+            return
+        }
         var numbers: NonFiniteNumbers?
         do throws(UpstreamError) {
             body = try strict()
@@ -24,7 +29,11 @@ struct ListAnswer {
             }
             body = read
         }
-        guard let records = place.value(in: body), records.kind == .array else { return nil }
+        guard let records = place.value(in: body), records.kind == .array else {
+            guard total?.value(in: body)?.wholeNumber == 0 else { return nil }
+            (self.records, readable) = (Self.nothing, Self.nothing)
+            return
+        }
         self.records = records
         guard let numbers else {
             readable = records
@@ -40,4 +49,6 @@ struct ListAnswer {
                     String(decoding: text[(start + range.lowerBound)..<(start + range.upperBound)], as: UTF8.self))
             })
     }
+
+    private static let nothing = JSONText.array([JSONText]())
 }

@@ -157,7 +157,8 @@ struct HTTPCaller: Sendable {
             return .throttled(rateLimit.delay(response) ?? RateLimit.usualDelay, message)
         case 402, 403, 407: return .barred(status: status, message)
         case 404, 410: return .gone(status: status, message)
-        case 409, 412: return .changed(status: status, message)
+        // 428: it wants to know the version that the change is based on (RFC 6585), which reading the record says.
+        case 409, 412, 428: return .changed(status: status, message)
         default: return .refused(status: status, message)
         }
     }
@@ -216,6 +217,8 @@ struct Transfer: Sendable {
         let size = source?.size ?? limit
         request.stall = request.deadline
         request.deadline += .seconds(size / Self.leastSpeed)
-        if sink != nil { request.maximumBody = max(limit, 1) }
+        guard sink != nil else { return }
+        request.maximumBody = max(limit, 1)
+        request.mustBeWhole = true
     }
 }

@@ -20,6 +20,8 @@ package struct HTTPRequest: Sendable, Equatable {
     package var deadline: Duration
     /// The largest decoded body that is accepted, in bytes.
     package var maximumBody: Int
+    /// The response's body is of use only as a whole: one that could have been cut unnoticed is refused.
+    var mustBeWhole = false
     /// It changes nothing at the upstream although its method might.
     var isReading = false
 

@@ -63,7 +63,7 @@ struct ConfigurationReader {
             baseURL: try values.url(.upstreamBaseURL),
             tokenFile: try path(.upstreamTokenFile) ?? credential("upstream-token"),
             settings: try maps.values(of: .settings).mapValues(\.text), secrets: try secrets(),
-            parallel: try values.integer(.upstreamParallel, in: 1...32, else: 4),
+            parallel: try values.integer(.upstreamParallel, in: 1...RequestLimits.mostParallel, else: 4),
             deadline: try values.duration(.upstreamDeadline, from: "1s", to: "10m", else: "60s"))
     }
 

@@ -47,7 +47,13 @@ struct FieldProbe {
                 "\(entry.disagreement.field): \(entry.count) of \(records.count) records have \(entry.disagreement.found)",
                 advice(entry.disagreement))
         }
-        let absent = entity.fields.indices.filter { !tally.present[$0] && !entity.fields[$0].isDerivedHere }
+        let absent = entity.fields.indices.filter { index in
+            let field = entity.fields[index]
+            let isThere =
+                tally.rules.isCompared[index]
+                ? tally.present[index] : records.contains { entity.value(of: field.name, in: $0) != .none }
+            return !isThere && !field.isDerivedHere
+        }
         let unknown = tally.entries.filter { $0.disagreement.kind == .unknown }.map(\.disagreement.field)
         let more =
             unknown.isEmpty ? [] : [Finding.ok(entity.name, "kept beside the schema's fields: \(Self.list(unknown))")]

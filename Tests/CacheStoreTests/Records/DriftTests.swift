@@ -198,6 +198,19 @@ struct DriftTests {
         #expect(try again.store.drift(after: mark) == ([], mark))
     }
 
+    @Test("what is inside a list is not compared, so it is not missing")
+    func insideLists() throws {
+        let yaml = Self.zoo.replacing(
+            "toys: { type: list }", with: "toys: { type: string, from: boxes.0.toy, required: true }")
+        let rules = DriftRules(try #require(try EntitySchema(yaml: yaml, file: "zoo.yaml")["animals"]))
+        var tally = DriftTally(rules)
+        let animal = try animal(#"{"boxes":[{"toy":"ball"}]}"#)
+        tally.count(animal, key: "a")
+        let index = try #require(rules.entity.fields.firstIndex { $0.name == "toys" })
+        #expect(tally.present[index])
+        #expect(!tally.entries.contains { $0.disagreement.kind == .missing })
+    }
+
     @Test("truncated text is walked to its end without reading beyond it")
     func truncated() throws {
         let rules = DriftRules(try #require(try EntitySchema(yaml: Self.zoo, file: "zoo.yaml")["animals"]))

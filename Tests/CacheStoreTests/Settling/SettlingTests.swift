@@ -210,6 +210,18 @@ struct SettlingTests {
         }
     }
 
+    @Test("the version of a record that is read is kept, however the upstream spaces its JSON")
+    func spacedVersion() async throws {
+        let yaml = TestCache.shop.replacing("upstream:\n", with: "upstream:\n  version: { etag: true }\n")
+        let cache = try TestCache(schema: yaml)
+        let records = #"[{"id": "a", "notes": "A"}]"#
+        _ = try await cache.pull("orders", records)
+        _ = try await cache.store.apply(
+            PulledPage(entity: "orders", records: records, version: "1", view: .single), at: now)
+        try await edit(cache, #"{"notes":"B"}"#)
+        #expect(try cache.store.readyChanges(limit: 1, at: now).first?.version == "1")
+    }
+
     @Test("a stale field does not keep the other fields of the same answer back")
     func others() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A","total":1}"#)

@@ -33,7 +33,7 @@ struct HostileRequest: Sendable, CustomTestStringConvertible {
         HostileRequest("TRACE", get("TRACE / HTTP/1.1")),
         HostileRequest("OPTIONS for everything", get("OPTIONS * HTTP/1.1")),
         HostileRequest("CONNECT", get("CONNECT localhost:22 HTTP/1.1")),
-        HostileRequest("an absolute target", get("GET http://localhost/v1/status HTTP/1.1")),
+        HostileRequest("an absolute target with a user", get("GET http://u@localhost/v1/status HTTP/1.1")),
         HostileRequest("an absolute target elsewhere", get("GET http://evil.example/v1/status HTTP/1.1")),
         HostileRequest("a target without a slash", get("GET v1/status HTTP/1.1")),
         HostileRequest("two slashes", get("GET //evil.example/v1/status HTTP/1.1")),

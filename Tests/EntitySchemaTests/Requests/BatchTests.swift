@@ -80,7 +80,7 @@ struct BatchTests {
     @Test("a batch of a route has new records, edits with their key, and keys of deleted records")
     func own() throws {
         let push = """
-                  create: { call: POST /notes, batch: { call: POST /notes/batch, body: { items: $changes } } }
+                  create: { call: POST /notes, look_up: key, batch: { call: POST /notes/batch, body: { items: $changes } } }
                   update: { call: "PATCH /notes/{id}", batch: { call: PATCH /notes } }
                   delete: { call: "DELETE /notes/{id}", batch: { call: POST /notes/delete, body: { ids: $changes } } }
             """
@@ -103,7 +103,8 @@ struct BatchTests {
                 results: atomic:results
                 atomic: true
             """
-        let request = try Self.sent(try Self.schema(upstream: batch, push: Self.routes))
+        let routes = Self.routes.replacing("POST /notes }", with: "POST /notes, look_up: key }")
+        let request = try Self.sent(try Self.schema(upstream: batch, push: routes))
         let expected = #"""
             {"atomic:operations":[{"op":"add","href":"/notes","text":"new"},{"op":"update","href":"/notes/n1","text":"new"},{"op":"remove","href":"/notes/n2"}]}
             """#
@@ -194,9 +195,33 @@ struct BatchTests {
         #expect(text.contains("entities.notes.push.update"), "\(text)")
     }
 
+    @Test(
+        "a batch whose lost answer would fail its new records is refused",
+        arguments: [
+            ("", ", batch: { call: POST /b }"), ("batch: { call: POST /b, element: { b: $body } }", ""),
+            (#"batch: { call: POST /b, element: { k: "{$key}", b: $body }, delete: { p: "{$path}" } }"#, ""),
+        ])
+    func lostAnswers(_ shared: String, _ own: String) throws {
+        let push = "          create: { call: POST /notes\(own) }"
+        let error = #expect(throws: SchemaError.self) { try Self.schema(upstream: "  \(shared)", push: push) }
+        #expect(error?.problem.contains("write {$key} in each element") == true)
+        #expect(error?.key.hasPrefix("entities.notes.push.create") == true)
+        _ = try Self.schema(
+            upstream: "  \(shared)", push: push.replacing("POST /notes", with: "POST /notes, look_up: key"))
+    }
+
+    @Test("a batch that no route can use is refused")
+    func useless() throws {
+        let batch = "  batch: { call: POST /b, element: { b: $body } }"
+        let error = #expect(throws: SchemaError.self) {
+            try Self.schema(upstream: batch, push: #"          update: { call: "PATCH /notes/{id}", batch: false }"#)
+        }
+        #expect(error?.key == "upstream.batch" && error?.problem.contains("no route of push") == true)
+    }
+
     @Test("a form cannot have a batch of its own")
     func form() throws {
-        let push = "          create: { call: POST /notes, encoding: form, batch: { call: POST /b } }"
+        let push = "          create: { call: POST /notes, encoding: form, look_up: key, batch: { call: POST /b } }"
         let error = #expect(throws: SchemaError.self) { try Self.schema(push: push) }
         #expect(error?.problem.contains("a form or a file cannot be part of it") == true)
     }

@@ -23,10 +23,10 @@ struct BodyTemplateTests {
         return entity
     }
 
-    private static func sent(_ route: String) throws -> WireRequest {
+    private static func sent(_ route: String, over remote: JSONText? = .none) throws -> WireRequest {
         let entity = try entity(route)
         let record = JSONText.object(["id": "a", "text": "new", "size": 3])
-        let request = entity.request(for: .update, record: record, body: .object(["text": "new"]))
+        let request = entity.request(for: .update, record: record, body: .object(["text": "new"]), remote: remote)
         let yaml = "schema: s\nupstream: {}\nentities: { a: { fields: { id: { type: string } }, pull: { path: /a } } }"
         let plan = try EntitySchema(yaml: yaml, file: "s.yaml").upstream
         return try #require(request).request(plan, idempotencyKey: "k")
@@ -48,6 +48,55 @@ struct BodyTemplateTests {
         ])
     func places(_ route: String, _ expected: String) throws {
         #expect(try Self.sent(route).body?.text == expected)
+    }
+
+    private static let nested = "{ Its Text: text, sizes: { first: [size], all: { n: size } }, code: code }"
+
+    @Test(
+        "fields are sent under the names and in the places that the schema lists, and no others",
+        arguments: [
+            ("body: { $fields: \(nested) }", #"{"Its Text":"new"}"#),
+            ("body: { data: [{ $fields: \(nested) }] }", #"{"data":[{"Its Text":"new"}]}"#),
+            (
+                "body: { data: { $record: \(nested) } }",
+                #"{"data":{"Its Text":"new","sizes":{"first":[3],"all":{"n":3}}}}"#
+            ),
+            ("encoding: form, body: { note: { $fields: { my: { text: text } } } }", "note%5Bmy%5D%5Btext%5D=new"),
+        ])
+    func namedPlaces(_ route: String, _ expected: String) throws {
+        let sent = try Self.sent(route, over: .object(["id": "a", "text": "old", "size": 3]))
+        #expect((sent.text ?? sent.body?.text) == expected)
+    }
+
+    @Test("a list of one value that is null is an empty list")
+    func emptyLists() throws {
+        let places = try #require(try Self.entity("body: { $fields: { sizes: [size] } }").push.update.first?.body)
+        #expect(places.filled { _ in JSONText.null } == JSONText.object(["sizes": .array([])]))
+    }
+
+    @Test(
+        "what was sent is found again under the names of the fields",
+        arguments: [#"{"Its Text":"new","sizes":{"first":[3],"all":{"n":3}}}"#])
+    func foundAgain(_ body: String) throws {
+        let places = try #require(try Self.entity("body: { $fields: \(Self.nested) }").push.update.first?.body)
+        let found = places.values(in: try JSONText(parsing: body)).map { "\($0.key)=\($0.value.plain)" }
+        #expect(found == ["text=new", "size=3", "size=3"])
+    }
+
+    @Test(
+        "names that cannot be are refused with what to write",
+        arguments: [
+            ("body: { a: { $fields: { x: txt } } }", "no field txt; did you mean text?"),
+            ("body: { a: { $fields: { x: text }, b: 1 } }", "nothing can stand beside $fields"),
+            ("body: { a: { $fields: { x: [text, size] } } }", "expected one field in the list"),
+            ("body: { billing: { email: text } }", "names inside others stand in $fields: { … }"),
+        ])
+    func wrongNames(_ route: String, _ words: String) {
+        #expect {
+            try Self.entity(route)
+        } throws: {
+            "\($0)".contains(words)
+        }
     }
 
     @Test("a body of another media type says so")

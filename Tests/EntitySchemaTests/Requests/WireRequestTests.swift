@@ -74,7 +74,7 @@ struct WireRequestTests {
                 == #"{"text":"new","owner":"Ada"}"#)
         #expect(
             try updating(#""PUT /notes/{id}", body: { Text: text, State: state }"#, body, over: remote)
-                == #"{"State":"open","Text":"new"}"#)
+                == #"{"Text":"new","State":"open"}"#)
         #expect(try updating(#""PUT /notes/{id}""#, body, over: nil) == body)
         #expect(try updating(#""PATCH /notes/{id}""#, body, over: remote) == body)
         #expect(try updating(#""PATCH /notes/{id}", fields: [owner, text]"#, body, over: remote) == body)

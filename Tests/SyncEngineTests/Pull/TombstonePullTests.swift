@@ -62,6 +62,45 @@ struct TombstonePullTests {
         #expect(askedSince(test) == ["2026-01-01T09:59:50.000Z", "2026-01-01T10:59:50.000Z"])
     }
 
+    /// As `serve`, but the list of deletions fails.
+    private func serveWithoutDeletions(_ test: TestPull, _ records: String) throws {
+        let list = try JSONText(parsing: records)
+        test.upstream.answering { request in
+            request.path == "/deletions"
+                ? .failure(.refused(status: 400, "GET /deletions answered 400"))
+                : .success(Page(records: list, count: list.elementCount))
+        }
+        try test.upstream.serveSingles(of: records)
+    }
+
+    @Test(
+        "a list of deletions that fails delays them and no record, with dates or without", arguments: [dated, byToken])
+    func failing(_ list: String) async throws {
+        let test = try await filled(list)
+        try serveWithoutDeletions(test, "[\(Self.order("d", "11:00:00"))]")
+        let summary = try await test.pull()
+        #expect(try test.keys() == ["a", "b", "c", "d"])
+        #expect(
+            summary.delay?.contains("deletions are delayed: /deletions failed: GET /deletions answered 400") == true)
+    }
+
+    @Test("a deletion without a time that comes late is not believed against a record that was created again since")
+    func late() async throws {
+        let test = try await filled(Self.byToken)
+        // The upstream deletes a and b, and creates b again.
+        let orders = "[\(Self.order("b", "12:00:00")),\(Self.order("c", "10:00:00"))]"
+        try serveWithoutDeletions(test, orders)
+        try await test.pull()
+        try serve(test, orders, #"[{"id":"a"},{"id":"b"}]"#, delta: "t2")
+        let summary = try await test.pull()
+        #expect(summary.delay == nil)
+        #expect(try test.keys() == ["b", "c"])
+        // The list is believed again.
+        try serve(test, "[]", #"[{"id":"c"}]"#, delta: "t3")
+        try await test.pull()
+        #expect(try test.keys() == ["b"])
+    }
+
     @Test("what was deleted before the first pull is not asked for")
     func first() async throws {
         let test = try test()

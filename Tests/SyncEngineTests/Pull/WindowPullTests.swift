@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import SchemaDrift
 import TestSupport
 import Testing
 import Upstream
@@ -99,6 +100,40 @@ struct WindowPullTests {
         _ = try await sweep(second)
         #expect(try second.keys() == ["b", "c"])
         #expect(try second.cursor.window?.contains("yours") == true)
+    }
+
+    private func note(_ id: String) -> String { #"{"id":"\#(id)","updated_at":"2026-01-01T00:00:00Z"}"# }
+
+    @Test("a list whose records lack the member that the window tests is said, and no cached record leaves for that")
+    func untested() async throws {
+        let test = try test("{ notes: mine }")
+        try test.upstream.serve(["[\(record("a", "mine"))]"], total: 1, singles: true)
+        try await test.pull()
+        try test.upstream.serve(["[\(note("a")),\(note("b"))]", "[\(note("c"))]"], total: 3, singles: true)
+        try await test.pull(full: true)
+        #expect(try await sweep(test) == [:])
+        #expect(try test.keys() == ["a"])
+        #expect(try test.cursor.held?.contains("none of its records has notes, which pull.where tests, so 2") == true)
+        let drift = try #require(test.store.drift().first)
+        #expect(drift.entity == "orders" && drift.kind == .list && drift.found.contains("run sync --full"))
+        try test.upstream.serve(
+            ["[\(record("a", "yours")),\(note("b"))]", "[\(record("c", "mine"))]"], total: 3, singles: true)
+        try await test.pull(full: true)
+        #expect(try await sweep(test) == ["orders": 1])
+        #expect(try test.keys() == ["c"])
+        #expect(try test.cursor.held == nil && test.store.drift().isEmpty)
+    }
+
+    @Test(
+        "a member that is missing where the window allows it is no reason to doubt",
+        arguments: ["null", "[null, mine]"])
+    func allowed(_ values: String) async throws {
+        let test = try test("{ notes: \(values), updated_at.gte: 2025-01-01T00:00:00Z }")
+        let old = #"{"id":"old","updated_at":"2024-01-01T00:00:00Z"}"#
+        try test.upstream.serve(["[\(note("a")),\(old)]"], total: 2, singles: true)
+        try await test.pull()
+        #expect(try test.keys() == ["a"])
+        #expect(try test.cursor.held == nil)
     }
 
     @Test("a window that opens with time is read whole each time")

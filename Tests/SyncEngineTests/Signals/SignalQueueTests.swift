@@ -84,6 +84,28 @@ struct SignalQueueTests {
         #expect(queue.add(order, at: start))
     }
 
+    @Test("a signal counts as read once its record, or the entity that stands for it, was read after it")
+    func numbers() {
+        let queue = Reads(limits: ["orders": SignalQueue.Limits(records: 1)])
+        #expect(queue.hasRead(through: 0))
+        _ = queue.add(order, at: start)
+        #expect(!queue.hasRead(through: 1))
+        _ = queue.next(at: start)
+        _ = queue.add(order, at: at(10))
+        #expect(!queue.hasRead(through: 1))
+        queue.end(order)
+        #expect(queue.hasRead(through: 1) && !queue.hasRead(through: 2))
+        // One more makes it a pull, which stands for both.
+        _ = queue.add(Signal(entity: "orders", key: "b"), at: at(20))
+        #expect(!queue.hasRead(through: 2))
+        #expect(queue.next(at: at(600)) == Signal(entity: "orders"))
+        queue.end(Signal(entity: "orders"))
+        #expect(queue.hasRead(through: 3))
+        _ = queue.add(order, at: at(9000))
+        _ = queue.drain()
+        #expect(queue.hasRead(through: 4))
+    }
+
     @Test("records of long ago are forgotten, so the queue does not grow")
     func forgets() {
         let queue = Reads(limits: [:])
@@ -105,6 +127,7 @@ private final class Reads {
 
     var count: Int { queue.count }
     var underWay: Int { queue.underWay }
+    func hasRead(through number: Int) -> Bool { queue.hasRead(through: number) }
     func add(_ signal: Signal, at now: Timestamp) -> Bool { queue.add(signal, at: now) }
     func next(at now: Timestamp) -> Signal? { queue.next(at: now) }
     func end(_ signal: Signal) { queue.end(signal) }

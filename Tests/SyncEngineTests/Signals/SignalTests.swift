@@ -279,6 +279,23 @@ struct SignalTests {
         #expect(try kept.setting("signals:events /log") == "2026-01-02T00:00:00Z")
     }
 
+    @Test("where a list of events was read to is stored only once what they name was read")
+    func unreadEvents() async throws {
+        let source =
+            "events: { path: /log, records: data, since: { param: from, greatest: updated_at }, entity: orders, key: id, every: 10s }"
+        try await running(source) { test in
+            let answers = Mutex(false)
+            test.upstream.onRecord { while !answers.withLock({ $0 }) { await Task.yield() } }
+            try test.upstream.set("/log", #"[{"id":"b","updated_at":"2026-01-02T00:00:00Z"}]"#)
+            try test.upstream.set("/orders", Self.orders("one", "changed"))
+            try await pass(.seconds(40), test)
+            #expect(try test.store.setting("signals:events /log") == nil)
+            answers.withLock { $0 = true }
+            try await test.until { try test.store.setting("signals:events /log") == "2026-01-02T00:00:00Z" }
+            #expect(try notes("b", test) == "changed")
+        }
+    }
+
     @Test("a list of events that fails is polled on, says why, and is no outage")
     func failingEvents() async throws {
         let source = "events: { path: /log, since: { param: after, next: { last: id } }, entity: orders, key: id }"

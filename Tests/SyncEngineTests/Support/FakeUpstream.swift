@@ -35,6 +35,7 @@ final class FakeUpstream: Upstream, Sendable {
         /// Refuses changes before they are applied.
         var refusal: (@Sendable (PushRequest) -> UpstreamError?)?
         var recordRequests = 0
+        var onRecord: (@Sendable () async -> Void)?
         var accountRequests = 0
         /// Answers probes with failures.
         var failsProbes = false
@@ -118,6 +119,9 @@ final class FakeUpstream: Upstream, Sendable {
     /// Answers 404 to every request for a single record.
     func hideRecords(_ hides: Bool) { state.withLock { $0.hidesRecords = hides } }
 
+    /// Called before each single record is answered.
+    func onRecord(_ action: @escaping @Sendable () async -> Void) { state.withLock { $0.onRecord = action } }
+
     func failRecords(_ error: UpstreamError?) { state.withLock { $0.recordFailure = error } }
 
     var pushes: [Push] { state.withLock { $0.pushes } }
@@ -160,6 +164,7 @@ final class FakeUpstream: Upstream, Sendable {
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         try requireOnline()
+        await state.withLock { $0.onRecord }?()
         let (failure, hidesRecords) = state.withLock { state in
             state.recordRequests += 1
             return (state.recordFailure, state.hidesRecords)

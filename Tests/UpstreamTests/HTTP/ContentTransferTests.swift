@@ -193,6 +193,28 @@ struct ContentTransferTests {
         #expect(taken.all.count == 5)
     }
 
+    @Test func `asks for content uncompressed, and takes it compressed only with its length`() async throws {
+        let packed = Gzip.stored("hello")
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n"
+        let framed = Array("\(head)Content-Length: \(packed.count)\r\n\r\n".utf8) + packed
+        let server = try ScriptedServer([.receive, .send(framed)])
+        let taken = Taken()
+        _ = try await upstream(CurlTransport(userAgent: "test"), base: server.url)
+            .download("\(server.url)/1.pdf", limit: 100, into: taken.sink())
+        #expect(taken.all == Array("hello".utf8))
+        #expect(await server.requests.first { _ in true }?.contains("Accept-Encoding: identity") == true)
+        // Whole chunks of a stream that a gateway has cut.
+        let cut = packed.prefix(17)
+        let chunk = Array("\(head)Transfer-Encoding: chunked\r\n\r\n\(String(cut.count, radix: 16))\r\n".utf8)
+        let gateway = try ScriptedServer([.receive, .send(chunk + cut + Array("\r\n0\r\n\r\n".utf8))])
+        let stored = Taken()
+        await #expect(throws: UpstreamError.self) {
+            try await upstream(CurlTransport(userAgent: "test"), base: gateway.url)
+                .download("\(gateway.url)/1.pdf", limit: 100, into: stored.sink())
+        }
+        #expect(stored.all.isEmpty)
+    }
+
     @Test func `aborts a response that the sink refuses`() async throws {
         let server = try ScriptedServer([.receive, .send("HTTP/1.1 200 OK\r\n\r\n"), .flood(Array("abcdefgh".utf8))])
         var request = HTTPRequest(url: server.url + "/a")

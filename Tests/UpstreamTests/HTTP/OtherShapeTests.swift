@@ -43,6 +43,36 @@ struct OtherShapeTests {
         #expect(try await message(of: "repairminder", specified, others: all) == nil)
     }
 
+    /// How many records an answer lists; nil if it is not taken for a list.
+    private func count(_ status: Int, _ body: String) async throws -> Int? {
+        let transport = ScriptedTransport { _ in HTTPResponse(status: status, body: Array(body.utf8)) }
+        let yaml = """
+            schema: hal
+            upstream: { pagination: { style: next_url, next: _links.next.href, total: page.totalElements } }
+            entities: { books: { fields: { id: { type: string } }, pull: { path: /books, records: _embedded.books } } }
+            """
+        let schema = try EntitySchema(yaml: yaml, file: "hal.yaml")
+        let upstream = HTTPUpstream(
+            plan: schema.upstream, baseURL: "https://shop.example", transport: transport, token: nil,
+            now: { Timestamp.sample })
+        let list = try #require(schema["books"]?.pull?.list)
+        do {
+            return try await upstream.page(PageRequest(entity: "books", path: "/books", list: list)).count
+        } catch .malformed {
+            return nil
+        }
+    }
+
+    @Test("a list may be left out when it is empty, if the answer says so")
+    func empty() async throws {
+        #expect(try await count(200, #"{"_embedded":{"books":[{"id":"a"}]},"page":{"totalElements":1}}"#) == 1)
+        #expect(try await count(200, #"{"_links":{},"page":{"totalElements":0}}"#) == 0)
+        #expect(try await count(204, "") == 0)
+        #expect(try await count(200, #"{"_links":{},"page":{"totalElements":3}}"#) == nil)
+        #expect(try await count(200, #"{"_links":{}}"#) == nil)
+        #expect(try await count(200, "") == nil)
+    }
+
     @Test("an answer that fits none is just no list")
     func none() async throws {
         #expect(

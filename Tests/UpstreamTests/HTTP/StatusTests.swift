@@ -67,7 +67,7 @@ struct StatusTests {
         #expect(try await failure(401) == .unauthorized("\(words) 401: the shop says no; \(advice)"))
     }
 
-    @Test("a modified record is changed", arguments: [409, 412])
+    @Test("a modified record is changed, and so is one whose version must be named", arguments: [409, 412, 428])
     func changed(_ status: Int) async throws {
         #expect(try await failure(status) == .changed(status: status, "\(words) \(status): the shop says no"))
     }

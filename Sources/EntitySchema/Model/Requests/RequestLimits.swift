@@ -18,6 +18,9 @@ package struct RequestLimits: Sendable, Equatable {
     package var remainingHeader: String?
     package var resetHeader: String?
 
+    /// No more may be set, here or in the configuration.
+    package static let mostParallel = 32
+
     package init(
         windows: [Window] = [], parallel: Int? = nil, remainingHeader: String? = nil, resetHeader: String? = nil
     ) {

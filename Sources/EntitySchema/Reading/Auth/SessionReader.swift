@@ -36,6 +36,9 @@ struct SessionReader {
 
     private func isForm() throws(SchemaError) -> Bool {
         guard let encoding = node.child("encoding") else { return false }
+        guard node.child("body") != nil else {
+            throw encoding.error("encoding says how body is written, and there is none; remove it")
+        }
         switch try encoding.string() {
         case "json": return false
         case "form": return true

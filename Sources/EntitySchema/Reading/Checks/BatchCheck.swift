@@ -1,9 +1,16 @@
 /// Checks that batches of a push route say all of a change, and name only fields that may be sent.
 struct BatchCheck {
     let schema: EntitySchema
+    let root: SchemaNode
     let error: (_ entity: Entity, _ place: String, _ problem: String) -> SchemaError
 
     func run() throws(SchemaError) {
+        if schema.upstream.batch != nil, !schema.withBatches.hasBatches,
+            let node = root.child("upstream")?.child("batch")
+        {
+            throw node.error("no route of push can be part of a batch, so it has no effect; remove batch")
+        }
+        for entity in schema.withBatches.entities { try checkLostAnswers(of: entity) }
         for entity in schema.entities {
             for operation in Operation.allCases {
                 for route in entity.routes(for: operation) {
@@ -11,6 +18,20 @@ struct BatchCheck {
                     try check(plan, route, operation, of: entity)
                 }
             }
+        }
+    }
+
+    /// An upstream that knows a repeat by its key takes a lost creation again, but only under a key that the batch has
+    /// shown. Without one it is looked up, and without a look-up it would fail and wait for a person.
+    private func checkLostAnswers(of entity: Entity) throws(SchemaError) {
+        guard schema.upstream.recognizesRepeats else { return }
+        for route in entity.push.create where route.lookUp == nil {
+            guard let plan = route.batch, plan.elements[.create] != nil, !plan.hasKeys else { continue }
+            let place = schema.upstream.batch == plan ? "push.create" : "push.create.batch"
+            throw error(
+                entity, place,
+                "if the answer to a batch is lost, this creation could not be repeated: write {$key} in each element of "
+                    + "the batch, add look_up to the route, or send it alone with batch: false")
         }
     }
 

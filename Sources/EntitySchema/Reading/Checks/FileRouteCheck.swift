@@ -37,7 +37,7 @@ struct FileRouteCheck {
         guard route.method != "DELETE" else {
             throw error(entity, place, "a DELETE carries no content; use POST, PUT or PATCH, or remove file")
         }
-        guard route.envelope == nil, route.encoding == .plain else {
+        guard route.envelope == nil, route.encoding == .plain, route.body.map({ $0.flat != nil }) ?? true else {
             throw error(
                 entity, place, "with file the body is a form of parts; remove encoding, and write body as names")
         }

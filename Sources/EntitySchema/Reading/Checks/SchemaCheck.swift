@@ -15,10 +15,11 @@ struct SchemaCheck {
             if let content = entity.content { try check(content, of: entity) }
         }
         try FileRouteCheck(schema: schema, error: error).run()
-        try BatchCheck(schema: schema, error: error).run()
+        try BatchCheck(schema: schema, root: root, error: error).run()
         try SecretCheck(schema: schema, error: error).run()
         try DerivedFieldCheck(schema: schema, error: error).run()
         try DefaultCheck(schema: schema, error: error).run()
+        try UnusedKeyCheck(schema: schema, root: root).run()
     }
 
     private func check(_ entity: Entity) throws(SchemaError) {
@@ -157,7 +158,7 @@ struct SchemaCheck {
             for route in routes {
                 let names =
                     route.path.placeholders + route.conditions.keys.sorted() + (route.fields ?? [])
-                    + (route.body?.values.sorted() ?? []) + route.html.values.sorted() + lookUpNames(route)
+                    + (route.body?.fields ?? []) + route.html.values.sorted() + lookUpNames(route)
                 for name in names { try pathField(name, of: entity, at: "push.\(operation)") }
                 try check(route.envelope, of: entity, at: "push.\(operation)")
             }

@@ -13,6 +13,9 @@ struct BatchReader {
     func shared() throws(SchemaError) -> BatchPlan {
         try node.requireKeys(Self.keys + Operation.allCases.map(\.rawValue))
         let names = TemplateNames(values: BatchPlan.valueNames)
+        if let element = node.child("element"), Operation.allCases.allSatisfy({ node.child($0.rawValue) != nil }) {
+            throw element.error("create, update and delete each have an element of their own; remove element")
+        }
         var elements: [Operation: BatchTemplate] = [:]
         for operation in Operation.allCases {
             guard let node = node.child(operation.rawValue) ?? node.child("element") else { continue }

@@ -1,6 +1,6 @@
 internal import JSONText
 
-/// Reads `body` of a push route: other names for fields, or a form around them.
+/// Reads `body` of a push route: other names and places for fields, a form around them, or both.
 struct BodyReader {
     let node: SchemaNode
     /// False for a deletion, whose body has only values of the record.
@@ -21,23 +21,65 @@ struct BodyReader {
     private static func isSlot(_ text: String) -> Bool { text == fields || text == record }
 
     private static func has(_ slot: String, _ value: YAMLValue) -> Bool {
-        value.text == slot || (value.members ?? []).contains { has(slot, $0.value) }
+        value.text == slot || (value.members ?? []).contains { $0.key.text == slot || has(slot, $0.value) }
             || (value.elements ?? []).contains { has(slot, $0) }
     }
 
-    /// Wire name → field.
-    func names() throws(SchemaError) -> [String: String] {
-        var pairs: [String: String] = [:]
-        for (name, value) in try node.members() { pairs[name] = try value.string() }
-        return pairs
+    // MARK: Names
+
+    /// The names and places of fields; nil if they are sent under their own names.
+    func places() throws(SchemaError) -> FieldPlaces? {
+        guard isTemplate else { return try members(node) }
+        return try slot(in: node).map { (slot) throws(SchemaError) in try members(slot) }
     }
+
+    /// `{ $fields: { … } }` or `{ $record: { … } }`.
+    private static func slot(at node: SchemaNode) throws(SchemaError) -> SchemaNode? {
+        guard node.isMapping else { return nil }
+        let members = try node.members()
+        guard let slot = members.first(where: { isSlot($0.name) }) else { return nil }
+        guard members.count == 1 else {
+            throw slot.value.error("nothing can stand beside \(slot.name); move the others into it, or around it")
+        }
+        return slot.value
+    }
+
+    private func slot(in node: SchemaNode) throws(SchemaError) -> SchemaNode? {
+        if let slot = try Self.slot(at: node) { return slot }
+        let inner = node.isMapping ? try node.members().map(\.value) : node.isSequence ? try node.elements() : []
+        for node in inner {
+            if let slot = try slot(in: node) { return slot }
+        }
+        return nil
+    }
+
+    private func members(_ node: SchemaNode) throws(SchemaError) -> FieldPlaces {
+        var members: [FieldPlaces.Member] = []
+        for (name, value) in try node.members() {
+            members.append(FieldPlaces.Member(name: name, places: try places(value)))
+        }
+        return .object(members)
+    }
+
+    private func places(_ node: SchemaNode) throws(SchemaError) -> FieldPlaces {
+        if node.isMapping { return try members(node) }
+        guard node.isSequence else { return .field(try node.string()) }
+        let elements = try node.elements()
+        guard elements.count == 1, let only = elements.first else {
+            throw node.error("expected one field in the list; a list with others is one field of type list")
+        }
+        return .list(try places(only))
+    }
+
+    // MARK: A form around the fields
 
     func template() throws(SchemaError) -> BodyTemplate {
         let template = try template(node)
         guard sendsFields else { return try values() }
         guard template.fieldsCount == 1 else {
             throw node.error(
-                "expected \(Self.fields) (what changes) or \(Self.record) (the whole record) once, in its place")
+                "expected \(Self.fields) (what changes) or \(Self.record) (the whole record) once, in its place; "
+                    + "names inside others stand in \(Self.fields): { … }")
         }
         return template
     }
@@ -59,6 +101,7 @@ struct BodyReader {
             for element in try node.elements() { elements.append(try template(element)) }
             return .list(elements)
         case .mapping:
+            if try Self.slot(at: node) != nil { return .fields }
             var members: [BodyTemplate.Member] = []
             for (name, value) in try node.members() {
                 members.append(BodyTemplate.Member(name: name, value: try template(value)))

@@ -26,6 +26,9 @@ struct SignalReader {
             throw node.error("expected one of \(Self.kinds.joined(separator: ", "))")
         }
         let reading = try reading(inner)
+        if kind != "sse", reading.entity == .event, let at = inner.child("entity")?.child("at") {
+            throw at.error("only events of a stream (sse) have names; expected the place of the entity in a message")
+        }
         switch kind {
         case "sse": return SignalSource(kind: .stream(try stream(inner)), reading: reading)
         case "events":

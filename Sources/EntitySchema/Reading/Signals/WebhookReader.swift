@@ -21,10 +21,15 @@ struct WebhookReader {
         if algorithm == .token, let stray = ["format", "over", "timestamp"].lazy.compactMap(node.child).first {
             throw stray.error("algorithm: token compares the header with the secret itself; remove this key")
         }
+        let over = try over(node.child("over"), hasTime: time != nil)
+        if time != nil, !over.placeholders.contains(where: { $0.name == .value("timestamp") }) {
+            throw try node.required("timestamp").error(
+                "the time is not signed, so it proves nothing; write {$timestamp} in over, or remove timestamp")
+        }
         return SignalWebhook.Signature(
             header: try node.required("header").headerName(), algorithm: algorithm,
             format: try word(node.child("format")) ?? .hex, prefix: try node.child("prefix")?.string() ?? "",
-            over: try over(node.child("over"), hasTime: time != nil), time: time)
+            over: over, time: time)
     }
 
     /// What is signed; the body alone unless it says otherwise.

@@ -1,0 +1,140 @@
+import Testing
+
+@testable import EntitySchema
+
+@Suite("Keys that would have no effect")
+struct UnusedKeyTests {
+    private static func error(
+        upstream: String = "", fields: String = "", entity: String = "", pull: String = "path: /notes",
+        push: String = #"update: { call: "PATCH /notes/{id}" }"#
+    ) -> SchemaError? {
+        let yaml = """
+            schema: small
+            upstream: { base_url: http://localhost\(upstream.isEmpty ? "" : ", ")\(upstream) }
+            entities:
+              notes:
+                fields: { id: { type: string }, changed: { type: time }\(fields.isEmpty ? "" : ", ")\(fields) }
+                pull: { \(pull) }
+                push: { \(push) }
+            \(entity.isEmpty ? "" : "    ")\(entity)
+            """
+        do {
+            _ = try EntitySchema(yaml: yaml, file: "small.yaml")
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static func expect(_ error: SchemaError?, at key: String, _ words: String) {
+        #expect(error?.key == key && error?.problem.contains(words) == true, "\(error?.description ?? "accepted")")
+    }
+
+    @Test("a schema with keys that all have an effect is accepted")
+    func accepted() {
+        #expect(Self.error()?.description == nil)
+    }
+
+    @Test(
+        "a key of the upstream that others make useless is refused",
+        arguments: [
+            ("version: { etag: true, field: changed }", "version.field", "remove this key, or etag"),
+            ("version: { etag: false, header: X-Version }", "version.header", "remove this key, or etag"),
+            ("limits: { parallel: 64 }", "limits.parallel", "from 1 to 32"),
+            ("limits: [{ parallel: 2 }, { parallel: 3 }]", "limits.1.parallel", "set twice"),
+            ("headers: { X-Key: a }, idempotency_header: x-key", "idempotency_header", "in upstream.headers too"),
+            ("idempotency_header: Content-Type", "idempotency_header", "set by the daemon itself"),
+            (
+                "auth: { send: { basic: true }, refresh: { path: /r, send: t, token: t } }", "auth.refresh",
+                "never refreshed"
+            ),
+            (
+                #"auth: { session: { call: POST /s, body: { p: "{$secret.p}" }, token: t, refresh_token: r } }"#,
+                "auth.session.refresh_token", "add auth.refresh"
+            ),
+            (
+                #"auth: { session: { call: POST /s, body: { p: "{$secret.p}" }, token: t }, refresh: { path: /r, send: t, token: t } }"#,
+                "auth.refresh", "gives no refresh token"
+            ),
+            (
+                "auth: { client_credentials: { token_url: /t }, refresh: { path: /r, send: t, token: t } }",
+                "auth.refresh", "gives no refresh token"
+            ),
+            (
+                "signals: { events: { path: /e, since: { param: a, next: b }, entity: { at: $event } } }",
+                "signals.events.entity.at", "only events of a stream"
+            ),
+            (
+                "signals: { webhook: { path: /h, entity: { at: $event }, signature: { header: X } } }",
+                "signals.webhook.entity.at", "only events of a stream"
+            ),
+            (
+                "signals: { webhook: { path: /h, entity: notes, signature: { header: X, timestamp: { header: T } } } }",
+                "signals.webhook.signature.timestamp", "write {$timestamp} in over"
+            ),
+        ])
+    func upstream(_ text: String, _ key: String, _ words: String) {
+        Self.expect(Self.error(upstream: text), at: "upstream.\(key)", words)
+    }
+
+    @Test(
+        "a key of a field that its type, or the entity, makes useless is refused",
+        arguments: [
+            ("type: string, values: { a: A }", "values"), ("type: string, to: notes", "to"),
+            ("type: string, as: other", "as"),
+        ])
+    func fields(_ field: String, _ key: String) {
+        Self.expect(Self.error(fields: "f: { \(field) }"), at: "entities.notes.fields.f.\(key)", "\(key) ")
+    }
+
+    @Test("a key about the upstream is refused in a local-only entity", arguments: ["from: a.b", "steps: true"])
+    func local(_ text: String) {
+        let yaml = """
+            schema: small
+            upstream: {}
+            entities: { drafts: { local: true, fields: { id: { type: string }, f: { type: string, \(text) } } } }
+            """
+        let error = #expect(throws: SchemaError.self) { try EntitySchema(yaml: yaml, file: "small.yaml") }
+        let key = text.prefix { $0 != ":" }
+        Self.expect(error, at: "entities.drafts.fields.f.\(key)", "has no effect here: the upstream has no local-only")
+    }
+
+    @Test("what concerns writes may stand where none is allowed yet")
+    func writes() {
+        let fields = "f: { type: string, default: a, steps: true }, l: { type: list, merge: set }"
+        #expect(Self.error(fields: fields, entity: "conflict: manual", push: "")?.description == nil)
+    }
+
+    @Test(
+        "a key of a pull that others make useless is refused",
+        arguments: [
+            ("path: /n, changed_at: id, since: { param: a, field: changed }", "changed_at", "names another field"),
+            (
+                "path: /n, changed_at: changed, deleted: { path: /d, at: t, since: { param: a, field: t } }",
+                "deleted.since.field", "write it there"
+            ),
+            ("call: POST /n, record: { at: data }", "record.at", "add record.path"),
+        ])
+    func pulls(_ text: String, _ key: String, _ words: String) {
+        Self.expect(Self.error(pull: text), at: "entities.notes.pull.\(key)", words)
+    }
+
+    @Test(
+        "a key of a route that others make useless is refused",
+        arguments: [
+            (#"update: { call: "PATCH /n/{id}", look_up: key }"#, "update.look_up", "only a creation"),
+            (#"delete: { call: "DELETE /n/{id}", fields: [changed] }"#, "delete.fields", "sends no fields"),
+            (#"delete: { call: "DELETE /n/{id}", encoding: form }"#, "delete.encoding", "has no body"),
+            (
+                #"update: { call: "PATCH /n/{id}", fields: [changed, id], body: { c: changed } }"#, "update.fields.1",
+                "body does not send id"
+            ),
+            (
+                "create: { call: POST /n, look_up: { match: [id], embedded: a, records: b } }",
+                "create.look_up.records", "embedded says"
+            ),
+        ])
+    func routes(_ text: String, _ key: String, _ words: String) {
+        Self.expect(Self.error(push: text), at: "entities.notes.push.\(key)", words)
+    }
+}
