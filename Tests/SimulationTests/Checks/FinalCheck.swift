@@ -64,7 +64,7 @@ struct FinalCheck {
     private func unconfirmable(_ daemon: SimulatedDaemon) throws -> Set<String> {
         guard let store = daemon.life?.store else { return [] }
         // Nor does anything tell of deletions that a list of them has forgotten.
-        let forgets = world.settings.feeds.retention != nil
+        let forgets = world.settings.feeds.forgetsDeletions
         return try CacheReader(store: store).heldEntities().filter {
             try store.setting("single:\($0)") != "served" || forgets && $0 == "orders"
         }
@@ -116,9 +116,7 @@ struct FinalCheck {
                 for key in Set(truth.keys).union(here.keys).sorted() where !spared.contains("\(entity)/\(key)") {
                     guard !Self.same(truth[key], here[key]) else { continue }
                     if let there = truth[key], here[key] == nil, world.mayBeOutside(entity, there) { continue }
-                    // A list of deletions may have forgotten it, which only a whole list shows.
-                    let isForgotten = entity == "orders" && world.settings.feeds.retention != nil
-                    if rule == .othersGoOn, truth[key] == nil, isForgotten { continue }
+                    if let old = here[key], truth[key] == nil, entity == "orders", mayBeForgotten(old, rule) { continue }
                     let customer = (truth[key] ?? here[key])?["customer_id"]?.string ?? ""
                     if entity == "visits", hidden.contains(customer) || spared.contains("customers/\(customer)") {
                         continue
@@ -132,6 +130,13 @@ struct FinalCheck {
                 }
             }
         }
+    }
+
+    /// Whether the list of deletions may have forgotten an order, which only a whole list shows, and only of orders that
+    /// are well within the window.
+    private func mayBeForgotten(_ order: JSONText, _ rule: Violation.Rule) -> Bool {
+        guard world.settings.feeds.forgetsDeletions else { return false }
+        return rule == .othersGoOn || [-300, 300].contains { !world.isInWindow("orders", order, ago: .seconds($0)) }
     }
 
     static func same(_ one: JSONText?, _ other: JSONText?) -> Bool {

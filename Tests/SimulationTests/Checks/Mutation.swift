@@ -89,6 +89,11 @@ enum Mutation: String, Sendable, CaseIterable {
         let actions: [(Step.Action, wait: Int)] =
             switch self {
             case .stopsForOneFailure: [(.poison(entity: "customers", pick: nil, .alwaysFails), 100)]
+            case .changesKeys:
+                [
+                    (.nothing, 5000), (.fault(daemon: 0, .lostAfter, times: 1), 0),
+                    (.create(daemon: 0, entity: "customers", pick: 0), 30_000),
+                ]
             case .forgetsOrder:
                 [
                     (.nothing, 5000), (.fault(daemon: 0, .failsBefore, times: 1), 0),

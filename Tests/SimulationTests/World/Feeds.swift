@@ -31,6 +31,8 @@ struct Feeds: Sendable {
     var expiredStatus = 410
     /// Seconds after which a deletion leaves the list; nil for never.
     var retention: Int?
+    /// Nothing tells of a deletion that happened too long ago.
+    var forgetsDeletions: Bool { deletions != .marks && retention != nil }
     /// The share of requests for deletions that fail.
     var failures = 0.0
     /// The shares of signals that are never sent, sent twice, and followed by one of an entity that no one knows.

@@ -75,6 +75,7 @@ struct SimulationSettings: Sendable {
     private mutating func adapt(to mutation: Mutation?) {
         if mutation?.rule == .consistent { comparesAll = true }
         switch mutation {
+        case .changesKeys: idempotency = true
         case .forgetsOrder: parallel = 4
         case .ignoresServersClock:
             policy = .lastWriteWins
