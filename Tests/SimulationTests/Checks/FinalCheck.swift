@@ -116,7 +116,7 @@ struct FinalCheck {
                 for key in Set(truth.keys).union(here.keys).sorted() where !spared.contains("\(entity)/\(key)") {
                     guard !Self.same(truth[key], here[key]) else { continue }
                     if let there = truth[key], here[key] == nil, world.mayBeOutside(entity, there) { continue }
-                    if let old = here[key], truth[key] == nil, entity == "orders", mayBeForgotten(old, rule) { continue }
+                    if truth[key] == nil, entity == "orders", mayBeForgotten(here[key], rule) { continue }
                     let customer = (truth[key] ?? here[key])?["customer_id"]?.string ?? ""
                     if entity == "visits", hidden.contains(customer) || spared.contains("customers/\(customer)") {
                         continue
@@ -134,8 +134,8 @@ struct FinalCheck {
 
     /// Whether the list of deletions may have forgotten an order, which only a whole list shows, and only of orders that
     /// are well within the window.
-    private func mayBeForgotten(_ order: JSONText, _ rule: Violation.Rule) -> Bool {
-        guard world.settings.feeds.forgetsDeletions else { return false }
+    private func mayBeForgotten(_ order: JSONText?, _ rule: Violation.Rule) -> Bool {
+        guard let order, world.settings.feeds.forgetsDeletions else { return false }
         return rule == .othersGoOn || [-300, 300].contains { !world.isInWindow("orders", order, ago: .seconds($0)) }
     }
 
