@@ -36,6 +36,17 @@ struct TombstonePull {
     /// The list's own cursor; no entity has a colon in its name.
     static func cursor(of entity: Entity) -> String { "\(entity.name):deleted" }
 
+    /// Before each pull of the records and after the first: stores where the list is read from. What was deleted before the
+    /// records were first read is not here; what was deleted since is asked for, however often the list fails at first.
+    func begin() async throws {
+        var cursor = try store.cursor(of: Self.cursor(of: entity))
+        guard list.plan.isSince, cursor.watermark == nil,
+            let watermark = try store.cursor(of: entity.name).watermark
+        else { return }
+        cursor.watermark = watermark
+        try await store.setCursor(of: Self.cursor(of: entity), to: cursor)
+    }
+
     /// A list that fails delays its deletions, and no record. Until it is read again, records may come that were created
     /// again after a deletion that it will name.
     func runOrDelay() async throws -> Outcome {
@@ -52,11 +63,8 @@ struct TombstonePull {
     }
 
     func run() async throws -> Outcome {
+        try await begin()
         var cursor = try store.cursor(of: Self.cursor(of: entity))
-        if list.plan.isSince, cursor.watermark == nil {
-            // What was deleted before the records were first read is not here.
-            cursor.watermark = try store.cursor(of: entity.name).watermark
-        }
         let stopwatch = Stopwatch(puller.clock)
         var pull = PullStart(plan: list.plan, cursor: cursor, full: false).pull
         pull.started = puller.now()

@@ -19,10 +19,11 @@ final class PresenceCheck {
                 if here.contains(row.key) {
                     now[name] = row.bornAs
                 } else if let before = seen[name] {
-                    guard before == row.bornAs, !undecided.contains(name), !world.mayBeOutside(entity, row.record)
-                    else {
-                        continue
-                    }
+                    // It may have left the window and come back since the last step.
+                    let versions = world.server.versions(of: entity, row.key).compactMap { try? JSONText(parsing: $0) }
+                    guard before == row.bornAs, !undecided.contains(name),
+                        !versions.contains(where: { world.mayBeOutside(entity, $0) })
+                    else { continue }
                     throw Violation(
                         rule: .noFalseDeletion,
                         detail: "d\(daemon.number) has lost \(name), which the server still has: \(row.record.text)")

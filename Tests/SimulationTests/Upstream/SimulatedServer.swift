@@ -121,7 +121,12 @@ final class SimulatedServer: Sendable {
 
     /// Whether a record ever had exactly this text upstream.
     func hasSaid(_ text: String, of entity: String, _ key: String) -> Bool {
-        state.withLock { $0.history["\(entity)/\(key)"]?.contains(text) ?? false }
+        versions(of: entity, key).contains(text)
+    }
+
+    /// All that a record has ever been.
+    func versions(of entity: String, _ key: String) -> Set<String> {
+        state.withLock { $0.history["\(entity)/\(key)"] ?? [] }
     }
 
     /// The change times of all versions that had this value.

@@ -126,6 +126,19 @@ struct TombstonePullTests {
         #expect(askedSince(test) == ["t1", "t1"])
     }
 
+    @Test("what was deleted while the list failed, from the first pull on, is asked for once it answers")
+    func failingAtFirst() async throws {
+        let test = try test()
+        try serveWithoutDeletions(test, "[\(Self.order("a", "10:00:00")),\(Self.order("b", "10:00:00"))]")
+        try await test.pull()
+        try serveWithoutDeletions(test, "[\(Self.order("c", "12:00:00"))]")
+        try await test.pull()
+        try serve(test, "[]", "[\(Self.deletion("b", "11:00:00"))]")
+        try await test.pull()
+        #expect(Set(askedSince(test)) == ["2026-01-01T09:59:50.000Z"])
+        #expect(try test.keys() == ["a", "c"])
+    }
+
     @Test("what was deleted before the first pull is not asked for")
     func first() async throws {
         let test = try test()
