@@ -19,6 +19,7 @@ final class SimulatedServer: Sendable {
         var visibleAt: Duration
         /// The number of the change that made the record, or restored it.
         var bornAs = 0
+        var bornAt = Duration.zero
     }
 
     /// A daemon's change that was applied.
@@ -231,7 +232,9 @@ final class SimulatedServer: Sendable {
         state.version += 1
         row.version = state.version
         let before = state.tables[entity]?[row.key]
-        row.bornAs = before.flatMap { $0.isDeleted ? nil : $0.bornAs } ?? row.version
+        let alive = before.flatMap { $0.isDeleted ? nil : $0 }
+        row.bornAs = alive?.bornAs ?? row.version
+        row.bornAt = alive?.bornAt ?? executor.now
         state.tables[entity, default: [:]][row.key] = row
         state.history["\(entity)/\(row.key)", default: []].insert(row.record.text)
         for (field, value) in row.record.members where SimulationSettings.isWritten(field, of: entity) {

@@ -23,6 +23,9 @@ struct SignalScenario {
         world.server.signals.beReliable()
         // Streams that were cut are opened again.
         world.executor.run(for: .seconds(70))
+        // No pull is due for a while: a page that is read before a change can arrive after the signal's own read.
+        for daemon in world.daemons { world.sync(daemon, full: false) }
+        world.executor.run(for: .seconds(20))
         for _ in 0..<3 {
             guard let change = try change() else { continue }
             world.executor.run(for: .milliseconds(Self.patience))
