@@ -100,6 +100,12 @@ enum Mutation: String, Sendable, CaseIterable {
                     (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 700),
                     (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 5000),
                 ]
+            case .forgetsOverlay:
+                [
+                    (.nothing, 5000), (.offline(daemon: 0), 0),
+                    (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 500),
+                    (.edit(daemon: 0, entity: "customers", pick: 0, fields: 2), 5000),
+                ]
             case .forgetsHeldRecords:
                 [
                     (.nothing, 5000), (.poison(entity: "orders", pick: 0, .alwaysRefuses), 0),
