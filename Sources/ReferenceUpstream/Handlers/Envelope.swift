@@ -6,7 +6,10 @@ struct Envelope: Sendable {
     let plan: UpstreamPlan
 
     /// `next` is the position of the next page, nil on the last.
-    func list(_ rows: [JSONText], of list: ListPlan, _ query: ListQuery, total: Int, next: String?) -> JSONText {
+    func list(
+        _ rows: [JSONText], of list: ListPlan, _ query: ListQuery, total: Int, next: String?,
+        delta: (place: Place, value: String)? = nil
+    ) -> JSONText {
         let records = JSONText.array(rows)
         guard !Self.path(list.records).isEmpty else { return records }
         var parts: [(path: [Substring], value: JSONText)] = [(["success"], true), (Self.path(list.records), records)]
@@ -35,6 +38,7 @@ struct Envelope: Sendable {
         case .cursor(_, let place), .nextURL(let place): parts.append((Self.path(place), .string(next)))
         default: break
         }
+        if let delta { parts.append((Self.path(delta.place), .string(delta.value))) }
         if let more = list.more { parts.append((Self.path(more), .boolean(next != nil))) }
         return Self.tree(parts[...])
     }
@@ -66,7 +70,7 @@ struct Envelope: Sendable {
 
     /// The first of several alternatives, or the one for this turn.
     static func path(_ place: Place, _ turn: Int = 0) -> [Substring] {
-        place.paths[turn % place.paths.count].split(separator: ".")
+        JSONPath.steps(place.paths[turn % place.paths.count])
     }
 
     /// The object with each value at its path. A path through another part's value is dropped.

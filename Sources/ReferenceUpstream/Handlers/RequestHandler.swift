@@ -23,7 +23,7 @@ struct RequestHandler: Sendable {
         at now: Timestamp
     ) -> Answer {
         do throws(Refusal) {
-            let matches = try routes.matches(method: request.method, path: request.path)
+            let matches = try matches(request)
             if case .probe = matches[0].target { return .json(200, .object(["success": true])) }
             if let answer = try SignInHandler(handler: self, request: request, now: now).answer(matches, &signIn) {
                 return answer
@@ -58,6 +58,25 @@ struct RequestHandler: Sendable {
         }
     }
 
+    /// The possible targets of a request. Where lists and records are asked for by POST, the form of the body decides.
+    func matches(_ request: Request) throws(Refusal) -> [Routes.Match] {
+        let matches = try routes.matches(method: request.method, path: request.path)
+        guard request.method == "POST", matches.count > 1 else { return matches }
+        let body = try? JSONText(request.body)
+        let reads = matches.filter { isRead($0.target, body) }
+        let writes = matches.filter { if case .push = $0.target { true } else { false } }
+        return !reads.isEmpty ? reads : writes.isEmpty ? matches : writes
+    }
+
+    private func isRead(_ target: Routes.Target, _ body: JSONText?) -> Bool {
+        switch target {
+        case .list(let name): schema[name]?.pull?.call?.values(in: [], body: body) != nil
+        case .deletions(let name): schema[name]?.tombstones?.plan.call?.values(in: [], body: body) != nil
+        case .record(let name): body.flatMap { schema[name]?.pull?.single.body?.values(in: $0) } != nil
+        default: false
+        }
+    }
+
     /// Accepts the fixed token or one from a sign-in; without either configured, everyone may call.
     func authorize(_ request: Request, _ signIn: SignIn?, at now: Timestamp) throws(Refusal) {
         guard settings.token != nil || signIn != nil else { return }
@@ -78,6 +97,8 @@ struct RequestHandler: Sendable {
         case .check: return .json(200, envelope.parts(accountAtCheck))
         case .list(let name):
             return try ListHandler(handler: self, request: request, now: now).list(name, &store)
+        case .deletions(let name):
+            return try DeletionHandler(handler: self, request: request, now: now).answer(name, store)
         case .record(let name):
             return try record(name, match.placeholders, request, &store)
         case .detail(let parent, let child):
@@ -101,8 +122,12 @@ struct RequestHandler: Sendable {
     ) throws(Refusal) -> Answer {
         guard let entity = schema[name] else { throw .notFound("such path") }
         let place = entity.pull?.single.place ?? schema.upstream.record
-        guard var record = store.find(entity, where: placeholders.map { (name: $0.key, value: $0.value) }) else {
-            throw .notFound("record \(placeholders[entity.key] ?? "") in \(name)")
+        var named = placeholders
+        if let form = entity.pull?.single.body, let body = try? JSONText(request.body) {
+            for (name, value) in form.values(in: body) ?? [:] { named[name] = value.plain }
+        }
+        guard var record = store.find(entity, where: named.map { (name: $0.key, value: $0.value) }) else {
+            throw .notFound("record \(named[entity.key] ?? "") in \(name)")
         }
         let tag = EntityTag(of: record)
         if request.headers[all: "If-None-Match"].contains(where: tag.isWeaklyIn) {

@@ -13,6 +13,7 @@ struct Routes: Sendable {
         case logout
         case dashboard
         case list(entity: String)
+        case deletions(entity: String)
         case record(entity: String)
         case detail(parent: String, child: String)
         case push(entity: String, Operation, PushRoute)
@@ -47,9 +48,15 @@ struct Routes: Sendable {
         if let path = schema.dashboard?.path { routes.append(Self.get(path, .dashboard)) }
         for entity in schema.entities {
             if let pull = entity.pull {
-                routes.append(Self.get(pull.path, .list(entity: entity.name)))
-                let path = pull.single.path.parts
-                routes.append(Route(method: "GET", path: path, target: .record(entity: entity.name)))
+                routes.append(Self.list(pull, .list(entity: entity.name)))
+                if let deleted = entity.tombstones {
+                    routes.append(Self.list(deleted.plan, .deletions(entity: entity.name)))
+                }
+                if pull.single.isServed {
+                    let path = pull.single.path.parts
+                    routes.append(
+                        Route(method: pull.single.method, path: path, target: .record(entity: entity.name)))
+                }
                 for detail in pull.details {
                     guard let path = detail.path else { continue }
                     let target = Target.detail(parent: entity.name, child: detail.entity)
@@ -135,6 +142,16 @@ struct Routes: Sendable {
         }
         if let path = plan.logout { routes.append(Self.post(path, .logout)) }
         return routes
+    }
+
+    private static func list(_ plan: PullPlan, _ target: Target) -> Route {
+        let parts = plan.call?.path?.parts.map { part -> Template.Part in
+            switch part {
+            case .text(let text): .text(text)
+            case .placeholder(let placeholder): .placeholder(placeholder.source)
+            }
+        }
+        return Route(method: plan.call?.method ?? "GET", path: parts ?? [.text(plan.path)], target: target)
     }
 
     private static func post(_ path: String, _ target: Target) -> Route {

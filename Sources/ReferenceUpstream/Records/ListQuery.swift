@@ -1,14 +1,21 @@
 internal import EntitySchema
+internal import JSONText
 internal import SocketServer
 
 /// The query of a list request. Ignores unknown parameters, as most upstreams do.
 struct ListQuery {
-    /// The parameter for the token in styles that leave its name to the upstream.
+    /// The parameter for the token in styles that leave its name to the upstream, and that of a delta link.
     private static let token = "cursor"
+    private static let deltaName = "delta"
 
     /// In styles that count pages, from the plan's first.
     private(set) var page = 1
-    private(set) var window: ListWindow
+    var window: ListWindow
+    /// The token that a request for changes came with.
+    private(set) var delta: String?
+    /// The last record of the page before, in styles that say so.
+    private(set) var mark: ListMark?
+    private(set) var isFirst = true
     /// Fields and the plain value each must have.
     private(set) var filters: [(name: String, value: String)] = []
     private let path: String
@@ -17,8 +24,8 @@ struct ListQuery {
 
     /// `constants` are the parameters that the schema sends with every page; they are not filters.
     init(
-        _ request: Request, entity: Entity, plan: ListPlan, order: ListWindow.Order, constants: [QueryItem],
-        largestPage: Int
+        _ request: Request, entity: Entity, pull: PullPlan?, plan: ListPlan, order: ListWindow.Order,
+        constants: [QueryItem], largestPage: Int
     ) throws(Refusal) {
         path = request.path
         self.plan = plan
@@ -34,9 +41,12 @@ struct ListQuery {
         // The constants select that order.
         if order == .newestFirst, !isAsked { window.order = .arrival }
         var since: PullPlan.SinceParameter?
-        if case .since(let parameter, _) = entity.pull?.mode { since = parameter }
-        for (name, value) in parameters where !constants.contains(QueryItem(name: name, value: value)) {
+        if case .since(let parameter, _) = (pull ?? entity.pull)?.mode, !parameter.isInTemplate { since = parameter }
+        let named = Set(pull?.call?.query.map(\.name) ?? [])
+        for (name, value) in parameters
+        where !constants.contains(QueryItem(name: name, value: value)) && !named.contains(name) {
             switch name {
+            case pull?.deltaToken?.parameter: delta = value
             case positionParameter: try start(name, value)
             case plan.size: window.size = min(try Self.count(name, value, from: 1), max(largestPage, plan.pageSize))
             case since?.name:
@@ -48,9 +58,25 @@ struct ListQuery {
                 if entity[field: name] != nil { filters.append((name, value)) }
             }
         }
+        try take(pull?.values(in: request, parameters) ?? [:], largestPage)
         if case .skipping(0) = window.start {
             let (skipped, overflow) = (page - plan.first).multipliedReportingOverflow(by: window.size)
             window.start = .skipping(overflow ? .max : skipped)
+        }
+    }
+
+    /// What the body says, or parameters that are templates.
+    private mutating func take(_ values: [String: JSONText], _ largestPage: Int) throws(Refusal) {
+        for (name, value) in values {
+            switch name {
+            case "page", "offset", "cursor": try start(name, value.plain)
+            case "size": window.size = min(try Self.count(name, value.plain, from: 1), max(largestPage, plan.pageSize))
+            case "delta": delta = value.plain
+            case "since":
+                guard let time = value.changeTime else { throw .parameter("\(name): expected a time") }
+                window.order = .changes(since: time)
+            default: break
+            }
         }
     }
 
@@ -65,15 +91,22 @@ struct ListQuery {
     }
 
     private mutating func start(_ name: String, _ value: String) throws(Refusal) {
+        isFirst = false
         switch plan.style {
-        case .page, .header: page = try Self.count(name, value, from: plan.first)
-        case .offset: window.start = .skipping(try Self.count(name, value, from: 0))
+        case .page, .header:
+            page = try Self.count(name, value, from: plan.first)
+            isFirst = page == plan.first
+        case .offset:
+            let count = try Self.count(name, value, from: 0)
+            window.start = .skipping(count)
+            isFirst = count == 0
         case .lastRecord: window.start = .afterKey(value)
         case .cursor, .link, .nextURL, .headerURL:
             guard let mark = ListMark(token: value) else {
                 throw .parameter("\(name): expected the token of the previous page")
             }
             window.start = .after(mark)
+            self.mark = mark
         case .single: break
         }
     }
@@ -83,6 +116,14 @@ struct ListQuery {
             throw .parameter("\(name): expected a number from \(least)")
         }
         return count
+    }
+
+    /// Whether the caller says where a page is by counting, or by a record of its own choice.
+    var isCounted: Bool {
+        switch plan.style {
+        case .page, .offset, .lastRecord, .header: true
+        case .cursor, .link, .nextURL, .headerURL, .single: false
+        }
     }
 
     // MARK: The next page
@@ -103,5 +144,33 @@ struct ListQuery {
             }
             return "\(path)?\(query.joined(separator: "&"))"
         }
+    }
+
+    /// How a token is given out: as it is, or as the path of the next request.
+    func delta(_ token: String, _ form: PullPlan.DeltaToken.Form) -> String {
+        guard form == .link else { return token }
+        let others = parameters.filter { $0.name != positionParameter && $0.name != Self.deltaName }
+        let query = (others + [(Self.deltaName, token)]).map {
+            "\(Entity.percentEncoded($0.name))=\(Entity.percentEncoded($0.value))"
+        }
+        return "\(path)?\(query.joined(separator: "&"))"
+    }
+}
+
+extension PullPlan.DeltaToken {
+    /// The parameter with the token; nil where a template has it.
+    fileprivate var parameter: String? {
+        switch form {
+        case .link: "delta"
+        case .token(let parameter): parameter
+        }
+    }
+}
+
+extension PullPlan {
+    /// What a request says in the places that the call's templates name.
+    fileprivate func values(in request: Request, _ parameters: [(name: String, value: String)]) -> [String: JSONText]? {
+        call?.values(
+            in: parameters.map { QueryItem(name: $0.name, value: $0.value) }, body: try? JSONText(request.body))
     }
 }

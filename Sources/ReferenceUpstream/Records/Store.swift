@@ -44,6 +44,11 @@ struct Store: Sendable {
 
     func record(_ entity: String, key: String) -> JSONText? { tables[entity]?[key] }
 
+    /// The number of an entity's last change.
+    func version(of entity: String) -> Int { tables[entity]?.version ?? 0 }
+
+    func deletions(of entity: String) -> [Table.Deletion] { tables[entity]?.deletions ?? [] }
+
     /// The record whose fields have the given plain values; fast when the key is among them.
     func find(_ entity: Entity, where conditions: [(name: String, value: String)]) -> JSONText? {
         func fits(_ record: JSONText) -> Bool {
@@ -144,7 +149,10 @@ struct Store: Sendable {
 
     /// Replaces all records of an entity; deleted ones are forgotten.
     mutating func replace(_ entity: Entity, with records: [JSONText]) {
-        tables[entity.name] = Table(entity: entity, records: records)
+        let known = tables[entity.name]
+        // What is in them may have changed without a trace, so it counts as changed.
+        tables[entity.name] = Table(entity: entity, records: records, after: known?.version ?? 0)
+        tables[entity.name]?.isWatched = known?.isWatched ?? false
     }
 
     /// Deletes a record, and applies the schema's delete rules to records that refer to it.

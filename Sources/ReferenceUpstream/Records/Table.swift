@@ -15,11 +15,24 @@ struct Table: Sendable {
         var state: State
         /// Its change time in milliseconds; nil when the record has none.
         var changed: Int64?
+        /// The number of the change that made it what it is.
+        var version: Int
 
         func mark(at position: Int) -> ListMark { ListMark(changed: changed, key: key, position: position) }
     }
 
+    /// An entry of the list of deletions.
+    struct Deletion: Sendable {
+        var key: JSONText
+        var at: Timestamp
+        var version: Int
+    }
+
     let entity: Entity
+    /// The number of the last change.
+    private(set) var version: Int
+    /// Oldest first; only if the schema has a list of them.
+    private(set) var deletions: [Deletion] = []
     private(set) var slots: [Slot] = []
     private var positions: [String: Int] = [:]
     /// The positions of live records; nil when they must be rebuilt.
@@ -37,13 +50,15 @@ struct Table: Sendable {
     }
 
     /// Records without a usable key are kept too; they appear only in lists.
-    init(entity: Entity, records: [JSONText]) {
+    /// `version`: the last one of another table that this one replaces.
+    init(entity: Entity, records: [JSONText], after version: Int = 0) {
         self.entity = entity
+        self.version = version + records.count
         slots.reserveCapacity(records.count)
         positions.reserveCapacity(records.count)
         for (position, record) in records.enumerated() {
             let key = record[entity.key]?.plain ?? ""
-            slots.append(Slot(key: key, text: record, state: .live, changed: nil))
+            slots.append(Slot(key: key, text: record, state: .live, changed: nil, version: version + position + 1))
             if !key.isEmpty { positions[key] = position }
         }
     }
@@ -66,6 +81,7 @@ struct Table: Sendable {
     /// Replaces the record with this key, or adds it at the end.
     mutating func put(_ record: JSONText, key: String) {
         touch(record, key)
+        version += 1
         guard let position = positions[key], slots[position].state == .live else {
             if let dead = positions[key] {
                 changes?.remove(dead, slots: slots)
@@ -77,12 +93,14 @@ struct Table: Sendable {
         refilter(position, from: slots[position].text, to: record)
         slots[position].text = record
         slots[position].changed = changeTime(of: record)
+        slots[position].version = version
         changes?.insert(position, slots: slots)
     }
 
     private mutating func append(_ record: JSONText, key: String) {
         let position = slots.count
-        slots.append(Slot(key: key, text: record, state: .live, changed: changeTime(of: record)))
+        slots.append(
+            Slot(key: key, text: record, state: .live, changed: changeTime(of: record), version: version))
         positions[key] = position
         live?.append(position)
         refilter(position, from: nil, to: record)
@@ -97,6 +115,8 @@ struct Table: Sendable {
         refilter(position, from: slots[position].text, to: nil)
         live = nil
         let identity = slots[position].text[entity.key] ?? .string(key)
+        version += 1
+        if entity.tombstones != nil { deletions.append(Deletion(key: identity, at: time, version: version)) }
         guard let field = entity.pull?.deleted else {
             slots[position].state = .replaced
             positions[key] = nil
@@ -104,6 +124,7 @@ struct Table: Sendable {
         }
         slots[position].text = .object(members: [(entity.key, identity), (field, .string(time.description))])
         slots[position].state = .deleted
+        slots[position].version = version
         slots[position].changed = time.milliseconds
         changes?.insert(position, slots: slots)
     }
@@ -126,6 +147,8 @@ struct Table: Sendable {
         var total: Int
         /// The last of `rows`, when more follow.
         var next: ListMark?
+        /// All changes up to this one are shown.
+        var version = 0
     }
 
     /// One window of the records whose fields have the given plain values.
@@ -135,6 +158,9 @@ struct Table: Sendable {
         let wanted = conditions.isEmpty ? nil : matching(conditions)
         switch window.order {
         case .arrival: return slice(wanted ?? livePositions(), window)
+        case .versions(let after):
+            let hidden = hidden(window)
+            return slice(changedPositions(after: after, before: hidden), among: wanted, window)
         case .changes(let since):
             buildChanges()
             let positions = changedPositions(since: since)
@@ -169,14 +195,37 @@ struct Table: Sendable {
             case .after(let mark): positions[positions.partitioningIndex { isBeyond(mark, $0, window.order) }...]
             }
         let page = rest.prefix(window.size)
-        let next = page.count < rest.count ? page.last.map { slots[$0].mark(at: $0) } : nil
-        return Selection(rows: page.map { slots[$0].text }, total: positions.count, next: next)
+        let next = page.count < rest.count ? page.last.map { mark(of: $0, window.order) } : nil
+        return Selection(
+            rows: page.map { slots[$0].text }, total: positions.count, next: next,
+            version: hidden(window).map { $0 - 1 } ?? version)
+    }
+
+    /// By version, up to the first deletion that is not shown yet.
+    private func changedPositions(after version: Int, before hidden: Int? = nil) -> [Int] {
+        slots.indices.filter { position in
+            let slot = slots[position]
+            return slot.state != .replaced && slot.version > version && slot.version < hidden ?? .max
+        }.sorted { slots[$0].version < slots[$1].version }
+    }
+
+    /// The version of the first deletion that is not shown yet.
+    private func hidden(_ window: ListWindow) -> Int? {
+        guard let seen = window.deletedBefore?.milliseconds else { return nil }
+        return slots.lazy.filter { $0.state == .deleted && $0.changed ?? 0 >= seen }.map(\.version).min()
+    }
+
+    private func mark(of position: Int, _ order: ListWindow.Order) -> ListMark {
+        var mark = slots[position].mark(at: position)
+        if case .versions = order { mark.changed = Int64(slots[position].version) }
+        return mark
     }
 
     private func isBeyond(_ mark: ListMark, _ position: Int, _ order: ListWindow.Order) -> Bool {
         let other = slots[position].mark(at: position)
         switch order {
         case .arrival: return position > mark.position
+        case .versions: return slots[position].version > mark.changed.map { Int($0) } ?? 0
         case .changes: return mark.isBefore(other)
         case .newestFirst:
             guard mark.changed == nil, other.changed == nil else { return other.isBefore(mark) }

@@ -91,6 +91,21 @@ extension AbsenceJudge {
         return nil
     }
 
+    /// The keys of those that the upstream has when it is asked for them; none if it serves no single records.
+    func here(among suspects: [CacheStore.UnseenRecord], of entity: Entity) async throws -> Set<String> {
+        var here: Set<String> = []
+        for suspect in suspects {
+            switch try await answer(on: suspect, of: entity) {
+            case .notServed: return []
+            case .absent: continue
+            case .found(let found):
+                let isSame = found.record[entity.key]?.plain == suspect.key
+                if isSame, !entity.isDeleted(found.record) { here.insert(suspect.key) }
+            }
+        }
+        return here
+    }
+
     private enum Witness {
         case served, notServing
         case none(String)

@@ -16,18 +16,33 @@ struct HeldTombstones {
         guard !puller.deletionGuard.confirmed.contains(entity.name) else {
             return (try await store.delete(keys, of: entity.name, position: position, at: puller.now()), 0)
         }
-        let suspects = try keys.prefix(AbsenceJudge.most).compactMap { key in
-            try store.remote(of: entity.name, key: key).map { CacheStore.UnseenRecord(key: key, remote: $0) }
-        }
         var findings: AbsenceJudge.Findings?
         do {
             if keys.count <= AbsenceJudge.most {
-                findings = try await puller.judge.findings(on: suspects, of: entity)
+                findings = try await puller.judge.findings(on: suspects(), of: entity)
             }
         } catch let error as UpstreamError where !error.concernsWholeUpstream {}
         let gone = findings?.gone ?? []
         let deleted = try await store.delete(gone, of: entity.name, position: position, at: puller.now())
         return (deleted, keys.count - gone.count - (findings?.here.count ?? 0))
+    }
+
+    /// As `settle`, for a list without times that names each deletion once: all are believed but those of records that the
+    /// upstream still serves, because a list that lags also names what came back since. Throws if it cannot be asked;
+    /// then nothing was deleted.
+    func settleUndated() async throws -> Int {
+        guard !keys.isEmpty else { return 0 }
+        let (store, position) = (puller.store, try puller.store.position())
+        let suspects = keys.count <= AbsenceJudge.most ? try suspects() : []
+        let here = try await puller.judge.here(among: suspects, of: entity)
+        return try await store.delete(
+            keys.filter { !here.contains($0) }, of: entity.name, position: position, at: puller.now())
+    }
+
+    private func suspects() throws -> [CacheStore.UnseenRecord] {
+        try keys.prefix(AbsenceJudge.most).compactMap { key in
+            try puller.store.remote(of: entity.name, key: key).map { CacheStore.UnseenRecord(key: key, remote: $0) }
+        }
     }
 
     func words(_ left: Int) -> String { "the upstream marks \(left.grouped) \(entity.name) as deleted at once" }

@@ -30,6 +30,7 @@ struct Puller: Sendable {
         let tombstones = TombstonePull(puller: self, entity: entity, list: list)
         // Without its time, a deletion must be applied before a record that was created again since comes.
         guard list.at == nil else {
+            try await tombstones.begin()
             var summary = try await pull(entity, plan, full: full)
             summary.add(try await tombstones.runOrDelay())
             return summary

@@ -25,14 +25,27 @@ struct TombstonePull {
         var held: [String] = []
         /// The latest time of a deletion.
         var latest: String?
-        /// How many more records may be deleted.
+        /// How many more records may be deleted without asking for them.
         var allowance: Int
+        /// How many deletions without times may be believed.
+        var mostUndated = 0
     }
 
     private var store: CacheStore { puller.store }
 
     /// The list's own cursor; no entity has a colon in its name.
     static func cursor(of entity: Entity) -> String { "\(entity.name):deleted" }
+
+    /// Before each pull of the records and after the first: stores where the list is read from. What was deleted before the
+    /// records were first read is not here; what was deleted since is asked for, however often the list fails at first.
+    func begin() async throws {
+        var cursor = try store.cursor(of: Self.cursor(of: entity))
+        guard list.plan.isSince, cursor.watermark == nil,
+            let watermark = try store.cursor(of: entity.name).watermark
+        else { return }
+        cursor.watermark = watermark
+        try await store.setCursor(of: Self.cursor(of: entity), to: cursor)
+    }
 
     /// A list that fails delays its deletions, and no record. Until it is read again, records may come that were created
     /// again after a deletion that it will name.
@@ -60,11 +73,8 @@ struct TombstonePull {
     func hasDoubt() throws -> Bool { try store.cursor(of: Self.cursor(of: entity)).error != nil }
 
     func run() async throws -> Outcome {
+        try await begin()
         var cursor = try store.cursor(of: Self.cursor(of: entity))
-        if list.plan.isSince, cursor.watermark == nil {
-            // What was deleted before the records were first read is not here.
-            cursor.watermark = try store.cursor(of: entity.name).watermark
-        }
         let stopwatch = Stopwatch(puller.clock)
         var pull = PullStart(plan: list.plan, cursor: cursor, full: false).pull
         pull.started = puller.now()
@@ -73,9 +83,7 @@ struct TombstonePull {
             &reader, isRepeat: pull.kind == .everything || cursor.heldDeletions > 0 || cursor.error != nil)
         let held = HeldTombstones(puller: puller, entity: entity, keys: progress.held)
         let before = cursor.heldDeletions
-        // They were asked for before, and nothing is new.
-        let isKnown = before > 0 && before == held.keys.count && !puller.deletionGuard.confirmed.contains(entity.name)
-        let (deleted, left) = isKnown ? (0, before) : try await held.settle()
+        let (deleted, left) = try await settle(held, progress, before: before)
         if left == 0 { move(&cursor, to: progress.latest, reader.delta, after: stopwatch.duration) }
         cursor.heldDeletions = left
         cursor.error = nil
@@ -89,14 +97,27 @@ struct TombstonePull {
             deleted: progress.deleted + deleted, held: left, reason: left > 0 ? held.words(left) : nil)
     }
 
+    /// Returns how many were deleted, and how many are kept.
+    private func settle(
+        _ held: HeldTombstones, _ progress: Progress, before: Int
+    ) async throws -> (deleted: Int, left: Int) {
+        if held.keys.count <= progress.mostUndated { return (try await held.settleUndated(), 0) }
+        // They were asked for before, and nothing is new.
+        let isKnown = before > 0 && before == held.keys.count && !puller.deletionGuard.confirmed.contains(entity.name)
+        return isKnown ? (0, before) : try await held.settle()
+    }
+
     /// `isRepeat`: it may name deletions that it has named before.
     private func read(_ reader: inout PageReader, isRepeat: Bool) async throws -> Progress {
         let rows = try store.rowCounts()[entity.name] ?? 0
         var progress = Progress(allowance: puller.deletionGuard.tombstones(of: entity.name, rows: rows))
         do {
             let begun = try await first(&reader)
-            // Without their times, it cannot be said which of the records were created again since.
-            if list.at == nil, isRepeat || begun.startsOver, progress.allowance < .max { progress.allowance = 0 }
+            if list.at == nil, progress.allowance < .max {
+                // Without their times, it cannot be said which of the records were created again since.
+                if !isRepeat, !begun.startsOver { progress.mostUndated = progress.allowance }
+                progress.allowance = 0
+            }
             var next = begun.page
             while let fetched = next {
                 try await apply(fetched, &progress)

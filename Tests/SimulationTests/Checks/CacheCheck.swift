@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import Synchronization
 
 @testable import CacheStore
 
@@ -27,8 +28,10 @@ struct CacheCheck {
                 try world.check { try checkLayers(entity, record, queued[record.key] ?? [], goesWithOwner: goes) }
             }
             try world.check { try checkCursor(entity, records) }
+            try world.check { try checkToken(entity, records) }
         }
         try world.check { try checkHeld(changes) }
+        try world.check { try checkDeletions(changes) }
         try world.check { try checkRetries(changes) }
         try world.check { try checkPause() }
         try world.check { try checkLoad() }
@@ -138,7 +141,8 @@ struct CacheCheck {
             // A record that becomes visible long after its change time is found by the next full pull.
             let lateness = server.time(at: row.visibleAt).since(row.changedAt)
             guard lateness < overlap / 2, !undecided.contains("\(entity)/\(row.key)"),
-                world.isInWindow(entity, row.record)
+                !world.settings.window.hasDueTime, world.isInWindow(entity, row.record),
+                !row.isDeleted || server.schema[entity]?.tombstones == nil
             else { continue }
             let remote = known[row.key]?.remote
             guard row.isDeleted ? remote != nil : remote?.text != row.record.text else { continue }
@@ -148,6 +152,49 @@ struct CacheCheck {
                     d\(daemon.number) has pulled \(entity) up to \(watermark) but lacks \(row.record.text); it has \
                     \(remote?.text ?? "nothing")
                     """)
+        }
+    }
+
+    /// The cache has everything that had happened when the upstream made the token.
+    private func checkToken(_ entity: String, _ records: [CacheReader.Record]) throws {
+        let cursor = try store.cursor(of: entity)
+        guard server.schema[entity]?.pull?.deltaToken != nil, let token = cursor.delta else { return }
+        let version = SimulatedServer.version(in: token)
+        let known = Dictionary(records.map { ($0.key, $0) }) { $1 }
+        let undecided = try reader.undecidedRecords()
+        for row in server.rows(entity) where row.version <= version && !undecided.contains("\(entity)/\(row.key)") {
+            let remote = known[row.key]?.remote
+            guard row.isDeleted ? remote != nil : remote?.text != row.record.text else { continue }
+            // What a whole list lacked waits for a person, or for another whole list.
+            if row.isDeleted, try cursor.held != nil || reader.missingRecords().contains("\(entity)/\(row.key)") {
+                continue
+            }
+            throw Violation(
+                rule: .cursorBehindData,
+                detail: """
+                    d\(daemon.number) has \(token) but not \(row.record.text) of version \(row.version); it has \
+                    \(remote?.text ?? "nothing")
+                    """)
+        }
+    }
+
+    /// What was deleted before the watermark of the list of deletions, less the overlap, is gone.
+    private func checkDeletions(_ changes: [CacheReader.Change]) throws {
+        let feeds = server.settings.feeds
+        let overlap = Duration.seconds(server.settings.overlap)
+        let cursor = try store.cursor(of: "orders:deleted")
+        guard feeds.deletions == .dated, .milliseconds(feeds.deletionsLag) < overlap / 2, cursor.heldDeletions == 0,
+            let watermark = cursor.watermark.flatMap(Timestamp.init(iso8601:))
+        else { return }
+        let here = Dictionary(try reader.records("orders").map { ($0.key, $0.remote) }) { $1 }
+        let spared = try reader.undecidedRecords().union(changes.map { "\($0.entity)/\($0.key)" })
+        for deletion in server.state.withLock({ $0.deletions }) where deletion.at < watermark - overlap {
+            guard server.isRemembered(deletion), server.row("orders", deletion.key)?.isDeleted == true,
+                here[deletion.key]??.text != nil, !spared.contains("orders/\(deletion.key)")
+            else { continue }
+            throw Violation(
+                rule: .cursorBehindData,
+                detail: "d\(daemon.number) has read deletions up to \(watermark), but still has orders/\(deletion.key)")
         }
     }
 

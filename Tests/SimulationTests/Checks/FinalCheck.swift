@@ -9,9 +9,12 @@ struct FinalCheck {
     let world: World
 
     /// The rules that are checked only here.
-    static let rules: Set<Violation.Rule> = [.neverLost, .othersGoOn, .equalInTheEnd, .cheapOutage]
+    static let rules: Set<Violation.Rule> = [
+        .neverLost, .othersGoOn, .equalInTheEnd, .cheapOutage, .promptSignals,
+    ]
 
     func run() throws {
+        world.server.calm()
         for daemon in world.daemons {
             daemon.network.heal()
             try daemon.start()
@@ -33,9 +36,12 @@ struct FinalCheck {
             try settle(after: .seconds(100), full: false)
         }
         try settle(after: .seconds(1), full: true)
+        // Only now may a list be known to be empty.
+        if try isHolding() { try settle(after: .seconds(1), full: true) }
         try world.check { try checkQueues() }
         try world.check { try checkEquality(sparing: []) }
         try world.check { try WriteCheck(world: world).run(sparing: []) }
+        try world.check { try SignalScenario(world: world).run() }
     }
 
     private func log(_ line: String) { world.log.add("final check: \(line)") }
@@ -52,10 +58,16 @@ struct FinalCheck {
         try world.checkAfterStep()
     }
 
+    private func isHolding() throws -> Bool { try world.daemons.contains { try !unconfirmable($0).isEmpty } }
+
     /// Entities whose emptied list only a person can confirm: they were never seen to serve single records.
     private func unconfirmable(_ daemon: SimulatedDaemon) throws -> Set<String> {
         guard let store = daemon.life?.store else { return [] }
-        return try CacheReader(store: store).heldEntities().filter { try store.setting("single:\($0)") != "served" }
+        // Nor does anything tell of deletions that a list of them has forgotten.
+        let forgets = world.settings.feeds.forgetsDeletions
+        return try CacheReader(store: store).heldEntities().filter {
+            try store.setting("single:\($0)") != "served" || forgets && $0 == "orders"
+        }
     }
 
     private func hasWaiting() throws -> Bool {
@@ -103,7 +115,8 @@ struct FinalCheck {
                 try WindowCheck(world: world, daemon: daemon, reader: reader).run(entity, truth, here)
                 for key in Set(truth.keys).union(here.keys).sorted() where !spared.contains("\(entity)/\(key)") {
                     guard !Self.same(truth[key], here[key]) else { continue }
-                    if let there = truth[key], here[key] == nil, !world.isInWindow(entity, there) { continue }
+                    if let there = truth[key], here[key] == nil, world.mayBeOutside(entity, there) { continue }
+                    if truth[key] == nil, entity == "orders", mayBeForgotten(here[key], rule) { continue }
                     let customer = (truth[key] ?? here[key])?["customer_id"]?.string ?? ""
                     if entity == "visits", hidden.contains(customer) || spared.contains("customers/\(customer)") {
                         continue
@@ -117,6 +130,13 @@ struct FinalCheck {
                 }
             }
         }
+    }
+
+    /// Whether the list of deletions may have forgotten an order, which only a whole list shows, and only of orders that
+    /// are well within the window.
+    private func mayBeForgotten(_ order: JSONText?, _ rule: Violation.Rule) -> Bool {
+        guard let order, world.settings.feeds.forgetsDeletions else { return false }
+        return rule == .othersGoOn || [-300, 300].contains { !world.isInWindow("orders", order, ago: .seconds($0)) }
     }
 
     static func same(_ one: JSONText?, _ other: JSONText?) -> Bool {

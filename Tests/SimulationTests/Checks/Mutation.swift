@@ -49,6 +49,16 @@ enum Mutation: String, Sendable, CaseIterable {
     case forgetsReminder
     /// Records leave their window although something of them is queued.
     case forgetsHeldRecords
+    /// Orders come and stay although they are outside of the window.
+    case ignoresWindow
+    /// The token of a list is stored as one that is a few changes newer.
+    case runsAheadOfToken
+    /// The watermark of the list of deletions is stored an hour ahead.
+    case runsAheadOfDeletions
+    /// A deletion from before a record was restored deletes it again.
+    case believesOldDeletions
+    /// Signals are received and do nothing.
+    case ignoresSignals
 
     /// The rule that it breaks.
     var rule: Violation.Rule {
@@ -61,7 +71,10 @@ enum Mutation: String, Sendable, CaseIterable {
         case .forgetsOrder: .inOrder
         case .forgetsAttempts: .boundedRetries
         case .ignoresPause: .silentWhilePaused
-        case .runsAheadOfData: .cursorBehindData
+        case .runsAheadOfData, .runsAheadOfToken, .runsAheadOfDeletions: .cursorBehindData
+        case .ignoresWindow: .equalInTheEnd
+        case .believesOldDeletions: .noFalseDeletion
+        case .ignoresSignals: .promptSignals
         case .ignoresServersClock: .lastWriteWins
         case .takesFailuresForAnswers: .cheapOutage
         case .forgetsHeldRecords: .heldWhileQueued
@@ -76,16 +89,33 @@ enum Mutation: String, Sendable, CaseIterable {
         let actions: [(Step.Action, wait: Int)] =
             switch self {
             case .stopsForOneFailure: [(.poison(entity: "customers", pick: nil, .alwaysFails), 100)]
+            case .changesKeys:
+                [
+                    (.nothing, 5000), (.fault(daemon: 0, .lostAfter, times: 1), 0),
+                    (.create(daemon: 0, entity: "customers", pick: 0), 30_000),
+                ]
             case .forgetsOrder:
                 [
                     (.nothing, 5000), (.fault(daemon: 0, .failsBefore, times: 1), 0),
                     (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 700),
                     (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 5000),
                 ]
+            case .forgetsOverlay:
+                [
+                    (.nothing, 5000), (.offline(daemon: 0), 0),
+                    (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 500),
+                    (.edit(daemon: 0, entity: "customers", pick: 0, fields: 2), 5000),
+                ]
             case .forgetsHeldRecords:
                 [
                     (.nothing, 5000), (.poison(entity: "orders", pick: 0, .alwaysRefuses), 0),
                     (.edit(daemon: 0, entity: "orders", pick: 0, fields: 1), 400_000),
+                ]
+            case .believesOldDeletions:
+                [
+                    (.nothing, 5000), (.serverDelete(entity: "orders", pick: 0), 500),
+                    (.sync(daemon: 0, full: false), 5000),
+                    (.serverRestore(pick: 0), 5000), (.sync(daemon: 0, full: false), 5000),
                 ]
             default: []
             }
@@ -103,7 +133,9 @@ enum Mutation: String, Sendable, CaseIterable {
 
     private func triggers(_ entities: [String]) -> [String] {
         switch self {
-        case .changesKeys, .stopsForOneFailure, .ignoresPause, .ignoresServersClock, .takesFailuresForAnswers: []
+        case .changesKeys, .stopsForOneFailure, .ignoresPause, .ignoresServersClock, .takesFailuresForAnswers,
+            .believesOldDeletions, .ignoresSignals, .ignoresWindow:
+            []
         case .dropsFailedChanges:
             [
                 """
@@ -174,6 +206,24 @@ enum Mutation: String, Sendable, CaseIterable {
                 BEGIN DELETE FROM records_orders WHERE _local IS NOT NULL
                 """
             ]
+        case .runsAheadOfToken:
+            ["INSERT", "UPDATE OF delta"].map { event in
+                """
+                mutation_\(event.prefix(6)) AFTER \(event) ON sync_cursor WHEN NEW.delta GLOB '/customers*' BEGIN
+                  UPDATE sync_cursor
+                  SET delta = '/customers?delta='
+                    || (CAST(substr(NEW.delta, length('/customers?delta=') + 1) AS INTEGER) + 5)
+                  WHERE entity = NEW.entity
+                """
+            }
+        case .runsAheadOfDeletions:
+            ["INSERT", "UPDATE OF watermark"].map { event in
+                """
+                mutation_\(event.prefix(6)) AFTER \(event) ON sync_cursor WHEN NEW.entity = 'orders:deleted' BEGIN
+                  UPDATE sync_cursor SET watermark = strftime('%Y-%m-%dT%H:%M:%fZ', watermark, '+1 hour')
+                  WHERE entity = NEW.entity
+                """
+            }
         case .runsAheadOfData:
             ["INSERT", "UPDATE OF watermark"].map { event in
                 """
@@ -194,7 +244,7 @@ enum Mutation: String, Sendable, CaseIterable {
 
     func damaged(_ upstream: SimulatedUpstream) -> any Upstream {
         switch self {
-        case .changesKeys, .stopsForOneFailure, .takesFailuresForAnswers:
+        case .changesKeys, .stopsForOneFailure, .takesFailuresForAnswers, .believesOldDeletions, .ignoresSignals:
             DamagedUpstream(upstream: upstream, mutation: self)
         default: upstream
         }
@@ -215,7 +265,7 @@ private final class DamagedUpstream: Upstream {
     func account() async throws(UpstreamError) -> SignedInAccount? { try await upstream.account() }
 
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
-        do { return try await upstream.page(request) } catch { throw damaged(error) }
+        do { return damaged(try await upstream.page(request), request) } catch { throw damaged(error) }
     }
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
@@ -229,6 +279,30 @@ private final class DamagedUpstream: Upstream {
     }
 
     func probe() async throws(UpstreamError) { try await upstream.probe() }
+
+    func follow(
+        _ stream: SignalStream, after lastEvent: String?, clock: any Clock<Duration>,
+        receive: @escaping @Sendable (StreamNews) -> Void
+    ) async throws(UpstreamError) -> StreamEnd {
+        try await upstream.follow(stream, after: lastEvent, clock: clock) { [mutation] news in
+            if case .event = news, mutation == .ignoresSignals { return }
+            receive(news)
+        }
+    }
+
+    private func damaged(_ page: Page, _ request: PageRequest) -> Page {
+        var page = page
+        switch (mutation, request.path) {
+        case (.ignoresSignals, Feeds.eventsPath):
+            page.records = .array([])
+            page.count = 0
+        case (.believesOldDeletions, Feeds.deletionsPath):
+            let future = JSONText.string((Timestamp.sample + .seconds(86_400)).description)
+            page.records = .array(page.records.elements.map { $0.setting("at", to: future) })
+        default: break
+        }
+        return page
+    }
 
     private func damaged(_ error: UpstreamError) -> UpstreamError {
         switch (mutation, error) {

@@ -11,6 +11,8 @@ struct Violation: Error, Sendable, CustomStringConvertible {
         case silentWhilePaused = "nothing is sent while paused"
         case cursorBehindData = "the cursor never passes data that was not applied"
         case heldWhileQueued = "a record with queued changes stays in the cache, also outside of its window"
+        case noFalseDeletion = "no record leaves the cache while the upstream has it"
+        case promptSignals = "a change that a signal names is here within seconds"
         case lastWriteWins = "the last write wins, by the server's clock"
         case consistent =
             "columns, overlays, derived fields, counters, search and reminders agree with records and queue"

@@ -42,10 +42,19 @@ struct WindowCheck {
 }
 
 extension World {
+    /// Whether a cache may lack a record because of its window: it is outside now, or was until the last pull.
+    func mayBeOutside(_ entity: String, _ record: JSONText) -> Bool {
+        !isInWindow(entity, record) || settings.window.hasDueTime && !isInWindow(entity, record, ago: .seconds(200))
+    }
+
     /// Whether the caches keep a record that is upstream; `ago`: whether they did then.
     func isInWindow(_ entity: String, _ record: JSONText, ago: Duration = .zero) -> Bool {
         guard entity == "orders" else { return true }
         if settings.window.hasStages, record["stage"] != "open" { return false }
+        if settings.window.hasDueTime {
+            guard let due = record["due_at"]?.string.flatMap(Timestamp.init(iso8601:)) else { return false }
+            return due < server.now - ago + .seconds(SimulationSettings.Window.span)
+        }
         guard settings.window.hasTime else { return true }
         guard let time = record["updated_at"]?.string.flatMap(Timestamp.init(iso8601:)) else { return false }
         return time >= server.now - ago - .seconds(SimulationSettings.Window.span)

@@ -90,7 +90,13 @@ private struct Fate {
 
     private func checkDeletion(_ write: LocalWrite, _ rule: Violation.Rule) throws {
         let key = try current(write)
-        let isGone = world.server.row(write.entity, key).map(\.isDeleted) ?? true
+        // Another user may have brought it back since, also after another one's deletion of it.
+        let isApplied = world.server.effects.contains {
+            $0.operation == .delete && $0.entity == write.entity && $0.key == key
+        }
+        let row = world.server.row(write.entity, key)
+        let isBack = row.map { row in write.madeAt.map { world.server.time(at: row.bornAt) > $0 } ?? false } ?? false
+        let isGone = isApplied || isBack || row.map(\.isDeleted) ?? true
         let isQueued = changes.contains { $0.entity == write.entity && $0.key == key && $0.operation == .delete }
         guard !isGone, !isQueued, !conflicts.contains(key) else { return }
         throw Violation(

@@ -23,6 +23,9 @@ struct HabitSchema {
     /// How several changes go out in one request.
     var batching = Batching.none
     var batchSize = 3
+    /// How projects are read and how deleted ones are found.
+    var reading = Reading.plain
+    var deletions = Deletions.marks
     /// The paging is not declared, so a list ends where the server cuts it off.
     var pages = true
 
@@ -76,6 +79,7 @@ struct HabitSchema {
         }
         if habits[.wrongTotals] { tellsTotal = true }
         if habits[.cutLists] { pages = false }
+        adaptReading(to: habits)
         if habits[.forgottenKeys] || habits[.repeatedRequests] || habits[.slugs] { hasIdempotency = true }
     }
 
@@ -83,6 +87,8 @@ struct HabitSchema {
     mutating func listOrphans() {
         isIncremental = true
         hasTombstones = true
+        reading = .plain
+        deletions = .marks
         children = 0
     }
 
@@ -145,11 +151,7 @@ struct HabitSchema {
                   touched_at: { type: time }
                 many:
                   tasks: { of: tasks, by: project_id, on_delete: cascade }
-                pull:
-                  path: /projects
-                  \(isIncremental ? "since: { param: since, field: updated_at, overlap: 60s }" : "mode: full")
-                  \(hasTombstones ? "deleted: deleted_at" : "")
-                  \(children == 1 ? "detail: { path: \"/projects/{id}/tasks\", into: tasks, when_changed: touched_at }" : "")
+                pull: \(projectsPull)
                 push:
                   create: { call: POST /projects, fields: [\(own)\(sent)]\(lookUp("title"))\(creationBatch) }
                   update: \(update)

@@ -38,6 +38,10 @@ enum SystemMutation: String, Sendable, CaseIterable {
     case forgetsBatches
     /// The queue waits behind the changes of an entity that the schema no longer has.
     case waitsForLostEntities
+    /// The number of a page is not sent where a list is asked for by POST.
+    case losesPositions
+    /// A token that is no longer known is asked with again.
+    case insistsOnTokens
     /// Each tombstone deletes what belongs to its record, also those that were applied before.
     case cascadesAgain
     /// A new value for a field waits behind the one that was refused.
@@ -59,7 +63,8 @@ enum SystemMutation: String, Sendable, CaseIterable {
         case .sendsChangesOnly: [.replacingPut]
         case .mixesResults: [.locked, .emptyAnswers]
         case .forgetsBatches: [.laggingLists]
-        case .waitsForLostEntities, .cascadesAgain: []
+        case .insistsOnTokens: [.forgottenTokens]
+        case .waitsForLostEntities, .cascadesAgain, .losesPositions: []
         case .waitsForRefused: [.locked]
         }
     }
@@ -67,7 +72,7 @@ enum SystemMutation: String, Sendable, CaseIterable {
     /// The rule whose check must catch it; nil if any may.
     var rule: Violation.Rule? {
         switch self {
-        case .waitsForLostEntities, .cascadesAgain: .equalInTheEnd
+        case .waitsForLostEntities, .cascadesAgain, .losesPositions: .equalInTheEnd
         case .waitsForRefused: .othersGoOn
         default: nil
         }
@@ -84,9 +89,16 @@ enum SystemMutation: String, Sendable, CaseIterable {
 
     /// Draws a schema in which the fault takes effect.
     private func provoke(_ style: inout HabitSchema) {
-        guard self == .forgetsBatches else { return }
-        style.batching = .plain
-        style.hasIdempotency = true
+        style.reading = .plain
+        style.deletions = .marks
+        switch self {
+        case .forgetsBatches:
+            style.batching = .plain
+            style.hasIdempotency = true
+        case .losesPositions: style.reading = .posted
+        case .insistsOnTokens: style.reading = .token
+        default: break
+        }
     }
 
     /// The daemon's schema with the fault.
@@ -211,6 +223,8 @@ final class MutatedTransport: HTTPTransport {
                 return (key: member.key, value: isReference ? JSONText.string(member.value.text) : member.value)
             }
             request.body = Array(JSONText.object(members: members).bytes)
+        case .losesPositions where request.url.hasSuffix("/projects/search"):
+            request.body = Array(body.without("page").bytes)
         case .sendsChangesOnly where request.method == "PUT": request.body = Array(newest(body).bytes)
         default: break
         }
@@ -259,6 +273,8 @@ final class MutatedTransport: HTTPTransport {
     private func read(_ answer: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
         switch mutation {
         case .believesAbsence: return witnessed(answer, request.url)
+        case .insistsOnTokens where answer.status == 410:
+            return HTTPResponse(status: 503, headers: [], body: [])
         case .cascadesAgain: return changed(answer, request) { entity, row in Self.revived(row, entity) }
         case .takesMissingForNull: return changed(answer, request) { entity, row in [Self.filled(row, entity)] }
         case .believesCutLists:

@@ -64,6 +64,7 @@ struct SystemPlan {
         style.serverKeys = hasServerKeys(seed)
         style.drawWriting(seed: seed)
         style.drawBatching(seed: seed)
+        style.drawReading(seed: seed)
         provoke(&style)
         style.adapt(to: drawn, &random)
         if keepsOrphans { style.listOrphans() }

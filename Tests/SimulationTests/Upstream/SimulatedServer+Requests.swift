@@ -10,12 +10,16 @@ extension SimulatedServer {
     // MARK: Lists
 
     func page(_ request: PageRequest) -> Answer<Page> {
+        if [Feeds.eventsPath, Feeds.deletionsPath].contains(request.path), let answer = feedPage(request) {
+            return answer
+        }
         guard let (entity, parent) = list(at: request.path) else {
             return .failure(.gone(status: 404, "no list \(request.path)"))
         }
         let poison = state.withLock { $0.poisoned[entity] }
         if poison == .alwaysFails { return .failure(.unclear(status: 500, "poisoned")) }
         if poison == .alwaysRefuses { return .failure(.malformed("poisoned: no list here")) }
+        if poison == nil, let answer = feedPage(request) { return answer }
         let rows = listed(entity, of: parent, since: request.since.flatMap { Timestamp(iso8601: $0.value) })
         let number = request.position.flatMap { Int($0) } ?? 1
         let size = settings.pageSize
@@ -41,9 +45,10 @@ extension SimulatedServer {
         let mode = schema[entity]?.pull?.mode ?? .full
         var rows = rows(entity).filter { row in
             if let parent, row.record[SimulationSettings.parents[entity]?.0 ?? ""] != .string(parent) { return false }
+            if row.isDeleted, schema[entity]?.tombstones != nil { return false }
             if let since { return row.changedAt >= since }
             // A list that cannot be filtered by change time has no tombstones either.
-            return !row.isDeleted || mode != .full
+            return !row.isDeleted || mode != .full && schema[entity]?.tombstones == nil
         }
         if mode == .newestFirst {
             rows.sort { ($0.changedAt, $0.key) > ($1.changedAt, $1.key) }

@@ -17,6 +17,9 @@ final class SimulatedServer: Sendable {
         var isDeleted = false
         /// When others could first see this version, which may be long after its change time.
         var visibleAt: Duration
+        /// The number of the change that made the record, or restored it.
+        var bornAs = 0
+        var bornAt = Duration.zero
     }
 
     /// A daemon's change that was applied.
@@ -36,6 +39,14 @@ final class SimulatedServer: Sendable {
         var vanished: Set<String> = []
     }
 
+    /// A deletion as a list of deletions has it, also of a record that was restored since.
+    struct Deletion: Sendable {
+        var key: String
+        var at: Timestamp
+        var version: Int
+        var moment: Duration
+    }
+
     struct State: Sendable {
         var tables: [String: [String: Row]] = [:]
         var history: [String: Set<String>] = [:]
@@ -44,6 +55,10 @@ final class SimulatedServer: Sendable {
         var answers: [String: RemoteAnswer] = [:]
         var effects: [Effect] = []
         var version = 0
+        /// Of orders, oldest first.
+        var deletions: [Deletion] = []
+        /// No token is forgotten, and no list of deletions fails.
+        var isCalm = false
         var lastKey = 0
         /// Entities and records (`entity/key`) for which every request fails.
         var poisoned: [String: Poison] = [:]
@@ -69,6 +84,7 @@ final class SimulatedServer: Sendable {
     let settings: SimulationSettings
     let executor: SimulatedExecutor
     let log: EventLog
+    let signals: SimulatedSignals
     let state = Mutex(State())
 
     init(schema: EntitySchema, settings: SimulationSettings, executor: SimulatedExecutor, log: EventLog) {
@@ -76,6 +92,7 @@ final class SimulatedServer: Sendable {
         self.settings = settings
         self.executor = executor
         self.log = log
+        signals = SimulatedSignals(feeds: settings.feeds, executor: executor, log: log)
     }
 
     var now: Timestamp { time(at: executor.now) }
@@ -105,7 +122,12 @@ final class SimulatedServer: Sendable {
 
     /// Whether a record ever had exactly this text upstream.
     func hasSaid(_ text: String, of entity: String, _ key: String) -> Bool {
-        state.withLock { $0.history["\(entity)/\(key)"]?.contains(text) ?? false }
+        versions(of: entity, key).contains(text)
+    }
+
+    /// All that a record has ever been.
+    func versions(of entity: String, _ key: String) -> Set<String> {
+        state.withLock { $0.history["\(entity)/\(key)"] ?? [] }
     }
 
     /// The change times of all versions that had this value.
@@ -113,6 +135,8 @@ final class SimulatedServer: Sendable {
 
     func poison(_ what: String, _ poison: Poison?) { state.withLock { $0.poisoned[what] = poison } }
     func heal() { state.withLock { $0.poisoned = [:] } }
+    func calm() { state.withLock { $0.isCalm = true } }
+    var isCalm: Bool { state.withLock { $0.isCalm } }
     var poisoned: [String] { state.withLock { $0.poisoned.keys.sorted() } }
 
     // MARK: Other users' changes
@@ -126,6 +150,7 @@ final class SimulatedServer: Sendable {
             return "\(entity.prefix(1))\(state.lastKey)"
         }
         let body = JSONText.object(members: [(key: "id", value: .string(key))] + members)
+        if late > .zero { signals.announce(entity, key) }
         commit(after: late) { state in
             // The customer may have been deleted meanwhile.
             if entity == "visits", self.customer(of: body, state) == nil { return }
@@ -136,6 +161,8 @@ final class SimulatedServer: Sendable {
 
     func update(_ entity: String, _ key: String, _ body: JSONText, late: Duration = .zero) {
         let changed = now
+        // Before anyone can see it.
+        if late > .zero { signals.announce(entity, key) }
         commit(after: late) { state in
             guard let row = state.tables[entity]?[key], !row.isDeleted else { return }
             self.put(entity, key, row.record.setting(body), changedAt: max(changed, row.changedAt), &state)
@@ -143,6 +170,16 @@ final class SimulatedServer: Sendable {
     }
 
     func delete(_ entity: String, _ key: String) { state.withLock { remove(entity, key, &$0) } }
+
+    /// Another user brings a deleted record back, under its key.
+    func restore(_ entity: String, _ key: String) {
+        state.withLock { state in
+            guard let row = state.tables[entity]?[key], row.isDeleted else { return }
+            put(
+                entity, key, row.record.without("deleted"), changedAt: max(now, row.changedAt + .milliseconds(1)),
+                &state)
+        }
+    }
 
     private func commit(after late: Duration, _ change: @escaping @Sendable (inout State) -> Void) {
         guard late > .zero else { return state.withLock { change(&$0) } }
@@ -169,6 +206,10 @@ final class SimulatedServer: Sendable {
         row.record = row.record.setting("updated_at", to: .string(row.changedAt.description))
         row.record = row.record.setting(entity == "customers" ? "deleted_at" : "deleted", to: mark)
         store(row, entity, &state)
+        if entity == "orders" {
+            state.deletions.append(
+                Deletion(key: key, at: row.changedAt, version: state.version, moment: executor.now))
+        }
         touchParent(of: entity, row.record, &state)
         guard entity == "customers" else { return }
         for visit in (state.tables["visits"] ?? [:]).values.sorted(by: { $0.key < $1.key })
@@ -190,13 +231,17 @@ final class SimulatedServer: Sendable {
         var row = row
         state.version += 1
         row.version = state.version
+        let before = state.tables[entity]?[row.key]
+        let alive = before.flatMap { $0.isDeleted ? nil : $0 }
+        row.bornAs = alive?.bornAs ?? row.version
+        row.bornAt = alive?.bornAt ?? executor.now
         state.tables[entity, default: [:]][row.key] = row
         state.history["\(entity)/\(row.key)", default: []].insert(row.record.text)
-        for (field, value) in row.record.members where SimulationSettings.markedFields[entity]?.contains(field) == true
-        {
+        for (field, value) in row.record.members where SimulationSettings.isWritten(field, of: entity) {
             state.changeTimes[FieldValue(entity: entity, field: field, value: value.text), default: []]
                 .insert(row.changedAt)
         }
         log.add("server has \(entity)/\(row.key) v\(row.version): \(row.record.text)")
+        signals.announce(entity, row.key)
     }
 }

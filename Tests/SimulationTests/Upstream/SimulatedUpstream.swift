@@ -66,7 +66,7 @@ final class SimulatedUpstream: Upstream {
     }
 
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
-        let since = request.since.map { " since \($0.value)" } ?? ""
+        let since = (request.since?.value ?? request.values.delta).map { " since \($0)" } ?? ""
         return try await exchange(
             .read, "page \(request.path) \(request.position ?? "1")\(since)", garbled: Self.notJSON,
             misread: { [self] in misread($0, of: request, as: $1) }
@@ -110,6 +110,10 @@ final class SimulatedUpstream: Upstream {
         counts.withLock { $0.noteAnsweredProbe(at: executor.now) }
     }
 
+    func open() async throws(UpstreamError) {
+        try await exchange(.read, "stream", garbled: Self.notJSON) { .success(()) }
+    }
+
     private static func notJSON<Value>(_ answer: Result<Value, UpstreamError>) -> Result<Value, UpstreamError> {
         answer.flatMap { _ in .failure(.malformed("not JSON")) }
     }
@@ -119,7 +123,8 @@ final class SimulatedUpstream: Upstream {
         _ answer: Result<Page, UpstreamError>, of request: PageRequest, as fault: SimulatedNetwork.Fault?
     ) -> Result<Page, UpstreamError> {
         guard case .success(var page) = answer else { return answer }
-        let number = request.position.flatMap { Int($0) } ?? 1
+        let number = SimulatedServer.FeedPosition(request.position).page
+        if request.path == Feeds.eventsPath { return answer }
         if fault == .loopsBack { page.next = "\(executor.random { $0.within(1...number) })" }
         return pages.withLock { pages in
             let before = request.position == nil ? nil : pages[request.path]

@@ -13,6 +13,8 @@ struct Step: Sendable, CustomStringConvertible {
         case serverCreate(entity: String, pick: Int, late: Int)
         case serverEdit(entity: String, pick: Int, late: Int)
         case serverDelete(entity: String, pick: Int)
+        /// An order that was deleted comes back under its key.
+        case serverRestore(pick: Int)
         // Faults.
         case offline(daemon: Int)
         case online(daemon: Int)
@@ -72,6 +74,7 @@ struct ScriptMaker {
         case 40..<46: .serverCreate(entity: entity, pick: pick, late: late)
         case 46..<58: .serverEdit(entity: entity, pick: pick, late: late)
         case 58..<62: serverDelete
+        case 62 where settings.feeds.deletions != .marks: .serverRestore(pick: pick)
         default: fault()
         }
     }

@@ -45,8 +45,10 @@ final class SimulatedDaemon {
     func start() throws {
         guard life == nil else { return }
         let executor = server.executor
+        let schema =
+            mutation == .ignoresWindow ? try server.settings.schema(ignoringWindow: true) : server.schema
         let store = try CacheStore(
-            path: path, schema: server.schema, sealer: .sample(),
+            path: path, schema: schema, sealer: .sample(),
             schedule: { commit in executor.enqueue(commit) },
             makeID: { [number, ids] in "d\(number)-\(ids.next())" })
         try mutation?.damage(store)
@@ -57,7 +59,7 @@ final class SimulatedDaemon {
         let upstream = SimulatedUpstream(daemon: number, server: server, network: network, clock: serverClock)
         let handler = EventLogHandler(log: server.log, name: "d\(number)")
         let engine = SyncEngine(
-            store: store, schema: server.schema, upstream: mutation?.damaged(upstream) ?? upstream,
+            store: store, schema: schema, upstream: mutation?.damaged(upstream) ?? upstream,
             settings: settings, clock: clock, now: { [clock] in clock.timeOfDay },
             random: { executor.random { $0.fraction() } },
             clockOffset: { [mutation] in mutation == .ignoresServersClock ? nil : serverClock.offset },
@@ -71,6 +73,16 @@ final class SimulatedDaemon {
             }
         }
         life = Life(store: store, engine: engine, upstream: upstream, running: running)
+        if mutation != .ignoresSignals { receiveCalls(engine, upstream) }
+    }
+
+    /// The upstream calls the webhook while the process lives and can be reached.
+    private func receiveCalls(_ engine: SyncEngine, _ upstream: SimulatedUpstream) {
+        for source in server.schema.upstream.signals where source.word == "webhook" {
+            _ = server.signals.listen { message in
+                if upstream.isAlive, upstream.canReceive { engine.take(message, from: source) }
+            }
+        }
     }
 
     private var settings: SyncSettings {

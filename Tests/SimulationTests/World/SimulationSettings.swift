@@ -28,14 +28,20 @@ struct SimulationSettings: Sendable {
     var comparesAll: Bool
     /// Which orders the caches keep.
     var window: Window
+    /// How it says what has changed and what is gone.
+    var feeds: Feeds
 
     enum Window: CaseIterable {
         case everything, open, recent, openAndRecent
+        /// Orders that are due soon: more of them as time passes.
+        case dueSoon
 
+        /// Seconds.
         static let span = 300
 
         var hasStages: Bool { self == .open || self == .openAndRecent }
         var hasTime: Bool { self == .recent || self == .openAndRecent }
+        var hasDueTime: Bool { self == .dueSoon }
     }
 
     /// `mutation`: the settings are chosen so that this fault takes effect.
@@ -62,24 +68,45 @@ struct SimulationSettings: Sendable {
         comparesAll = seed % 8 == 0
         var other = SplitMix64(seed: seed ^ 0x7769_6e64_6f77)
         window = other.chance(0.6) ? .everything : other.pick(Window.allCases)
+        feeds = Feeds(seed: seed)
         adapt(to: mutation)
     }
 
     private mutating func adapt(to mutation: Mutation?) {
         if mutation?.rule == .consistent { comparesAll = true }
         switch mutation {
+        case .changesKeys: idempotency = true
         case .forgetsOrder: parallel = 4
         case .ignoresServersClock:
             policy = .lastWriteWins
             clockErrors = [18_000_000, -18_000_000]
         case .takesFailuresForAnswers: endsWithOutage = true
         case .forgetsHeldRecords: window = .recent
+        case .runsAheadOfToken: feeds.changes = .token
+        case .runsAheadOfDeletions:
+            feeds.deletions = .dated
+            feeds.deletionsLag = 0
+            feeds.retention = nil
+        case .believesOldDeletions:
+            feeds.deletions = .whole
+            feeds.deletionsLag = 0
+            feeds.retention = nil
+            // A signal brings the record back before the list of deletions is read again.
+            feeds.signals = .stream
+            feeds.losses = 0
+            feeds.signalsLag = 0
+        case .ignoresSignals: if feeds.signals == .none { feeds.signals = .stream }
+        case .ignoresWindow: window = .open
         default: break
         }
     }
 
     /// Two entities that list what changed, one of them with flags as tombstones, and children that are listed whole.
-    func schema() throws -> EntitySchema { try EntitySchema(yaml: yaml, file: "simulated.yaml") }
+    ///
+    /// `ignoringWindow`: as an engine has it that keeps everything.
+    func schema(ignoringWindow: Bool = false) throws -> EntitySchema {
+        try EntitySchema(yaml: ignoringWindow ? yaml.replacing(conditions, with: "") : yaml, file: "simulated.yaml")
+    }
 
     var yaml: String {
         let lookUp = idempotency ? "" : renames ? ", look_up: { match: [name] }" : ", look_up: key"
@@ -94,6 +121,7 @@ struct SimulationSettings: Sendable {
               pagination: { style: page, page_size: \(pageSize), total: total }
               \(idempotency ? "idempotency_header: Idempotency-Key" : "")
               \(versions ? "version: { field: updated_at, header: If-Version }" : "")
+              \(feeds.sources)
             \(comparesAll ? Self.reminders : "")
             entities:
               customers:
@@ -104,7 +132,7 @@ struct SimulationSettings: Sendable {
                   phone: { type: string }
                   updated_at: { type: time }
                   \(comparesAll ? "order_count: { type: integer, derive: { count: orders } }" : "")
-                pull: { path: /customers, \(since), deleted: deleted_at\(detail) }
+                pull: { path: /customers, \(feeds.since ?? since), deleted: deleted_at\(detail) }
                 \(relations)
                 push:
                   create: { call: POST /customers\(lookUp) }
@@ -119,7 +147,8 @@ struct SimulationSettings: Sendable {
                   customer_id: { type: reference, to: customers }
                   updated_at: { type: time }
                   \(window.hasStages ? "stage: { type: enum, values: { open: Open, done: Done } }" : "")
-                pull: { path: /orders, \(ordersMode), deleted: deleted\(conditions) }
+                  \(window.hasDueTime ? "due_at: { type: time }" : "")
+                pull: { path: /orders, \(ordersMode), \(feeds.deleted(overlap: overlap))\(conditions) }
                 push:
                   create: { call: POST /orders\(lookUp) }
                   update: { call: "PATCH /orders/{id}" }
@@ -148,6 +177,7 @@ struct SimulationSettings: Sendable {
         let conditions = [
             window.hasStages ? "stage: open" : nil,
             window.hasTime ? "updated_at.gte: \"{$now-\(Window.span)s}\"" : nil,
+            window.hasDueTime ? "due_at.lt: \"{$now+\(Window.span)s}\"" : nil,
         ].compactMap(\.self)
         return conditions.isEmpty ? "" : ", where: { \(conditions.joined(separator: ", ")) }"
     }
@@ -185,6 +215,11 @@ struct SimulationSettings: Sendable {
     static let markedFields = [
         "customers": ["name", "phone"], "orders": ["name", "status"], "notes": ["text"], "visits": ["text"],
     ]
+    /// Whether users set a field, here or upstream.
+    static func isWritten(_ field: String, of entity: String) -> Bool {
+        markedFields[entity]?.contains(field) == true || entity == "orders" && ["stage", "due_at"].contains(field)
+    }
+
     var entities: [String] { ["customers", "orders", "notes"] + (hasVisits ? ["visits"] : []) }
     /// The reference that a new record of an entity needs.
     static let parents = [

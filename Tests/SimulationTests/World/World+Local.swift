@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import ReferenceUpstream
 import SyncEngine
 
 @testable import CacheStore
@@ -31,7 +32,9 @@ extension World {
         guard !fields.isEmpty else { return }
         let write = ledger.begin(
             daemon: daemon.number, entity, key, .update, parent: parent(of: key, entity, life), fields: fields)
-        let body = JSONText.object(members: members(of: write))
+        // Some edits take an order out of its window, or into it.
+        let move = executor.random { $0.chance(0.5) } ? stage(of: entity) : []
+        let body = JSONText.object(members: members(of: write) + move)
         call(write, daemon, life) { time, offset in
             try await life.store.update(entity, key: key, body: body, at: time, clockOffset: offset)
             return key

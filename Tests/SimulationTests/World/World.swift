@@ -16,6 +16,8 @@ final class World {
     let mutation: Mutation?
     private let seed: UInt64
     private let rules: Set<Violation.Rule>
+    /// One for each daemon.
+    private let presence: [PresenceCheck]
 
     init(seed: UInt64, databases: DatabaseFolder, mutation: Mutation?, rules: Set<Violation.Rule>) throws {
         self.seed = seed
@@ -28,6 +30,7 @@ final class World {
         let server = SimulatedServer(
             schema: try settings.schema(), settings: settings, executor: executor, log: log)
         self.server = server
+        presence = (0..<settings.daemons).map { _ in PresenceCheck() }
         daemons = try (0..<settings.daemons).map {
             try SimulatedDaemon(number: $0, server: server, databases: databases, mutation: mutation)
         }
@@ -69,6 +72,7 @@ final class World {
             guard let life = daemon.life else { continue }
             try CacheCheck(daemon: daemon, store: life.store, world: self).run()
             try check { try ConflictCheck(daemon: daemon, store: life.store, world: self).run() }
+            try check { try presence[daemon.number].run(daemon, life.store, self) }
         }
         try EffectCheck(effects: server.effects, world: self).run()
     }
@@ -92,6 +96,9 @@ final class World {
         case .serverEdit(let entity, let pick, let late): serverEdit(entity, pick, late)
         case .serverDelete(let entity, let pick):
             if let key = pickServerKey(entity, pick) { server.delete(entity, key) }
+        case .serverRestore(let pick):
+            let gone = server.rows("orders").filter(\.isDeleted)
+            if !gone.isEmpty { server.restore("orders", gone[pick % gone.count].key) }
         case .offline(let daemon): daemons[daemon].network.setOnline(false)
         case .online(let daemon): daemons[daemon].network.setOnline(true)
         case .fault(let daemon, let fault, let times): daemons[daemon].network.add(fault, times: times)
@@ -137,10 +144,13 @@ final class World {
         server.update(entity, key, .object(members: members), late: .milliseconds(late))
     }
 
-    /// Whether an order is in the caches' window, drawn.
+    /// What decides whether an order is in the caches' window, drawn.
     func stage(of entity: String) -> [(key: String, value: JSONText)] {
-        guard entity == "orders", settings.window.hasStages else { return [] }
-        return [("stage", executor.random { $0.chance(0.5) } ? "open" : "done")]
+        guard entity == "orders" else { return [] }
+        if settings.window.hasStages { return [("stage", executor.random { $0.chance(0.5) } ? "open" : "done")] }
+        guard settings.window.hasDueTime else { return [] }
+        let due = server.now + .seconds(executor.random { $0.within(-600...900) })
+        return [("due_at", .string(due.description))]
     }
 
     private func serverMarker(_ field: String) -> String { "s\(executor.random { $0.below(1_000_000) }).\(field)" }

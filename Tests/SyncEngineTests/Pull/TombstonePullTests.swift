@@ -101,6 +101,44 @@ struct TombstonePullTests {
         #expect(try test.keys() == ["b"])
     }
 
+    @Test("a list without times that lags does not delete a record that came back since")
+    func lagging() async throws {
+        let test = try await filled(Self.byToken)
+        // The upstream deleted b and c, created b again, and says so in its list of records first.
+        let orders = "[\(Self.order("a", "10:00:00")),\(Self.order("b", "12:00:00"))]"
+        try serve(test, orders, "[]", delta: "t2")
+        try await test.pull()
+        try serve(test, orders, #"[{"id":"b"},{"id":"c"}]"#, delta: "t3")
+        #expect(try await test.pull().deleted == 1)
+        #expect(try test.keys() == ["a", "b"])
+        #expect(try test.store.cursor(of: "orders:deleted").delta == "t3")
+    }
+
+    @Test("deletions without times wait while the records cannot be asked for")
+    func unaskable() async throws {
+        let test = try await filled(Self.byToken)
+        try serve(test, "[]", #"[{"id":"b"}]"#, delta: "t2")
+        test.upstream.serveSingles { _, _ in .failure(.unclear(status: 500, "oops")) }
+        #expect(try await test.pull().delay?.contains("deletions are delayed") == true)
+        #expect(try test.keys() == ["a", "b", "c"])
+        try serve(test, "[\(Self.order("a", "10:00:00"))]", #"[{"id":"b"}]"#, delta: "t2")
+        #expect(try await test.pull().deleted == 1)
+        #expect(askedSince(test) == ["t1", "t1"])
+    }
+
+    @Test("what was deleted while the list failed, from the first pull on, is asked for once it answers")
+    func failingAtFirst() async throws {
+        let test = try test()
+        try serveWithoutDeletions(test, "[\(Self.order("a", "10:00:00")),\(Self.order("b", "10:00:00"))]")
+        try await test.pull()
+        try serveWithoutDeletions(test, "[\(Self.order("c", "12:00:00"))]")
+        try await test.pull()
+        try serve(test, "[]", "[\(Self.deletion("b", "11:00:00"))]")
+        try await test.pull()
+        #expect(Set(askedSince(test)) == ["2026-01-01T09:59:50.000Z"])
+        #expect(try test.keys() == ["a", "c"])
+    }
+
     @Test("what was deleted before the first pull is not asked for")
     func first() async throws {
         let test = try test()

@@ -135,6 +135,14 @@ package enum Habit: String, Sendable, CaseIterable {
     case emptyLists = "empty_lists"
     /// The token has expired: lists are empty, and single records are unknown.
     case signedOut = "signed_out"
+
+    // Tokens and lists of deletions.
+    /// Tokens for changes are unknown after this time.
+    case forgottenTokens = "forgotten_tokens"
+    /// Lists of deletions have only those of the last time of this length.
+    case forgottenTombstones = "forgotten_tombstones"
+    /// This share of the requests for deletions fails.
+    case failingTombstones = "failing_tombstones"
 }
 
 extension Habit {
@@ -146,9 +154,9 @@ extension Habit {
     var kind: Kind {
         switch self {
         case .laggingLists, .laggingRecords, .laggingAnswers, .laggingTombstones, .later, .futureTimes, .forgottenKeys,
-            .cachedAnswers:
+            .cachedAnswers, .forgottenTokens, .forgottenTombstones:
             .time
-        case .slidingRows, .locked, .cutAnswers, .repeatedRequests: .share
+        case .slidingRows, .locked, .cutAnswers, .repeatedRequests, .failingTombstones: .share
         case .listsOnly, .wrongTotals, .cutLists: .count
         case .omittedMembers: .names
         case .blanket404, .blanket403, .signInPage, .html200, .html503, .emptyLists, .signedOut: .spell

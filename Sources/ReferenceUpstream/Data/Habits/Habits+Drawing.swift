@@ -52,6 +52,7 @@ extension Habits {
         switch habit {
         case .futureTimes: .seconds(random.pick([30, 600, 72_000]))
         case .forgottenKeys: .seconds(random.pick([1, 5, 60]))
+        case .forgottenTokens, .forgottenTombstones: .seconds(random.pick([30, 120, 600]))
         default: .milliseconds(random.pick([200, 1_000, 5_000, 15_000, 30_000]))
         }
     }

@@ -39,7 +39,7 @@ struct HabitPipeline {
 
     /// The answer to a batch, each of whose elements is served as a request of its own; nil for any other request.
     private func batched(_ request: Request, _ desk: inout Desk) -> Answer? {
-        let matches = try? handler.routes.matches(method: request.method, path: request.path)
+        let matches = try? handler.matches(request)
         guard let matches, case .batch(let plan, let candidates) = matches[0].target else { return nil }
         do throws(Refusal) {
             try handler.authorize(request, desk.signIn, at: now)
@@ -64,10 +64,10 @@ struct HabitPipeline {
     // MARK: Serving
 
     private func served(_ request: Request, _ desk: inout Desk) -> Answer {
-        let target = (try? handler.routes.matches(method: request.method, path: request.path))?.first
+        let target = (try? handler.matches(request))?.first
         switch target?.target {
         case .record(let name): return record(of: name, request, &desk)
-        case .list, .detail: return list(request, &desk)
+        case .list, .detail, .deletions: return list(request, &desk)
         case .push(let name, let operation, _):
             let key = (handler.schema[name]?.key).flatMap { target?.placeholders[$0] }
             return write(request, key, operation, &desk)

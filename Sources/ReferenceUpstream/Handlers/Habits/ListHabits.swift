@@ -14,7 +14,7 @@ struct ListHabits {
     func changed(_ window: ListWindow, isWhole: Bool) -> ListWindow {
         guard !habits.isEmpty else { return window }
         var window = window
-        if case .changes = window.order {
+        if window.order.isOfChanges {
             window.deletedBefore = habits.time(.laggingTombstones).map { now - $0 }
         } else if let limit = limit(window) {
             window.size = limit
@@ -75,7 +75,7 @@ struct ListHabits {
 
     private func cut(_ found: inout Table.Selection, _ asked: ListWindow) {
         guard let limit = habits.count(.cutLists), found.total > limit else { return }
-        if case .changes = asked.order { return }
+        if asked.order.isOfChanges { return }
         store.note(.cutLists)
         found.total = limit
         if case .skipping(let count) = asked.start, count + asked.size < limit { return }

@@ -12,8 +12,7 @@ struct ListHandler {
     func list(_ name: String, _ store: inout Store) throws(Refusal) -> Answer {
         guard let entity = handler.schema[name], let pull = entity.pull else { throw .notFound("such path") }
         return try page(
-            of: entity, pull.list, order: pull.mode == .newestFirst ? .newestFirst : .arrival, constants: pull.query,
-            &store)
+            of: entity, pull.list, order: pull.mode == .newestFirst ? .newestFirst : .arrival, pull: pull, &store)
     }
 
     /// The records of `child` that belong to one of `parent`.
@@ -31,16 +30,18 @@ struct ListHandler {
         guard let link = store.link(from: child, to: parent), let key = record[above.key] else {
             throw .notFound("way from \(parent) to \(child)")
         }
-        return try page(of: entity, plan, where: [(link, key.plain)], order: .arrival, constants: [], &store)
+        return try page(of: entity, plan, where: [(link, key.plain)], order: .arrival, &store)
     }
 
     private func page(
         of entity: Entity, _ plan: ListPlan, where fixed: [(name: String, value: String)] = [],
-        order: ListWindow.Order, constants: [QueryItem], _ store: inout Store
+        order: ListWindow.Order, pull: PullPlan? = nil, _ store: inout Store
     ) throws(Refusal) -> Answer {
-        let query = try ListQuery(
-            request, entity: entity, plan: plan, order: order, constants: constants,
+        var query = try ListQuery(
+            request, entity: entity, pull: pull, plan: plan, order: order, constants: pull?.query ?? [],
             largestPage: handler.settings.largestPage)
+        let asked = try DeltaMark(query.delta, of: entity.name, store, now)
+        if let asked { query.window.order = .versions(after: asked.version) }
         let habits = ListHabits(store: store, entity: entity, now: now)
         let isWhole = fixed.isEmpty && query.filters.isEmpty
         var found = store.select(
@@ -51,18 +52,25 @@ struct ListHandler {
             found.rows = found.rows.map { children.put(into: $0, &store) }
         }
         found.rows = habits.broken(found.rows)
-        let next = found.next.map(query.next)
-        var answer = Answer.json(
-            200, handler.envelope.list(found.rows, of: plan, query, total: found.total, next: next))
-        // With the host, if the caller sent one, because most upstreams write whole addresses.
-        let origin = request.headers[single: "Host"].map { "http://\($0)" } ?? ""
-        switch plan.style {
-        case .link:
-            if let next { answer.headers.append(("Link", "<\(origin)\(next)>; rel=\"next\"")) }
-        case .headerURL(let name): if let next { answer.headers.append((name, "\(origin)\(next)")) }
-        case .header(let name, _): answer.headers.append((name, next ?? ""))
-        case .page, .offset, .cursor, .lastRecord, .nextURL, .single: break
+        var delta: (place: Place, value: String)?
+        if found.next == nil, let token = pull?.deltaToken {
+            let mark = DeltaMark(version: reached(found, asked, query), madeAt: now)
+            delta = (token.place, query.delta(mark.token, token.form))
         }
-        return answer
+        var next = found.next
+        if pull?.deltaToken != nil { next?.began = query.mark?.began ?? found.version }
+        return ListAnswer(handler: handler, request: request, plan: plan, query: query).answer(
+            found.rows, total: found.total, next: next, delta: delta)
+    }
+
+    /// The version up to which a reading of the whole list, or of what changed, has shown everything at its last page.
+    ///
+    /// What changed comes in the order of the changes, so only the last page counts. A whole list may have changed behind
+    /// its reader: what counts is when the first page was read. Whoever counts pages does not say when that was, and gets
+    /// the changes again.
+    private func reached(_ found: Table.Selection, _ asked: DeltaMark?, _ query: ListQuery) -> Int {
+        if query.isFirst { return found.version }
+        if query.isCounted { return asked?.version ?? 0 }
+        return asked == nil ? query.mark?.began ?? 0 : found.version
     }
 }

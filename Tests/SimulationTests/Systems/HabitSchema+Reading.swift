@@ -1,0 +1,84 @@
+import ReferenceUpstream
+
+/// How the projects are read, and how deleted ones are found.
+extension HabitSchema {
+    enum Reading: CaseIterable {
+        /// GET with parameters.
+        case plain
+        /// By POST: everything, or what changed since a time.
+        case posted
+        /// By token or by link; and by POST with a token.
+        case token, link, postedToken
+
+        var hasToken: Bool { [.token, .link, .postedToken].contains(self) }
+        var isPosted: Bool { self == .posted || self == .postedToken }
+    }
+
+    enum Deletions: CaseIterable {
+        /// Marks in lists of changes, or nothing, as `hasTombstones` says.
+        case marks
+        /// A list of deletions with their times, by GET; and one without, by POST with a token.
+        case dated, undated
+    }
+
+    mutating func drawReading(seed: UInt64) {
+        var random = SplitMix64(seed: seed ^ 0x7265_6164_696e_6700)
+        if random.chance(0.5) { reading = random.pick(Reading.allCases) }
+        if random.chance(0.4) { deletions = random.pick(Deletions.allCases) }
+    }
+
+    /// Gives a habit that concerns tokens or lists of deletions something to concern.
+    mutating func adaptReading(to habits: Habits) {
+        // Each page of such a list tells where the next one is, so it is never cut off or counted wrongly.
+        if habits[.cutLists] || habits[.slidingRows] || habits[.wrongTotals] || habits[.listedTwice] {
+            reading = reading.isPosted ? .posted : .plain
+        }
+        if habits[.cutLists] { reading = .plain }
+        if habits[.forgottenTokens], !reading.hasToken { reading = .token }
+        if habits[.forgottenTombstones] || habits[.failingTombstones], deletions == .marks { deletions = .dated }
+        if habits[.laggingTombstones], deletions == .marks, !reading.hasToken { hasTombstones = true }
+    }
+
+    var projectsPull: String {
+        let single = reading.isPosted ? ", record: { path: \"/projects/{id}\" }" : ""
+        let detail =
+            children == 1 ? ", detail: { path: \"/projects/{id}/tasks\", into: tasks, when_changed: touched_at }" : ""
+        return "{ \(list)\(deleted)\(single)\(detail) }"
+    }
+
+    private var list: String {
+        let by = "field: updated_at"
+        let next = "style: cursor, cursor: cursor, next: next, size: per, page_size: \(pageSize)"
+        let position = pages ? "page: \"{$page}\", per: \"{$size}\", " : ""
+        switch reading {
+        case .plain:
+            let since = "since: { param: since, \(by), overlap: 60s }"
+            return "path: /projects, \(isIncremental ? since : "mode: full, changed_at: updated_at")"
+        case .posted:
+            let body = isIncremental ? "\(position)where: { changed: [from, \"{$since}\"] }" : "\(position)all: true"
+            let mode = isIncremental ? "since: { \(by), overlap: 60s }" : "mode: full, changed_at: updated_at"
+            return "call: POST /projects/search, body: { \(body) }, \(mode)"
+        case .token:
+            return "path: /projects, since: { token: sync.token, param: sync, \(by) }, pagination: { \(next) }"
+        case .link:
+            return #"path: /projects, since: { link: '"@delta.link"', "# + by
+                + #" }, pagination: { style: next_url, next: '"@next.link"', size: per, page_size: "# + "\(pageSize) }"
+        case .postedToken:
+            return "call: POST /projects/search, body: { after: \"{$cursor}\", token: \"{$delta}\" }, "
+                + "since: { token: token, \(by) }, pagination: { \(next) }"
+        }
+    }
+
+    private var deleted: String {
+        let single = "pagination: { style: single }"
+        return switch deletions {
+        case .marks: hasTombstones ? ", deleted: deleted_at" : ""
+        case .dated:
+            ", deleted: { path: /projects/deletions, key: project.id, at: gone_at, "
+                + "since: { param: after, overlap: 60s }, \(single) }"
+        case .undated:
+            ", deleted: { call: POST /projects/removed, body: { since: \"{$delta}\" }, key: id, "
+                + "since: { token: mark }, \(single) }"
+        }
+    }
+}
