@@ -69,9 +69,9 @@ struct ListenerChecks {
     private static func connected(_ family: Int32, _ connect: (Int32) -> Int32) -> Int32 {
         let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return -1 }
-        var limit = timeval()
-        limit.tv_sec = 2
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        // Seconds and microseconds, as in `timeval`: which module that type is from depends on what else is compiled.
+        var limit = (2, 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout.size(ofValue: limit)))
         guard connect(descriptor) == 0 else {
             close(descriptor)
             return -1
