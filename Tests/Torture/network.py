@@ -21,7 +21,7 @@ class Scene:
         self.wire = wire.Wire(run.seed)
         self.upstream = Upstream(host=wire.FAR, seed=run.seed % 1000)
         settings = {"sync": {"interval": interval, "write_delay": "0ms"}, "upstream": {
-            "base_url": f"http://{self.upstream.address}", "deadline": "10s"}}
+            "base_url": f"http://{self.upstream.address}", "allow_plain_http": "true", "deadline": "10s"}}
         self.daemon = Daemon(folder, self.upstream, settings, prefix=self.wire.prefix)
         self.daemon.start(within=10)
         self.daemon.history = History(folder, self.upstream, f"network-{interval}-{run.seed}")
