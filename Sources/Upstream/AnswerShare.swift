@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// What one large answer holds of the memory for answers, until it is released or dropped.
 ///
-/// Whoever keeps an answer's bytes while it waits for another answer must release it first, or both may wait for ever.
+/// Release it before you wait for another answer: else the two may wait for each other for ever.
 package final class AnswerShare: Sendable, Equatable {
     private let held: Mutex<Int>
     private let giveBack: @Sendable (Int) -> Void

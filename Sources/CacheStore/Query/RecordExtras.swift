@@ -10,7 +10,7 @@ struct RecordExtras {
     /// Nil when readers see nothing that is stored sealed.
     let sealer: RecordSealer?
 
-    /// `computed`: those of the table, if they are at hand; making them takes as long as reading a record.
+    /// `computed`: those of the table, if the caller has them already; making them takes as long as reading a record.
     init(
         _ table: EntityTable, labels: Bool = false, _ sealers: RecordSealers, computed: ComputedMembers? = nil
     ) {

@@ -2,8 +2,8 @@ import EntitySchema
 
 /// What crosses the network unencrypted.
 extension Configuration {
-    /// Throws when requests to the upstream, with the token and records, would go unencrypted to another machine although
-    /// nobody allowed it.
+    /// Throws when the token and records would go to another machine unencrypted, and `upstream.allow_plain_http` does not
+    /// allow that.
     func requireEncryption(for schema: EntitySchema) throws(ConfigurationError) {
         guard let address = plainUpstream(of: schema), !upstream.allowPlainHTTP else { return }
         throw ConfigurationError(

@@ -1,5 +1,5 @@
-/// Refuses keys of an entity that are right in themselves, but have no effect beside the others: whoever wrote one
-/// expects it to do something.
+/// Refuses keys of an entity that are right in themselves, but have no effect beside the others: a key that does nothing
+/// is a mistake.
 ///
 /// What only concerns writes (`default`, `steps`, `conflict`) may stand where no route allows any yet.
 struct UnusedKeyCheck {

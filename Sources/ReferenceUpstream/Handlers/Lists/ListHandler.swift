@@ -66,7 +66,7 @@ struct ListHandler {
     /// The version up to which a reading of the whole list, or of what changed, has shown everything at its last page.
     ///
     /// What changed comes in the order of the changes, so only the last page counts. A whole list may have changed behind
-    /// its reader: what counts is when the first page was read. Whoever counts pages does not say when that was, and gets
+    /// its reader: what counts is when the first page was read. A page number does not say when that was, so it gets
     /// the changes again.
     private func reached(_ found: Table.Selection, _ asked: DeltaMark?, _ query: ListQuery) -> Int {
         if query.isFirst { return found.version }
