@@ -33,7 +33,12 @@ struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     /// Whether only this machine can connect.
     var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 
-    var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    var description: String { Self.text(host, port) }
+
+    /// As it is written, with an IPv6 address in brackets.
+    static func text(_ host: String, _ port: some BinaryInteger) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
 
     /// The addresses to listen on. With port 0 only the first, because the second would get another port.
     var addresses: [(host: String, port: UInt16)] {

@@ -15,7 +15,7 @@ struct ListenerChecks {
         listeners.trustOwner(of: (ConnectionOptions.systemSocket as NSString).deletingLastPathComponent)
         var findings: [Finding] = []
         for (host, port) in configuration.listen.tcp?.addresses ?? [] where port != 0 {
-            let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            let place = ListenAddress.text(host, port)
             findings.append(finding(place, Self.connection(host, port), listeners))
         }
         if let path = configuration.listen.unix {
