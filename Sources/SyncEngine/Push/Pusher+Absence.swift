@@ -96,7 +96,8 @@ extension Pusher {
         return .gone
     }
 
-    private func outcome(
+    /// What a verdict on a missing record means for a change of it.
+    func outcome(
         of verdict: AbsenceJudge.Verdict, _ change: OutboxChange, _ failure: PushFailure
     ) -> PushOutcome {
         switch verdict {

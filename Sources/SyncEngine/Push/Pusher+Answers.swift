@@ -123,7 +123,8 @@ extension Pusher {
 
     // MARK: An answer that was not recognised
 
-    /// Asks for the record, which shows whether the change was applied; if not, the change is repeated later.
+    /// Asks for the record, which shows whether the change was applied, or that the record is gone; else the change is
+    /// repeated later.
     func outcome(
         ofUnrecognised change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> PushOutcome {
@@ -133,9 +134,8 @@ extension Pusher {
         do {
             let found = try await reader.record(of: entity, known: change.record)
             switch (change.operation, found) {
-            case (.delete, nil):
-                let isGone = try await verdict(on: change.record, entity, wasRead: true) == .gone
-                return isGone ? .acknowledged(record: nil) : again(change, failure)
+            case (_, nil):
+                return outcome(of: try await verdict(on: change.record, entity, wasRead: true), change, failure)
             case (.update, let found?) where change.isSaid(by: found.record, of: entity, change.body.members.map(\.key)):
                 return acknowledged(asRead: found)
             default: return again(change, failure)

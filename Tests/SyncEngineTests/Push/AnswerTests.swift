@@ -155,6 +155,18 @@ struct AnswerTests {
         #expect(Set(test.upstream.pushes.map(\.key)).count == 1 && test.upstream.pushes.count == 2)
     }
 
+    @Test("an edit answered with nothing, of a record that is gone, is kept as a conflict and not repeated for ever")
+    func unrecognisedEditOfGone() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try test.upstream.set("/orders", #"[{"id":"b","notes":"n"}]"#)
+        test.upstream.fail(unrecognised, times: 9)
+        for _ in 1...3 { try await test.send(after: .seconds(600)) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("a") == nil)
+        #expect(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.count == 1)
+    }
+
     @Test("#1 a deletion with an unrecognised answer is done if the record is gone, else it is repeated")
     func unrecognisedDeletion() async throws {
         for isApplied in [true, false] {
