@@ -114,7 +114,8 @@ let package = Package(
 
         // What the tests of several targets share.
         .target(
-            name: "TestSupport", dependencies: ["CacheStore", "EntitySchema", "ReferenceUpstream", "Secrets"],
+            name: "TestSupport",
+            dependencies: ["CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "Secrets"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["JSONText", "Secrets"], swiftSettings: strict),

@@ -9,14 +9,20 @@ struct JSONScanner {
     var at = 0
     /// Nil when an object may have two members of one name.
     private var names: MemberNames?
+    /// How many more values the text may have.
+    private var valuesLeft: Int
     /// The text has been validated: the scanner only looks for the ends of its values.
     private let isChecked: Bool
     /// Whether it skipped space between the parts of a value.
     var hasSkippedSpace = false
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>, unambiguous: Bool = false, isChecked: Bool = false) {
+    init(
+        _ bytes: UnsafeBufferPointer<UInt8>, unambiguous: Bool = false, atMost values: Int = .max,
+        isChecked: Bool = false
+    ) {
         self.bytes = bytes
         self.isChecked = isChecked
+        valuesLeft = values
         names = unambiguous ? MemberNames() : nil
     }
 
@@ -38,6 +44,8 @@ struct JSONScanner {
     mutating func skipValue(depth: Int = 0) throws(JSONError) {
         guard !isChecked else { return skipCheckedValue() }
         guard depth <= Self.maximumDepth else { throw error("nesting deeper than \(Self.maximumDepth) levels") }
+        valuesLeft -= 1
+        guard valuesLeft >= 0 else { throw error("too many values") }
         switch current {
         case UInt8(ascii: "{"): try skipObject(depth: depth)
         case UInt8(ascii: "["):

@@ -12,20 +12,21 @@ package struct JSONText: Sendable, Hashable {
 
     /// Throws when `bytes` is not exactly one JSON value with optional space around it.
     package init(_ bytes: ArraySlice<UInt8>) throws(JSONError) {
-        try self.init(bytes, unambiguous: false)
+        try self.init(bytes, unambiguous: false, atMost: .max)
     }
 
-    /// Also throws when any object in it has two members of one name: readers differ in which one counts (RFC 8259, 4).
-    package init(unambiguous bytes: [UInt8]) throws(JSONError) {
-        try self.init(bytes[...], unambiguous: true)
+    /// Also throws when any object in it has two members of one name: readers differ in which one counts (RFC 8259, 4);
+    /// and when it holds more than so many values, which take more memory than their text once they are looked at.
+    package init(unambiguous bytes: [UInt8], atMost values: Int = .max) throws(JSONError) {
+        try self.init(bytes[...], unambiguous: true, atMost: values)
     }
 
-    package init(unambiguous bytes: ArraySlice<UInt8>) throws(JSONError) {
-        try self.init(bytes, unambiguous: true)
+    package init(unambiguous bytes: ArraySlice<UInt8>, atMost values: Int = .max) throws(JSONError) {
+        try self.init(bytes, unambiguous: true, atMost: values)
     }
 
-    private init(_ bytes: ArraySlice<UInt8>, unambiguous: Bool) throws(JSONError) {
-        let range = try Self.scan(bytes, unambiguous: unambiguous) { (scanner) throws(JSONError) in
+    private init(_ bytes: ArraySlice<UInt8>, unambiguous: Bool, atMost values: Int) throws(JSONError) {
+        let range = try Self.scan(bytes, unambiguous: unambiguous, atMost: values) { (scanner) throws(JSONError) in
             scanner.skipSpace()
             let start = scanner.at
             try scanner.skipValue()
@@ -89,11 +90,11 @@ package struct JSONText: Sendable, Hashable {
     }
 
     static func scan<Result>(
-        _ bytes: ArraySlice<UInt8>, unambiguous: Bool = false, isChecked: Bool = false,
+        _ bytes: ArraySlice<UInt8>, unambiguous: Bool = false, atMost values: Int = .max, isChecked: Bool = false,
         _ body: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(JSONError) -> Result {
         try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) in
-            var scanner = JSONScanner(buffer, unambiguous: unambiguous, isChecked: isChecked)
+            var scanner = JSONScanner(buffer, unambiguous: unambiguous, atMost: values, isChecked: isChecked)
             return try body(&scanner)
         }
     }

@@ -3,8 +3,13 @@ internal import Glibc
 
 /// Reduces this process's resident memory.
 package enum ResidentMemory {
-    /// Call it before the first thread starts. With a heap per thread, each heap would keep its peak size.
-    package static func limitHeaps() { _ = clinux_mallopt(Int32(CLINUX_ARENA_MAX), 2) }
+    /// Call it before the first thread starts. With a heap per thread, each heap would keep its peak size; and what
+    /// the answers of several megabytes took would stay in them, because glibc takes blocks as large as those that were
+    /// freed before from the heap (mallopt(3), `M_MMAP_THRESHOLD`).
+    package static func limitHeaps() {
+        _ = clinux_mallopt(Int32(CLINUX_ARENA_MAX), 2)
+        _ = clinux_mallopt(Int32(CLINUX_MMAP_THRESHOLD), 1 << 20)
+    }
 
     /// Returns free heap memory and the mapped pages of programs and libraries to the kernel. Most of them were needed
     /// only during the start; the kernel maps pages again from its cache on demand.

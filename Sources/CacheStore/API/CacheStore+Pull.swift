@@ -90,12 +90,12 @@ extension CacheStore {
 
     private func sealed(_ page: PulledPage) throws -> PulledPage {
         var page = page
-        page.records = try sealers[page.entity].seal(page: page.records)
+        page.records = try sealers[page.entity].sealed(page: page.records)
         return page
     }
 
     private func sealed(_ children: PulledChildren) throws -> SealedChildren {
-        SealedChildren(children: children, records: try sealers[children.entity].seal(page: children.records))
+        SealedChildren(children: children, records: try sealers[children.entity].sealed(page: children.records))
     }
 
     /// The end of the change log.
@@ -144,8 +144,8 @@ extension CacheStore {
     }
 
     /// Only if the record is stored with what came: a list may show members that this answer lacks.
-    private static func set(_ version: String, ofRecordIn page: String, _ table: EntityTable, _ db: Database) throws {
-        guard let record = try? JSONText(parsing: page).elements.first, let key = record[table.entity.key]?.plain else {
+    private static func set(_ version: String, ofRecordIn page: JSONText, _ table: EntityTable, _ db: Database) throws {
+        guard let record = page.elements.first, let key = record[table.entity.key]?.plain else {
             return
         }
         let stored = try String.fetchOne(

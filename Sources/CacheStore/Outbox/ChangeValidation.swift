@@ -56,8 +56,8 @@ struct ChangeValidation {
         if operation == .create, name == entity.key, let form = entity.keyForm, !form.accepts(value.plain) {
             return problem(.invalidKey, form.expectation)
         }
-        if operation == .create && name == entity.key && !Self.isUsableKey(value) {
-            let lengths = "expected a key of 1 to \(Entity.longestKey) characters without NUL"
+        if operation == .create && name == entity.key && Entity.key(value) == nil {
+            let lengths = "expected a key of 1 to \(Entity.longestKey) characters without NUL, other than . and .."
             return problem(.invalidKey, "\(lengths); leave it out to have one generated")
         }
         if let sendable, !sendable.contains(name) {
@@ -73,18 +73,6 @@ struct ChangeValidation {
     /// The code of a value that does not fit the field.
     private static func code(of field: Field) -> FieldProblem.Code {
         if case .enum = field.kind { .unknownValue } else { .wrongType }
-    }
-
-    /// Whether a pull would keep a record with this key (`PageApplier`).
-    private static func isUsableKey(_ value: JSONText) -> Bool {
-        guard let text = value.string else { return isWhole(value) && value.bytes.count <= Entity.longestKey }
-        let quoted = JSONText.string(text).text
-        return !text.isEmpty && !text.utf8.contains(0) && quoted.unicodeScalars.count <= Entity.longestKey + 2
-    }
-
-    /// A whole number of any size.
-    private static func isWhole(_ value: JSONText) -> Bool {
-        value.kind == .number && value.bytes.allSatisfy { $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") }
     }
 
     private func mismatch(_ given: JSONText, _ field: Field) -> String? {
@@ -103,8 +91,7 @@ struct ChangeValidation {
             let isKnown = values.contains { $0.value == value.string }
             return isKnown ? nil : "expected one of \(values.map(\.value).joined(separator: ", ")), got\(shown)"
         case .reference:
-            let isKey = Self.isWhole(value) || value.string.map { !$0.isEmpty } == true
-            return isKey ? nil : "expected the key of a record, got\(shown)"
+            return Entity.key(value) != nil ? nil : "expected the key of a record, got\(shown)"
         case .object: return value.kind == .object ? nil : "expected an object, got\(shown)"
         case .list: return value.kind == .array ? nil : "expected a list, got\(shown)"
         }

@@ -73,13 +73,32 @@ package struct OutboxChange: Sendable, Equatable {
         }
     }
 
+    /// Whether a record has what the server may have made of the value of a field that was sent.
+    private func isForm(of field: String, in record: JSONText, _ entity: Entity) -> Bool {
+        guard let sent = body[field], let value = entity.value(of: field, in: record) else { return false }
+        return meaning.newForms(from: sent, to: value, of: field) != nil
+    }
+
+    /// The fields that a creation sent, without the key.
+    private func sentFields(of entity: Entity) -> [String] { body.members.map(\.key).filter { $0 != entity.key } }
+
+    /// Whether the answer to a creation shows any of the fields that were sent; true if none was.
+    package func isShown(in record: JSONText, of entity: Entity) -> Bool {
+        let sent = sentFields(of: entity)
+        return sent.isEmpty || sent.contains { entity.value(of: $0, in: record) != nil }
+    }
+
+    /// Whether a record is the one that the change created, by its values. `isKnown`: the cache had a record with this
+    /// key, which may be like it by chance.
+    package func isMade(into record: JSONText, of entity: Entity, isKnown: Bool) -> Bool {
+        let sent = sentFields(of: entity)
+        return isKnown ? isNearly(record, of: entity, sent) : sent.contains { isForm(of: $0, in: record, entity) }
+    }
+
     /// Whether a record may be the one that the change created, though it is not as it was sent: in the fields of a
     /// look-up it has what the server may have made of them, or all sent values but one are its own.
     package func isNearly(_ record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
-        func isForm(_ field: String) -> Bool {
-            guard let sent = body[field], let value = entity.value(of: field, in: record) else { return false }
-            return meaning.newForms(from: sent, to: value, of: field) != nil
-        }
+        func isForm(_ field: String) -> Bool { self.isForm(of: field, in: record, entity) }
         if fields.allSatisfy(isForm) { return true }
         // References are the same for many records.
         let sent = body.members.filter { name, value in

@@ -6,7 +6,7 @@ internal import JSONText
 struct SealedChildren: Sendable {
     var children: PulledChildren
     /// Replaces `children.records`.
-    var records: String
+    var records: JSONText
 }
 
 /// Writes the children that came with their parents, and deletes those that no longer do.

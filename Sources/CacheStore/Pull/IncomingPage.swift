@@ -22,35 +22,34 @@ struct IncomingPage {
     /// The fields that the window tests and that some record has as a member, also as null.
     private(set) var shown: Set<String> = []
 
-    /// `page`: an array that was validated before. `window`: what the cache keeps; nil for everything. `areDeletions`: each
+    /// `page`: an array. `window`: what the cache keeps; nil for everything. `areDeletions`: each
     /// record only says that it was deleted.
-    init(_ page: String, of entity: Entity, window: RecordTest? = nil, areDeletions: Bool = false) {
-        let text = JSONText(validated: Array(page.utf8))
+    init(_ page: JSONText, of entity: Entity, window: RecordTest? = nil, areDeletions: Bool = false) {
         let tested = Set(window?.names ?? []).sorted()
         var hidden = tested
         let changedAt = entity.pull?.changedAt.flatMap { entity[field: $0]?.source }
-        text.bytes.withUnsafeBufferPointer { bytes in
+        page.bytes.withUnsafeBufferPointer { bytes in
             var walk = JSONElementWalk(
                 bytes, members: [entity.key, entity.pull?.deleted, entity.pull?.changedAt] + tested)
             while walk.next() {
                 func member(_ index: Int) -> JSONText? {
-                    walk.values[index].isEmpty ? .none : .some(text.part(walk.values[index]))
+                    walk.values[index].isEmpty ? .none : .some(page.part(walk.values[index]))
                 }
-                let key = member(0).flatMap(Self.key)
+                let key = member(0).flatMap(Entity.key)
                 let mark = member(1)
                 func value(_ field: String) -> JSONText? {
                     let own = tested.firstIndex(of: field).flatMap { member($0 + 3) }
                     if let own, own.kind != .null { return own }
-                    return own ?? entity[field: field]?.source.flatMap { text.part(walk.element).at(path: $0) }
+                    return own ?? entity[field: field]?.source.flatMap { page.part(walk.element).at(path: $0) }
                 }
                 if !hidden.isEmpty { hidden.removeAll { value($0) != nil } }
                 records.append(
                     Record(
-                        text: text.part(walk.element), key: key,
-                        unreadableKey: key == nil ? Self.unreadable(text.part(walk.element), entity) : nil,
+                        text: page.part(walk.element), key: key,
+                        unreadableKey: key == nil ? Self.unreadable(page.part(walk.element), entity) : nil,
                         isDeleted: key != nil
                             && (areDeletions || mark != nil && mark?.kind != .null && mark?.boolean != false),
-                        changed: member(2) ?? changedAt.flatMap { text.part(walk.element).at(path: $0) },
+                        changed: member(2) ?? changedAt.flatMap { page.part(walk.element).at(path: $0) },
                         isOutside: window.map { !$0.holds(value) } ?? false))
             }
         }
@@ -60,21 +59,7 @@ struct IncomingPage {
     private static func unreadable(_ element: JSONText, _ entity: Entity) -> String? {
         guard let text = element.string, text.hasPrefix("{"), let numbers = NonFiniteNumbers(Array(text.utf8)[...])
         else { return nil }
-        return (try? JSONText(numbers.replaced))?[entity.key].flatMap(key)
-    }
-
-    /// A key is text or a whole number. A text with a NUL would be cut short by SQLite and match another record.
-    private static func key(_ value: JSONText) -> String? {
-        switch value.kind {
-        case .number:
-            return value.bytes.allSatisfy { $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") } ? value.text : nil
-        case .string:
-            guard let text = value.string, !text.isEmpty, !text.utf8.contains(0) else { return nil }
-            // Nearly every key is short enough whatever its characters are.
-            let isShort = value.bytes.count <= Entity.longestKey + 2
-            return isShort || value.text.unicodeScalars.count <= Entity.longestKey + 2 ? text : nil
-        default: return nil
-        }
+        return (try? JSONText(numbers.replaced))?[entity.key].flatMap(Entity.key)
     }
 
     /// Leaves out the records whose field has one of these values.

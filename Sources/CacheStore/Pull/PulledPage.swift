@@ -1,10 +1,11 @@
 package import EntitySchema
+package import JSONText
 
 /// Records of one entity as an upstream sent them, to be written together with the pull's progress.
 package struct PulledPage: Sendable {
     package var entity: String
-    /// A JSON array of records.
-    package var records: String
+    /// An array of records.
+    package var records: JSONText
     /// `CacheStore.position()` when the page was requested: later acknowledgements are newer than the page.
     package var position: Int64
     /// The entity's cursor to store in the same transaction, completed with the page's change times and lateness. Nil
@@ -59,7 +60,7 @@ package struct PulledPage: Sendable {
     }
 
     package init(
-        entity: String, records: String, position: Int64 = .max, cursor: PullCursor? = nil, version: String? = nil,
+        entity: String, records: JSONText, position: Int64 = .max, cursor: PullCursor? = nil, version: String? = nil,
         watermark: String? = nil, knownUpTo: Int64? = nil, children: [PulledChildren] = [], details: [Detail] = [],
         view: RecordView = .list
     ) {
@@ -81,8 +82,8 @@ package struct PulledChildren: Sendable {
     package var entity: String
     /// The field of the children that holds their parent's key.
     package var by: String
-    /// A JSON array: the children of all the parents.
-    package var records: String
+    /// An array: the children of all the parents.
+    package var records: JSONText
     /// The keys of all the parents.
     package var parents: [String]
     /// Keys of the parents whose children are complete here: any others in the cache were deleted upstream.
@@ -97,7 +98,7 @@ package struct PulledChildren: Sendable {
     }
 
     package init(
-        entity: String, by: String, records: String, parents: [String], complete: [String], deletes: Deletes = .all
+        entity: String, by: String, records: JSONText, parents: [String], complete: [String], deletes: Deletes = .all
     ) {
         self.entity = entity
         self.by = by

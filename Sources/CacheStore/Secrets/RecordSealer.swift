@@ -44,11 +44,11 @@ struct RecordSealer: Sendable {
     }
 
     /// Seals an array of records.
-    func seal(page: String) throws -> String {
+    func sealed(page: JSONText) throws -> JSONText {
         guard !places.isEmpty else { return page }
-        return try JSONText(parsing: page).replacing(inPage) { place, value in
+        return try page.replacing(inPage) { place, value in
             try sealer.seal(value, of: fields[place])
-        }.text
+        }
     }
 
     // MARK: Opening

@@ -47,9 +47,6 @@ package struct Entity: Sendable, Equatable {
         package var isCounted: Bool
     }
 
-    /// The most characters of a key; a pulled record with a longer one is quarantined.
-    package static let longestKey = 498
-
     package subscript(field name: String) -> Field? { fields.first { $0.name == name } }
 
     package subscript(relation name: String) -> Relation? { relations.first { $0.name == name } }

@@ -5,7 +5,7 @@ package struct ListPlan: Sendable, Equatable {
     package enum Style: Sendable, Equatable {
         /// Numbered pages, counted from `ListPlan.first`.
         case page(parameter: String, pages: Place?)
-        /// Records to skip, from 0.
+        /// Records to skip, or the number of the first record, from `ListPlan.firstOffset`.
         case offset(parameter: String)
         /// A cursor for the next page, from the response.
         case cursor(parameter: String, next: Place)
@@ -39,8 +39,12 @@ package struct ListPlan: Sendable, Equatable {
     package var pageSize: Int
     /// The number of the first page.
     package var first = 1
+    /// The offset of the first record.
+    package var firstOffset = 0
     /// Where the response says whether there are more pages.
     package var more: Place?
+    /// What stands there while there are more.
+    package var moreIs = true
     package var total: Place?
     /// Where the response has the records.
     package var records: Place

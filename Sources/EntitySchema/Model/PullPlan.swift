@@ -20,6 +20,8 @@ package struct PullPlan: Sendable, Equatable {
         /// What stands around the time: `(updated>='` and `')`.
         package var before = ""
         package var after = ""
+        /// The time that a request for everything sends, for a list that is not served without one.
+        package var from: String?
 
         /// A text that is no time is sent as it is.
         package func item(_ time: String) -> QueryItem {

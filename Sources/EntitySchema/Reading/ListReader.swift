@@ -17,9 +17,18 @@ struct ListReader {
         plan.size = plan.style == .single ? nil : try size(node.child("size"))
         plan.pageSize = try node.child("page_size")?.integer(in: 1...10_000) ?? plan.pageSize
         plan.total = try node.child("total")?.place() ?? plan.total
-        plan.first = try node.child("first")?.integer(in: 0...1) ?? 1
-        plan.more = try node.child("more")?.place()
+        let first = try node.child("first")?.integer(in: 0...1)
+        (plan.first, plan.firstOffset) = (first ?? 1, first ?? 0)
+        (plan.more, plan.moreIs) = try more(node.child("more"))
         return plan
+    }
+
+    /// A place that says true while there are more pages, or `{ at: …, is: false }`.
+    private func more(_ node: SchemaNode?) throws(SchemaError) -> (place: Place?, value: Bool) {
+        guard let node else { return (nil, true) }
+        guard node.isMapping else { return (try node.place(), true) }
+        try node.requireKeys(["at", "is"])
+        return (try node.required("at").place(), try node.required("is").boolean())
     }
 
     /// `none` sends none.
@@ -40,7 +49,7 @@ struct ListReader {
             return .page(
                 parameter: try node.child("page")?.string() ?? "page", pages: try node.child("pages")?.place())
         case "offset":
-            try keys(["offset", "more"])
+            try keys(["offset", "first", "more"])
             return .offset(parameter: try node.child("offset")?.string() ?? "offset")
         case "cursor":
             try keys(["cursor", "next", "more"])

@@ -14,7 +14,7 @@ struct SinceReader {
     /// `isInTemplate`: a template of the list names it.
     func mode(isInTemplate: Bool) throws(SchemaError) -> PullPlan.Mode {
         if isDelta { return .delta(try token(isInTemplate: isInTemplate)) }
-        try node.requireKeys(["param", "value", "format", "field", "overlap", "token", "link"])
+        try node.requireKeys(["param", "value", "format", "field", "overlap", "from", "token", "link"])
         return .since(
             parameter: try parameter(isInTemplate: isInTemplate),
             overlap: try node.child("overlap")?.duration() ?? PullPlan.defaultOverlap)
@@ -60,6 +60,7 @@ struct SinceReader {
         let name = try parameterName(isInTemplate: isInTemplate)
         var parameter = PullPlan.SinceParameter(name: name ?? "", isInTemplate: name == nil)
         if let format = node.child("format") { parameter.format = try self.format(format) }
+        if let from = node.child("from") { parameter.from = try time(from) }
         if name == nil, let value = node.child("value") {
             throw value.error("the time stands in path, query or body; write there what is around it, and remove value")
         }
@@ -70,6 +71,14 @@ struct SinceReader {
         }
         (parameter.before, parameter.after) = (parts[0], parts[1])
         return parameter
+    }
+
+    private func time(_ node: SchemaNode) throws(SchemaError) -> String {
+        let text = try node.string()
+        guard let time = Timestamp(iso8601: text) else {
+            throw node.error("\(text) is no time; expected one such as 1970-01-01T00:00:00Z")
+        }
+        return time.description
     }
 
     private func format(_ node: SchemaNode) throws(SchemaError) -> TimeFormat {

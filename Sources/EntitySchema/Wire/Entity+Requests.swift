@@ -122,9 +122,12 @@ extension Entity {
         pull.flatMap { $0.single.isServed ? path($0.single.path, of: record) : nil }
     }
 
-    /// A path with its placeholders filled from a record; nil when one of them would stay empty.
+    /// A path with its placeholders filled from a record; nil when one of them would stay empty, or would lead elsewhere:
+    /// clients and servers take `..` for the folder above also when it is escaped.
     package func path(_ template: Template, of record: JSONText) -> String? {
-        template.filled { value(of: $0, in: record).map { Self.percentEncoded($0.plain) } }
+        template.filled { name in
+            value(of: name, in: record).flatMap { Self.isStep($0.plain) ? nil : Self.percentEncoded($0.plain) }
+        }
     }
 
     /// A body without the fields that are computed locally.
@@ -148,7 +151,6 @@ extension Entity {
                 result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
             }
         }
-        // A lone "." or ".." would be a step in the path rather than a name.
-        return result == "." || result == ".." ? result.replacing(".", with: "%2E") : result
+        return result
     }
 }

@@ -46,7 +46,7 @@ package struct PageRequest: Sendable, Equatable {
     private var wirePath: String {
         switch list.style {
         case .page(let parameter, _): path(with: QueryItem(name: parameter, value: "\(page.number)"))
-        case .offset(let parameter): path(with: QueryItem(name: parameter, value: "\(offset)"))
+        case .offset(let parameter): path(with: QueryItem(name: parameter, value: "\(sentOffset)"))
         case .cursor(let parameter, _), .lastRecord(let parameter, _), .header(_, let parameter):
             path(with: position.map { QueryItem(name: parameter, value: $0) })
         // Appended to the base address, a text that does not start with a slash could be read as part of the host.
@@ -79,7 +79,9 @@ package struct PageRequest: Sendable, Equatable {
     }
 
     private var filledPath: String {
-        call?.path?.text { name in value(name).map { .string(Entity.percentEncoded($0.plain)) } } ?? path
+        call?.path?.text { name in
+            value(name).flatMap { Entity.isStep($0.plain) ? nil : .string(Entity.percentEncoded($0.plain)) }
+        } ?? path
     }
 
     private func isNamed(_ name: String?) -> Bool { name.map { call?.names($0) ?? false } ?? false }
@@ -98,7 +100,7 @@ package struct PageRequest: Sendable, Equatable {
     private func value(named name: String) -> JSONText? {
         switch name {
         case "page": .some(.integer(page.number))
-        case "offset": .some(.integer(offset))
+        case "offset": .some(.integer(sentOffset))
         case "size": .some(.integer(list.pageSize))
         case "cursor": cursor
         case "since": values.since.map(JSONText.string)
@@ -126,6 +128,9 @@ package struct PageRequest: Sendable, Equatable {
 
     /// How many records the page skips, if the list is paged by offset.
     package var offset: Int { position.flatMap { Int($0) }.map { max(0, $0) } ?? 0 }
+
+    /// The same as the upstream counts.
+    private var sentOffset: Int { offset + list.firstOffset }
 }
 
 extension PullPlan {
@@ -138,7 +143,8 @@ extension PullPlan {
         request.values = ListValues(since: since, delta: delta, now: now)
         switch mode {
         case .since(let parameter, _):
-            if !parameter.isInTemplate { request.since = since.map(parameter.item) }
+            request.values.since = since ?? parameter.from
+            if !parameter.isInTemplate { request.since = request.values.since.map(parameter.item) }
         case .delta(let token):
             request.deltaToken = token
             if case .token(let parameter?) = token.form {

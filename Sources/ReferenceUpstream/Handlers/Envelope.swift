@@ -39,7 +39,7 @@ struct Envelope: Sendable {
         default: break
         }
         if let delta { parts.append((Self.path(delta.place), .string(delta.value))) }
-        if let more = list.more { parts.append((Self.path(more), .boolean(next != nil))) }
+        if let more = list.more { parts.append((Self.path(more), .boolean((next != nil) == list.moreIs))) }
         return Self.tree(parts[...])
     }
 

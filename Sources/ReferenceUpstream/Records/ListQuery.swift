@@ -97,7 +97,7 @@ struct ListQuery {
             page = try Self.count(name, value, from: plan.first)
             isFirst = page == plan.first
         case .offset:
-            let count = try Self.count(name, value, from: 0)
+            let count = try Self.count(name, value, from: plan.firstOffset) - plan.firstOffset
             window.start = .skipping(count)
             isFirst = count == 0
         case .lastRecord: window.start = .afterKey(value)

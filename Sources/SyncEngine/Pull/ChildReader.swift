@@ -46,7 +46,7 @@ struct ChildReader {
         let records = families.flatMap { family in family.children.map { child(of: family.key, $0, by) } }
         return [
             PulledChildren(
-                entity: detail.entity, by: by, records: JSONText.array(records).text,
+                entity: detail.entity, by: by, records: .array(records),
                 parents: families.map(\.key.plain), complete: families.filter(\.isComplete).map(\.key.plain),
                 deletes: deletes)
         ]

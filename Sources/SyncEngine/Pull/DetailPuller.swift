@@ -71,7 +71,7 @@ struct DetailPuller {
     /// Writes a batch in one transaction: one for each record would cost an fsync each.
     private func write(_ batch: Batch) async throws -> [String: ChildOutcome] {
         var page = PulledPage(
-            entity: entity.name, records: JSONText.array(batch.fetched.compactMap(\.record)).text,
+            entity: entity.name, records: .array(batch.fetched.compactMap(\.record)),
             position: batch.position,
             details: batch.fetched.map { PulledPage.Detail(key: $0.parent.key, value: $0.parent.value) },
             view: fetch.isSingle ? .single : .list)

@@ -198,7 +198,7 @@ struct ListPull {
 
     private mutating func page(_ fetched: FetchedPage) -> PulledPage {
         var page = PulledPage(
-            entity: entity.name, records: fetched.page.records.text, position: fetched.position,
+            entity: entity.name, records: fetched.page.records, position: fetched.position,
             cursor: fetched.after.position == nil ? nil : cursor,
             watermark: plan.mode == .full ? nil : cursor.watermark)
         for reader in children {

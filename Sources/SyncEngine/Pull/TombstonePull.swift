@@ -144,7 +144,7 @@ struct TombstonePull {
     private func apply(_ fetched: FetchedPage, _ progress: inout Progress) async throws {
         let records = fetched.page.records.elements.map(deletion)
         var page = PulledPage(
-            entity: entity.name, records: JSONText.array(records).text, position: fetched.position)
+            entity: entity.name, records: .array(records), position: fetched.position)
         page.deletions = list.at == nil ? .once : .dated
         page.serverNow = puller.serverNow().map { $0 + .seconds(1) }
         page.tombstones = progress.allowance

@@ -104,6 +104,8 @@ extension Pusher {
         // The content is removed, with its record or without it.
         case .gone where change.content == .removal, .here where change.content == .removal:
             return .acknowledged(record: nil)
+        // The upstream says that it was deleted, and shows what is left of it.
+        case .here where change.operation == .delete && failure.status == 410: return .acknowledged(record: nil)
         case .gone: return change.operation == .delete ? .acknowledged(record: nil) : .gone(failure)
         case .settling: return .waiting(failure, at: monotonicNow() + retry.base, counted: false)
         // The record exists, so the answer is about this change: the path of its route, or a rule of the server.

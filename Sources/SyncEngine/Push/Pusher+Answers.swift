@@ -5,6 +5,46 @@ internal import Upstream
 
 /// What follows from an answer of 2xx: with the record, without it, or not recognised.
 extension Pusher {
+    /// The outcome of a change that the upstream has answered with success.
+    ///
+    /// An edit answered with another id was renamed, provided that the upstream no longer has the old id; otherwise the
+    /// answer is about another record, and the record itself shows whether the edit was applied. If not, repeating it may
+    /// make a record each time, so people have to look.
+    func outcome(
+        of answer: PushAnswer, to change: OutboxChange, _ entity: Entity
+    ) async throws -> PushOutcome {
+        guard change.operation == .update, let record = answer.record?.record,
+            let key = record[entity.key]?.plain, key != change.key, try reader.canRead(entity, change.record)
+        else { return try await acknowledgement(of: change, entity, answer) }
+        var believed = answer
+        do {
+            if let old = try await reader.record(of: entity, known: change.record),
+                old.record[entity.key]?.plain == change.key
+            {
+                guard change.isSaid(by: old.record, of: entity, change.body.members.map(\.key)) else {
+                    return .failed(answeredWithAnother(key, change))
+                }
+                believed = .record(old)
+            }
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch is UpstreamError {
+            // A record with all that was sent and a key that is new here can only be this one.
+            let isRenamed =
+                try store.remoteState(of: key, entity.name) == .unknown
+                && change.isSaid(by: record, of: entity, change.body.members.map(\.key))
+            if !isRenamed { believed = .accepted(location: nil) }
+        }
+        return try await acknowledgement(of: change, entity, believed)
+    }
+
+    private func answeredWithAnother(_ key: String, _ change: OutboxChange) -> PushFailure {
+        PushFailure(
+            kind: "unclear",
+            message: "the upstream answered with another record, \(key), and this one does not show the change: see what "
+                + "it did, correct the route in the schema if it is wrong, then retry or discard")
+    }
+
     /// The outcome of a change that the upstream has accepted.
     ///
     /// A repeat may be answered with the first answer, and an answer without a record says nothing about it, so in both
@@ -14,8 +54,13 @@ extension Pusher {
     ) async throws -> PushOutcome {
         let answered = answer.record.map { reader.withParent($0, of: entity, like: change.record) }
         let plain = PushOutcome.acknowledged(record: answered?.record, version: answered?.version)
-        if case .accepted(let location) = answer, change.operation == .create {
-            return try await created(change, entity, location)
+        if change.operation == .create {
+            if case .accepted(let location) = answer {
+                return try await created(change, entity, location.flatMap(entity.key(at:)))
+            }
+            if let answered, !change.isShown(in: answered.record, of: entity) {
+                return try await created(change, entity, like: answered)
+            }
         }
         let isUnknown = answered == nil && !change.isContentOnly
         let known = answered?.record ?? change.record
@@ -45,13 +90,37 @@ extension Pusher {
 
     // MARK: A creation without a record
 
+    /// The answer has a key and nothing of what was sent. It may be the new record's, or that of an envelope, whose `id`
+    /// counts requests: the record with this key shows which.
+    private func created(
+        _ change: OutboxChange, _ entity: Entity, like answered: RemoteRecord
+    ) async throws -> PushOutcome {
+        let plain = PushOutcome.acknowledged(record: answered.record, version: answered.version)
+        let key = answered.record[entity.key]?.plain ?? ""
+        let isKnown = try store.remoteState(of: key, entity.name) != .unknown
+        do {
+            if try reader.canRead(entity, answered.record) {
+                guard let found = try await reader.record(of: entity, known: answered.record) else { return plain }
+                let record = reader.withParent(found, of: entity, like: change.record)
+                if change.isMade(into: record.record, of: entity, isKnown: isKnown) { return acknowledged(asRead: record) }
+            } else if !isKnown {
+                return plain
+            }
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch is UpstreamError {
+            if !isKnown { return plain }
+        }
+        return try await created(change, entity, nil)
+    }
+
     /// Looks for the record where the answer says that it is, else by the schema's look-up. It is not created again
     /// while it may exist.
     private func created(
-        _ change: OutboxChange, _ entity: Entity, _ location: String?
+        _ change: OutboxChange, _ entity: Entity, _ key: String?
     ) async throws -> PushOutcome {
         do {
-            if let key = location.flatMap(entity.key) {
+            if let key {
                 let known = change.record.setting(entity.key, to: .string(key))
                 if try reader.canRead(entity, known), let found = try await reader.record(of: entity, known: known) {
                     return acknowledged(asRead: reader.withParent(found, of: entity, like: change.record))

@@ -260,30 +260,7 @@ struct Pusher {
         } catch {
             return try await settle(change, as: try await outcome(of: error, change), after: error)
         }
-        let believed = try await believed(answer, of: change, entity)
-        return try await settle(change, as: acknowledgement(of: change, entity, believed))
-    }
-
-    /// The answer to a change. An edit answered with another id was renamed, provided that the upstream no longer has
-    /// the old id; otherwise the answer is about another record, and the record itself is the answer.
-    private func believed(
-        _ answer: PushAnswer, of change: OutboxChange, _ entity: Entity
-    ) async throws -> PushAnswer {
-        guard change.operation == .update, let record = answer.record?.record,
-            let key = record[entity.key]?.plain, key != change.key, try reader.canRead(entity, change.record)
-        else { return answer }
-        do {
-            guard let old = try await reader.record(of: entity, known: change.record) else { return answer }
-            return old.record[entity.key]?.plain == change.key ? .record(old) : answer
-        } catch UpstreamError.cancelled {
-            throw CancellationError()
-        } catch is UpstreamError {
-            // A record with all that was sent and a key that is new here can only be this one.
-            let isRenamed =
-                try store.remoteState(of: key, entity.name) == .unknown
-                && change.isSaid(by: record, of: entity, change.body.members.map(\.key))
-            return isRenamed ? answer : .accepted(location: nil)
-        }
+        return try await settle(change, as: outcome(of: answer, to: change, entity))
     }
 
     @discardableResult

@@ -22,7 +22,7 @@ struct ChangeAnswer {
             guard [200, 201, 202, 204, 205].contains(response.status) else { throw unclear(nil) }
             return accepted
         }
-        guard let body = try? JSONText(unambiguous: response.text) else {
+        guard let body = try? response.unambiguousJSON else {
             guard response.isMarkup else { throw unclear(nil) }
             throw error(.barred(status: response.status, "\(call) with a web page where JSON belongs"), nil)
         }
@@ -46,7 +46,7 @@ struct ChangeAnswer {
 
     /// What the schema calls a success: with a record, if one is there.
     private var success: Meaning {
-        guard let body = try? JSONText(unambiguous: response.text),
+        guard let body = try? response.unambiguousJSON,
             let record = request.record.record(in: body, key: request.key, isInherited: request.isRecordInherited)
         else { return accepted }
         return .record(record)

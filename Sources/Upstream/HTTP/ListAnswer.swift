@@ -24,9 +24,9 @@ struct ListAnswer {
             body = try strict()
         } catch {
             numbers = NonFiniteNumbers(response.text)
-            guard case .malformed = error, let numbers, let read = try? JSONText(unambiguous: numbers.replaced) else {
-                throw error
-            }
+            guard case .malformed = error, let numbers,
+                let read = try? HTTPResponse.unambiguousJSON(numbers.replaced[...])
+            else { throw error }
             body = read
         }
         guard let records = place.value(in: body), records.kind == .array else {
@@ -41,11 +41,19 @@ struct ListAnswer {
             readable = records
             return
         }
-        let text = response.text
-        readable = .array(
+        readable = Self.readable(records, numbers, in: response.text)
+    }
+
+    /// `text` has the numbers that were replaced in `records`, at the same offsets.
+    private static func readable(
+        _ records: JSONText, _ numbers: NonFiniteNumbers, in text: ArraySlice<UInt8>
+    ) -> JSONText {
+        var offsets = numbers.offsets[...]
+        return .array(
             records.elements.map { record in
                 let range = record.bytes.startIndex..<record.bytes.endIndex
-                guard numbers.offsets.contains(where: range.contains) else { return record }
+                offsets = offsets.drop { $0 < range.lowerBound }
+                guard let next = offsets.first, range.contains(next) else { return record }
                 let start = text.startIndex
                 return .string(
                     String(decoding: text[(start + range.lowerBound)..<(start + range.upperBound)], as: UTF8.self))

@@ -19,7 +19,7 @@ struct NextPage {
     func position(
         in response: HTTPResponse, _ body: JSONText, count: Int, total: Int?, last: JSONText? = nil
     ) throws(UpstreamError) -> String? {
-        let more = request.list.more?.value(in: body)?.truth
+        let more = request.list.more?.value(in: body)?.truth.map { $0 == request.list.moreIs }
         switch request.list.style {
         case .page(_, let pages):
             return nextPage(count: count, total: total, pages: pages?.value(in: body)?.wholeNumber, more: more)

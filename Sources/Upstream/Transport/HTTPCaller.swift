@@ -83,7 +83,7 @@ struct HTTPCaller: Sendable {
     /// Throws `.barred` for a web page: a gateway or a sign-in page answered instead of the upstream.
     func json(_ response: HTTPResponse, _ path: String) throws(UpstreamError) -> JSONText {
         do {
-            return try JSONText(unambiguous: response.text)
+            return try response.unambiguousJSON
         } catch {
             guard response.isMarkup else {
                 throw .malformed("\(path) answered unusable JSON (\(error)); none of it was used")

@@ -7,6 +7,20 @@ extension HTTPResponse {
         body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
     }
 
+    /// The body as JSON in which every object names each member once.
+    ///
+    /// An answer of so many values that they would take a hundred megabytes when they are looked at is refused as a whole.
+    var unambiguousJSON: JSONText {
+        get throws(JSONError) { try Self.unambiguousJSON(text) }
+    }
+
+    static func unambiguousJSON(_ text: ArraySlice<UInt8>) throws(JSONError) -> JSONText {
+        try JSONText(unambiguous: text, atMost: mostValues)
+    }
+
+    /// A page of 10,000 records with 40 members each; a page of usual size has a twentieth of it.
+    static let mostValues = 400_000
+
     /// True when there is nothing but space.
     var isBlank: Bool { text.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) } }
 

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -33,9 +34,10 @@ struct PageApplierTests {
     @Test("records without a usable key are set aside and the others stored")
     func setsAside() async throws {
         let cache = try TestCache()
-        let page = #"[{"id":"a"},{"total":1},{"id":null},{"id":""},{"id":true},{"id":"x\u0000y"},7,null,"s",{"id":5}]"#
+        let page = #"[{"id":"a"},{"total":1},{"id":null},{"id":""},{"id":true},{"id":"x\u0000y"},7,null,"s",{"id":5}"#
+            + #",{"id":"."},{"id":".."},{"id":1.5}]"#
         let outcome = try await cache.pull("orders", page)
-        #expect(outcome.setAside == 8)
+        #expect(outcome.setAside == 11)
         #expect(outcome.written == 2)
         #expect(try cache.record("orders", "5") != nil)
     }
@@ -46,6 +48,8 @@ struct PageApplierTests {
         let longest = String(repeating: character, count: Entity.longestKey)
         let outcome = try await cache.pull("orders", #"[{"id":"\#(longest)"},{"id":"\#(longest)\#(character)"}]"#)
         #expect(outcome.setAside == 1)
+        let number = String(repeating: "7", count: Entity.longestKey)
+        #expect(try await cache.pull("orders", "[{\"id\":\(number)},{\"id\":\(number)7}]").setAside == 1)
         #expect(try cache.record("orders", longest) != nil)
     }
 

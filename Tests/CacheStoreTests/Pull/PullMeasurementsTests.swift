@@ -1,4 +1,5 @@
 import EntitySchema
+import TestSupport
 import Testing
 
 @testable import CacheStore

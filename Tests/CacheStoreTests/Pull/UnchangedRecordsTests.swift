@@ -26,7 +26,7 @@ struct UnchangedRecordsTests {
         let table = try store.table("orders")
         do {
             return try await store.change(at: TestCache.now) { context in
-                let incoming = IncomingPage(page, of: table.entity)
+                let incoming = try IncomingPage(JSONText(parsing: page), of: table.entity)
                 throw Undone(
                     outcome: try PageApplier(table: table, context: context).apply(incoming, clear: incoming, .init()))
             }
@@ -118,7 +118,8 @@ struct UnchangedRecordsTests {
             page.watermark = "2026-11-20T12:00:00.000Z"
             if dice.roll(2) == 0 { page.cursor = PullCursor(pull: PullInProgress(kind: .newest)) }
             let outcome = try await compact.store.apply(page, at: TestCache.now)
-            page.records = "[\(records.map { $0.replacing("{", with: "{ ") }.joined(separator: ","))]"
+            page.records = try JSONText(
+                parsing: "[\(records.map { $0.replacing("{", with: "{ ") }.joined(separator: ","))]")
             var other = try await spaced.store.apply(page, at: TestCache.now)
             other.known = outcome.known.sorted() == other.known.sorted() ? outcome.known : other.known
             #expect(outcome == other, "\(TestRun.note(seed)), round \(round): \(page.records)")

@@ -1,6 +1,7 @@
 import EntitySchema
 import GRDB
 import JSONText
+import TestSupport
 import Testing
 
 @testable import CacheStore

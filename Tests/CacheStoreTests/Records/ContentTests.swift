@@ -4,6 +4,7 @@ import GRDB
 import JSONText
 import SQLiteStore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CacheStore

@@ -1,6 +1,7 @@
 import EntitySchema
 import JSONText
 import SchemaDrift
+import TestSupport
 import Testing
 
 @testable import CacheStore

@@ -42,7 +42,7 @@ struct StaleRecordTests {
         do {
             return try await store.writer.write { db in
                 let context = store.context(db, at: TestCache.now)
-                let incoming = IncomingPage(page, of: table.entity)
+                let incoming = try IncomingPage(JSONText(parsing: page), of: table.entity)
                 _ = try PageApplier(table: table, context: context).apply(incoming, clear: incoming, .init())
                 var noted: [String] = []
                 while let (entity, records) = context.records.stale.take(atMost: 10) {

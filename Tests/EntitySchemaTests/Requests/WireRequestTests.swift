@@ -44,6 +44,13 @@ struct WireRequestTests {
             WireRequest.download("/x") == WireRequest(path: "/x", headers: [WireRequest.Header("Accept", "*/*")]))
     }
 
+    @Test("a value that is a step to another place is never put into a path", arguments: [".", ".."])
+    func steps(_ key: String) throws {
+        let photos = try #require(schema["photos"])
+        #expect(photos.recordRequest(of: .object(["id": .string(key)])) == nil)
+        #expect(photos.recordRequest(of: .object(["id": .string(key + "x")]))?.path == "/photos/\(key)x")
+    }
+
     private func updating(_ call: String, _ body: String, over remote: String?) throws -> String? {
         let schema = try EntitySchema(
             yaml: """

@@ -1,6 +1,7 @@
 import CacheStore
 import EntitySchema
 import JSONText
+import TestSupport
 import Testing
 
 @Suite("Conflicts over the API")

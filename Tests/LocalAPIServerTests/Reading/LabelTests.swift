@@ -1,5 +1,6 @@
 import CacheStore
 import JSONText
+import TestSupport
 import Testing
 
 @Suite("Labels of enum values")

@@ -3,6 +3,7 @@ import JSONText
 import Logging
 import SocketServer
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Revealing secrets")

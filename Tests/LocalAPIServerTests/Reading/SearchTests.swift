@@ -1,5 +1,6 @@
 import CacheStore
 import JSONText
+import TestSupport
 import Testing
 
 @Suite("Search over the API")

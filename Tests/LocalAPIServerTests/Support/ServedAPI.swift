@@ -4,6 +4,7 @@ import Foundation
 import JSONText
 import LocalAPIServer
 import SocketServer
+import TestSupport
 import Testing
 import Upstream
 

@@ -1,5 +1,6 @@
 import CacheStore
 import JSONText
+import TestSupport
 import Testing
 
 @Suite("Drift over the API")

@@ -1,5 +1,6 @@
 import JSONText
 import LocalAPI
+import TestSupport
 import Testing
 
 @testable import CacheStore

@@ -2,6 +2,7 @@ import EntitySchema
 import JSONText
 import SQLiteStore
 import SocketServer
+import TestSupport
 import Testing
 
 @testable import CacheStore

@@ -92,6 +92,18 @@ struct HostilePageTests {
         expectMalformed(await self.page(Array(#"{"data":[{"id":"1","n":nan}]}"#.utf8)))
     }
 
+    @Test("a page of so many values that they would fill the memory is refused as a whole")
+    func tooManyValues() async {
+        // The object and its list are values too.
+        let most = HTTPResponse.mostValues
+        let elements = { (count: Int, one: String) in Array(repeating: one, count: count).joined(separator: ",") }
+        for one in ["1", "NaN"] {
+            expectMalformed(await page(Array(#"{"data":[\#(elements(most, one))]}"#.utf8)), "too many values")
+        }
+        let full = await page(Array(#"{"data":[\#(elements(most - 2, "1"))]}"#.utf8))
+        #expect((try? full.get())?.count == most - 2)
+    }
+
     @Test(
         "a web page instead of a list bars and deletes nothing", arguments: ["<html></html>", " \n<?xml version='1'?>"])
     func webPage(_ body: String) async {

@@ -1,10 +1,14 @@
 package import JSONText
 
-/// A JSON body around what a change sends: `{ data: { type: orders, attributes: $fields } }`.
+/// A JSON body around what a change sends: `{ data: { type: orders, attributes: $fields } }`, or beside it:
+/// `{ <<: $fields, version: "{version}" }`.
 package indirect enum BodyTemplate: Sendable, Equatable {
     package struct Member: Sendable, Equatable {
         package var name: String
         package var value: BodyTemplate
+
+        /// What a change sends stands beside the other members, which count where both have one of a name.
+        var isSpread: Bool { name == BatchTemplate.spread && value == .fields }
     }
 
     /// `$fields` or `$record`: what the change sends, as one object.
@@ -31,9 +35,21 @@ package indirect enum BodyTemplate: Sendable, Equatable {
         case .fields: fields
         case .value: .null
         case .constant(let json): json
-        case .object(let members): .object(members: members.map { ($0.name, $0.value.enclosing(fields)) })
+        case .object(let members): .object(members: Self.enclosing(fields, members))
         case .list(let elements): .array(elements.map { $0.enclosing(fields) })
         }
+    }
+
+    private static func enclosing(_ fields: JSONText, _ members: [Member]) -> [(key: String, value: JSONText)] {
+        members.flatMap { member in
+            member.isSpread ? beside(members, fields) : [(member.name, member.value.enclosing(fields))]
+        }
+    }
+
+    /// The members that are not the form's own.
+    private static func beside(_ members: [Member], _ body: JSONText) -> [(key: String, value: JSONText)] {
+        let own = Set(members.filter { !$0.isSpread }.map(\.name))
+        return body.members.filter { !own.contains($0.key) }
     }
 
     /// The fields of the record that it has values of.
@@ -63,6 +79,9 @@ package indirect enum BodyTemplate: Sendable, Equatable {
         case .value, .constant: return nil
         case .object(let members):
             guard let place = members.first(where: { $0.value.fieldsCount > 0 }) else { return nil }
+            guard !place.isSpread else {
+                return body.kind == .object ? .some(.object(members: Self.beside(members, body))) : .none
+            }
             return body[place.name].flatMap(place.value.fields)
         case .list(let elements):
             let given = body.elements

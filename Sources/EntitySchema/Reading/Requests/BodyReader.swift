@@ -39,7 +39,9 @@ struct BodyReader {
         let members = try node.members()
         guard let slot = members.first(where: { isSlot($0.name) }) else { return nil }
         guard members.count == 1 else {
-            throw slot.value.error("nothing can stand beside \(slot.name); move the others into it, or around it")
+            throw slot.value.error(
+                "nothing can stand beside \(slot.name) like this; to put the fields beside others, write "
+                    + "\(BatchTemplate.spread): \(slot.name), or \(BatchTemplate.spread): { \(slot.name): { … } }")
         }
         return slot.value
     }
@@ -104,7 +106,11 @@ struct BodyReader {
             if try Self.slot(at: node) != nil { return .fields }
             var members: [BodyTemplate.Member] = []
             for (name, value) in try node.members() {
-                members.append(BodyTemplate.Member(name: name, value: try template(value)))
+                let member = BodyTemplate.Member(name: name, value: try template(value))
+                guard name != BatchTemplate.spread || member.isSpread else {
+                    throw value.error("only \(Self.fields) or \(Self.record) can stand after \(name)")
+                }
+                members.append(member)
             }
             return .object(members)
         }
