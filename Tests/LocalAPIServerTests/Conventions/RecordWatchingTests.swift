@@ -3,7 +3,7 @@ import JSONText
 import SQLiteStore
 import Testing
 
-@Suite("Waiting for another version of a record")
+@Suite("Waiting for another version of a record", .serialized)
 struct RecordWatchingTests {
     /// Calls for order `a` with its present tag.
     private func wait(_ api: TestAPI, seconds: Int = 30, query: String = "") async throws -> TestAPI.Answer {
