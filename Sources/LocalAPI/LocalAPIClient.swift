@@ -53,12 +53,12 @@ package struct LocalAPIClient: Sendable {
     private func send(
         _ method: String, _ path: String, _ query: Query, body: JSONText?
     ) async throws(LocalAPIError) -> Answer {
-        var request = LocalAPIRequest(method: method, target: path + Self.encoded(query), body: body)
+        var request = LocalAPIRequest(
+            method: method, target: path + Self.encoded(query), body: body.map { Array($0.bytes) })
         request.headers.append(("Accept", "application/json"))
         // The daemon refuses a write of any other type, even one without a body, to keep web pages out.
         if method != "GET" { request.headers.append(("Content-Type", "application/json")) }
-        if let token { request.headers.append(("Authorization", "Bearer \(token)")) }
-        let response = try await transport(request)
+        let response = try await answer(to: request)
         let body = response.body.isEmpty ? nil : try? JSONText(response.body)
         guard (200..<300).contains(response.status) else {
             if let problem = body.flatMap({ LocalAPIProblem($0, status: response.status) }) { throw .problem(problem) }
@@ -68,6 +68,13 @@ package struct LocalAPIClient: Sendable {
             throw .unexpected("\(method) \(path) answered something that is not JSON; is this the daemon?")
         }
         return Answer(status: response.status, body: body, location: response.location)
+    }
+
+    /// Any request, with the token: the answer as it is, whatever its status.
+    package func answer(to request: LocalAPIRequest) async throws(LocalAPIError) -> LocalAPIResponse {
+        var request = request
+        if let token { request.headers.append(("Authorization", "Bearer \(token)")) }
+        return try await transport(request)
     }
 
     private static func encoded(_ query: Query) -> String {
@@ -82,7 +89,16 @@ package struct LocalAPIRequest: Sendable {
     /// Path and query, encoded.
     package var target: String
     package var headers: [(name: String, value: String)] = []
-    package var body: JSONText?
+    package var body: [UInt8]?
+
+    package init(
+        method: String, target: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil
+    ) {
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.body = body
+    }
 }
 
 package struct LocalAPIResponse: Sendable, Equatable {

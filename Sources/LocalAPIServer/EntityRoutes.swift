@@ -26,7 +26,7 @@ struct EntityRoutes {
             OpenAPIOperation(
                 "One record of \(entity.name)",
                 parameters: EntityParameters(schema: schema, entity: entity).ofOne
-                    + ["labels", "server", "refresh", "cache_control", "if_none_match"],
+                    + ["labels", "server", "refresh", "cache_control", "if_none_match", "prefer_wait"],
                 answers: [(200, .json(RecordSchemas.record(entity))), (304, .nothing)], problems: [404, 502, 504])
         ) { [entity] handlers, request, id in
             if let secrets = try handlers.revealed(entity, id, request) { return secrets }
@@ -44,7 +44,8 @@ struct EntityRoutes {
             "PUT", .record,
             OpenAPIOperation(
                 "Creates the record under this key, or makes it what the body says",
-                parameters: Self.writeParameters + ["if_match"], body: RecordSchemas.new(entity, without: entity.key),
+                parameters: Self.writeParameters + Self.conditions,
+                body: RecordSchemas.new(entity, without: entity.key),
                 answers: [200, 201, 202].map { ($0, .json(RecordSchemas.record(entity))) },
                 problems: [405, 409, 410, 412, 422])
         ) { [entity] handlers, request, id in try await handlers.replace(entity, id, request) }
@@ -62,7 +63,7 @@ struct EntityRoutes {
                 "PATCH", .record,
                 OpenAPIOperation(
                     "Changes the given fields; null sets null",
-                    parameters: Self.writeParameters + ["if_match"], body: RecordSchemas.changes(entity),
+                    parameters: Self.writeParameters + Self.conditions, body: RecordSchemas.changes(entity),
                     takesMergePatch: true,
                     answers: [200, 202].map { ($0, .json(RecordSchemas.record(entity))) },
                     problems: [404, 405, 409, 410, 412, 422])
@@ -72,7 +73,7 @@ struct EntityRoutes {
                 "DELETE", .record,
                 OpenAPIOperation(
                     "Deletes the record locally at once and queues its deletion",
-                    parameters: Self.writeParameters + ["if_match"],
+                    parameters: Self.writeParameters + Self.conditions,
                     answers: [(204, .nothing), (202, .json("Pushing"))], problems: [404, 405, 409, 410, 412, 422])
             ) { [entity] handlers, request, id in try await handlers.delete(entity, id, request) }
         }
@@ -98,8 +99,8 @@ struct EntityRoutes {
                 route(
                     "DELETE", .content,
                     OpenAPIOperation(
-                        "Deletes the content locally at once and queues its deletion", answers: [(204, .nothing)],
-                        problems: [404, 405, 422])
+                        "Deletes the content locally at once and queues its deletion", parameters: Self.conditions,
+                        answers: [(204, .nothing)], problems: [404, 405, 412, 422])
                 ) { [entity] handlers, request, id in try await handlers.deleteContent(of: entity, id, request) })
         }
         return routes
@@ -129,8 +130,8 @@ struct EntityRoutes {
         var route = route(
             "PUT", .content,
             OpenAPIOperation(
-                "Replaces the content and queues its upload", bodyTypes: plan.types,
-                answers: [(200, .json(RecordSchemas.record(entity)))], problems: [404, 405, 409, 413, 415, 422])
+                "Replaces the content and queues its upload", parameters: Self.conditions, bodyTypes: plan.types,
+                answers: [(200, .json(RecordSchemas.record(entity)))], problems: [404, 405, 409, 412, 413, 415, 422])
         ) { [entity] handlers, request, id in try await handlers.putContent(of: entity, id, request) }
         route.streamLimit = plan.maximumSize
         return route
@@ -188,6 +189,8 @@ struct EntityRoutes {
         ["limit", "cursor", "sync", "count", "labels", "if_none_match"] + (entity.isSearched ? ["q"] : [])
             + EntityParameters(schema: schema, entity: entity).ofLists
     }
+
+    private static let conditions = ["if_match", "if_none_match_of_write"]
 
     private static let writeParameters = ["wait_for_push", "timeout", "idempotency_key"]
 }

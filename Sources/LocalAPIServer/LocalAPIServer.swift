@@ -16,20 +16,24 @@ package struct LocalAPIServer: Sendable {
     let router: Router
     private let callers: CallerGuard
     private let refusals: RefusalLog
+    private let ids: RequestIDs
 
     package init(
         schema: EntitySchema, store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: About,
         calendar: DashboardCalendar = .utc, metrics: Metrics = Metrics(uptime: { .zero }),
         now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration> = ContinuousClock(),
-        streamLimit: Int = 64, thumbnailer: Thumbnailer? = nil, log: Logger
+        streamLimit: Int = 64, thumbnailer: Thumbnailer? = nil,
+        ids: RequestIDs = RequestIDs(start: .random(in: .min ... .max)), log: Logger
     ) {
         self.callers = callers
+        self.ids = ids
         refusals = RefusalLog(metrics: metrics, log: log)
         let table = RouteTable(schema)
         router = Router(table, schema)
         handlers = Handlers(
             schema: schema, store: store, engine: engine, about: about, now: now, clock: clock,
-            streams: StreamLimit(streamLimit), calendar: calendar, metrics: metrics, thumbnailer: thumbnailer,
+            streams: StreamLimit(streamLimit), waiting: StreamLimit(streamLimit), calendar: calendar, metrics: metrics,
+            thumbnailer: thumbnailer,
             calls: table.calls, log: log)
     }
 
@@ -38,7 +42,8 @@ package struct LocalAPIServer: Sendable {
         let metrics = handlers.metrics
         let start = metrics.uptime()
         var label = RouteLabels.other
-        let response = AnswerHeaders.complete(await respond(to: request, &label))
+        let request = named(request)
+        let response = AnswerHeaders.complete(await respond(to: request, &label), to: request)
         metrics.record(
             route: label, method: request.method, status: response.status, duration: metrics.uptime() - start)
         return response
@@ -57,8 +62,9 @@ package struct LocalAPIServer: Sendable {
             try callers.checkHead(request, isOpen: router.isOpen(request.path))
             return nil
         } catch {
+            let request = named(request)
             note(error, request)
-            let response = AnswerHeaders.complete(error.response)
+            let response = AnswerHeaders.complete(error.response(to: request), to: request)
             handlers.metrics.record(
                 route: RouteLabels.other, method: request.method, status: response.status, duration: .zero)
             return response
@@ -83,8 +89,14 @@ package struct LocalAPIServer: Sendable {
             return try await answer(request, route, match.id)
         } catch {
             note(error, request)
-            return error.response
+            return error.explainingPlus(in: request).response(to: request)
         }
+    }
+
+    private func named(_ request: Request) -> Request {
+        var request = request
+        request.id = ids.id(of: request)
+        return request
     }
 
     private func note(_ problem: Problem, _ request: Request) {
@@ -93,18 +105,23 @@ package struct LocalAPIServer: Sendable {
 
     private func answer(_ request: Request, _ route: Route, _ id: String) async throws(Problem) -> Response {
         do {
-            return try await route.handler(handlers, request, id)
+            let response = try await route.handler(handlers, request, id)
+            if route.isRead { try EntityTag.requireMatch(response.tag, of: request) }
+            return response
         } catch let problem as Problem {
             throw problem
         } catch CacheError.notCached(let entity, let key) {
             throw await handlers.missing(entity, key)
         } catch let error as CacheError {
             if case .failed(let message) = error {
-                handlers.log.error("a request failed", metadata: ["error": "\(message)"])
+                handlers.log.error(
+                    "a request failed", metadata: ["error": "\(message)", "request_id": "\(request.id)"])
             }
             throw Problem(error)
         } catch {
-            handlers.log.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
+            handlers.log.error(
+                "a request failed",
+                metadata: ["path": "\(request.path)", "error": "\(error)", "request_id": "\(request.id)"])
             throw .unavailable("the request could not be answered right now; see the daemon's log")
         }
     }
@@ -123,7 +140,7 @@ package struct LocalAPIServer: Sendable {
     /// Why there is no route at an address.
     private func nothing(at segments: [String], of path: String) -> Problem {
         guard segments[0] == "v1", (2...4).contains(segments.count) else {
-            return Problem(.noSuchAddress, "there is nothing at \(path.prefix(200)); start with GET /v1/status")
+            return Problem(.noSuchAddress, "there is nothing at \(path.prefix(200)); start with GET /v1")
         }
         do throws(Problem) {
             let entity = try handlers.entity(segments[1])

@@ -29,6 +29,8 @@ struct Route: Sendable {
     /// Whether the OpenAPI document includes the call.
     var isDocumented = true
     var operation: OpenAPIOperation
+    /// The name of the call; `RouteTable` sets it.
+    var name = ""
     /// What a request may have; `RouteTable` sets it, from the operation.
     var shape = RequestShape(parameters: [], takesBody: false)
     var handler: Handler
@@ -45,8 +47,11 @@ struct Route: Sendable {
 
     /// The call as the OpenAPI document describes it.
     var call: OpenAPICall {
-        OpenAPICall(method: method, path: path, isOpen: access == .anyone, operation: operation)
+        OpenAPICall(method: method, path: path, isOpen: access == .anyone, operation: operation, id: name)
     }
+
+    /// Whether it only reads, so that every condition is one of its answer (RFC 9110, 13.2.1).
+    var isRead: Bool { method == "GET" }
 
     /// The segments of the path, without the empty one before its first slash.
     var segments: [String] {

@@ -16,9 +16,12 @@ struct RouteTable: Sendable {
             + Self.reminders
             + [Self.dashboard(isDocumented: schema.dashboard != nil)]
             + schema.entities.flatMap { EntityRoutes(schema: schema, entity: $0).all }
+        var operationNames = OperationNames()
         self.routes = routes.map { route in
             var route = route
+            route.name = operationNames.name(of: route)
             route.shape = route.operation.shape(names)
+            route.shape.checksConditions = route.isRead || route.operation.parameters.contains("if_match")
             return route
         }
     }
@@ -60,6 +63,12 @@ struct RouteTable: Sendable {
     // MARK: The schema
 
     private static let schema: [Route] = [
+        .fixed(
+            "GET", .index,
+            OpenAPIOperation(
+                "What there is: entities, calls, this description and the manual", parameters: ["if_none_match"],
+                answers: [(200, .json("Index")), (304, .nothing)])
+        ) { handlers, request, _ in try handlers.index(request) },
         .fixed(
             "GET", .schema,
             OpenAPIOperation(

@@ -74,6 +74,9 @@ extension Router {
             if methods.contains("PATCH") {
                 headers.append(("Accept-Patch", entity == nil ? PatchFormat.json : PatchFormat.ofRecords))
             }
+            if let post = routes.first(where: { $0.method == "POST" }), post.shape.takesBody {
+                headers.append(("Accept-Post", PatchFormat.json))
+            }
             return Response(status: 204, headers: headers)
         }
 

@@ -35,6 +35,7 @@ actor Connection: EventSource {
     private var isDraining = false
     private var streamFailed = false
     private var hasAnswered = false
+    private var isUnchunked = false  // for HTTP/1.0
     /// What was wrong with the streamed body of the current request.
     private var refusal: Refusal?
     /// What it holds of the budget for bodies.
@@ -212,6 +213,7 @@ actor Connection: EventSource {
         if answer.ending == .unanswered { throw Gone() }
         // The rest of an unread body would be parsed as the next request.
         let keepsAlive = message.keepsAlive && !isDraining && !parser.isWithinBody
+        isUnchunked = message.isOld
         let (head, response) = try written(answer, closes: !keepsAlive)
         phase = keepsAlive ? .handling : .closing
         hasAnswered = true
@@ -232,7 +234,7 @@ actor Connection: EventSource {
 
     /// The response and its head; a response that is not valid HTTP becomes a 500.
     private func written(_ response: Response, closes: Bool) throws(Gone) -> (head: [UInt8], Response) {
-        if let head = context.writer.head(of: response, closes: closes) { return (head, response) }
+        if let head = context.writer.head(of: response, closes: closes, isOld: isUnchunked) { return (head, response) }
         let broken = ResponseWriter.problem(.brokenResponse)
         if let head = context.writer.head(of: broken, closes: closes) { return (head, broken) }
         throw Gone()
@@ -247,7 +249,7 @@ actor Connection: EventSource {
         if isDraining { task?.cancel() }
         await produce { [self] piece in try await writeChunk(piece) }
         guard !streamFailed, !Task.isCancelled else { throw Gone() }
-        try await send([UInt8]("0\r\n\r\n".utf8))
+        if !isUnchunked { try await send([UInt8]("0\r\n\r\n".utf8)) }
     }
 
     private func writeChunk(_ piece: [UInt8]) async throws {
@@ -255,6 +257,7 @@ actor Connection: EventSource {
         guard !piece.isEmpty else { return }  // an empty chunk would end the stream
         do {
             try Task.checkCancellation()
+            if isUnchunked { return try await send(piece) }
             try await send(ResponseWriter.chunkHead(size: piece.count), piece, [0x0D, 0x0A])
         } catch {
             streamFailed = true

@@ -19,7 +19,7 @@ struct RepairminderSync: AsyncParsableCommand {
             DriftCommand.self, DashboardCommand.self, RemindersCommand.self,
             WatchCommand.self, EventsCommand.self, HistoryCommand.self,
             SearchCommand.self, ExportCommand.self,
-            ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self,
+            ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self, APICommand.self,
             CheckConfigCommand.self, DoctorCommand.self, BackupCommand.self, RestoreCommand.self,
             ImportMirrorCommand.self, ThumbnailCommand.self,
         ])

@@ -26,33 +26,35 @@ package struct ContentStatus: Sendable, Equatable {
 extension CacheStore {
     /// Nil when there is no such record or its entity has no content.
     package func contentStatus(of key: String, _ entity: String) throws -> ContentStatus? {
+        try snapshot { try contentStatus(of: key, entity, $0) }
+    }
+
+    func contentStatus(of key: String, _ entity: String, _ db: Database) throws -> ContentStatus? {
         let table = try table(entity)
         guard let plan = table.entity.content else { return nil }
-        return try snapshot { db in
-            let key = try KeyAlias.current(of: key, entity, db)
-            guard let record = try RecordRow(table: table, db: db).load(key), !record.deleted else { return nil }
-            let row = try Row.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT _content, _content_address, (
-                          SELECT content FROM sync_outbox
-                          WHERE entity = ?2 AND record_key = _key AND content IS NOT NULL ORDER BY id DESC LIMIT 1) AS queued
-                        FROM \(table.name) WHERE _key = ?1
-                        """),
-                arguments: [key, entity])
-            let document = sealers[entity].withoutSealed(record.document)
-            let queued: String? = row?["queued"]
-            let kept: String? = row?["_content"]
-            let sha256 = queued ?? kept
-            let address = table.entity.contentAddress(
-                of: try FarValues(schema: schema, db: db).added(to: document, of: table.entity))
-            let known: String? = row?["_content_address"]
-            return ContentStatus(
-                key: key, record: document, here: try sha256.flatMap(ContentTable(db: db).content),
-                usedAt: try sha256.flatMap { try usedAt($0, db) }, isQueued: queued != nil,
-                address: address?.isEmpty == true ? nil : address,
-                isOutdated: queued == nil && kept != nil && plan.mayMove && known != address)
-        }
+        let key = try KeyAlias.current(of: key, entity, db)
+        guard let record = try RecordRow(table: table, db: db).load(key), !record.deleted else { return nil }
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT _content, _content_address, (
+                      SELECT content FROM sync_outbox
+                      WHERE entity = ?2 AND record_key = _key AND content IS NOT NULL ORDER BY id DESC LIMIT 1) AS queued
+                    FROM \(table.name) WHERE _key = ?1
+                    """),
+            arguments: [key, entity])
+        let document = sealers[entity].withoutSealed(record.document)
+        let queued: String? = row?["queued"]
+        let kept: String? = row?["_content"]
+        let sha256 = queued ?? kept
+        let address = table.entity.contentAddress(
+            of: try FarValues(schema: schema, db: db).added(to: document, of: table.entity))
+        let known: String? = row?["_content_address"]
+        return ContentStatus(
+            key: key, record: document, here: try sha256.flatMap(ContentTable(db: db).content),
+            usedAt: try sha256.flatMap { try usedAt($0, db) }, isQueued: queued != nil,
+            address: address?.isEmpty == true ? nil : address,
+            isOutdated: queued == nil && kept != nil && plan.mayMove && known != address)
     }
 
     private func usedAt(_ sha256: String, _ db: Database) throws -> Timestamp? {

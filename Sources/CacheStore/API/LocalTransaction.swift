@@ -106,6 +106,11 @@ package struct LocalTransaction {
         }
     }
 
+    /// As `CacheStore.contentStatus(of:_:)`, within this transaction.
+    package func contentStatus(of key: String, _ entity: String) throws -> ContentStatus? {
+        try store.contentStatus(of: key, entity, db)
+    }
+
     package func pendingChange(_ id: Int64) throws -> JSONText { try store.pendingChange(id, db) }
 
     package func conflict(_ id: Int64) throws -> JSONText { try store.conflict(id, db) }

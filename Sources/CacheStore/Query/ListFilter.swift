@@ -51,7 +51,8 @@ struct ListFilter {
         let column = table.sql(for: field.name)
         if filter.comparison == .null {
             guard let wantsNull = ["true": true, "false": false][filter.values.first ?? ""] else {
-                throw CacheError.badQuery(field: "\(field.name).null", message: "expected true or false")
+                throw CacheError.badQuery(
+                    field: "\(field.name).null", message: BooleanText.expectation(filter.values.first ?? ""))
             }
             // An index cannot look up null in a key; a key is never null, and never empty either.
             let isNull = column == "_key" ? "_key = ''" : "\(column) IS NULL"
@@ -182,8 +183,8 @@ struct ListFilter {
             if let number = Self.number(text) { return number }
             throw CacheError.badQuery(field: field.name, message: "expected a number, got \(text)")
         case .boolean:
-            guard let value = ["true": 1, "false": 0, "1": 1, "0": 0][text] else {
-                throw CacheError.badQuery(field: field.name, message: "expected true or false, got \(text)")
+            guard let value = ["true": 1, "false": 0][text] else {
+                throw CacheError.badQuery(field: field.name, message: BooleanText.expectation(text))
             }
             return value.databaseValue
         case .time:

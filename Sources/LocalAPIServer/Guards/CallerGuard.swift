@@ -92,7 +92,10 @@ package struct CallerGuard: Sendable {
     /// Stops DNS rebinding: a foreign name that resolves to this machine is refused.
     private func requireOwnHost(_ request: Request) throws(Problem) {
         if isRemoteAllowed { return }
-        guard let host = request.headers[single: "Host"], Self.ownHosts.contains(Self.name(of: host)) else {
+        guard let host = request.headers[single: "Host"] else {
+            throw forbidden("the request has no Host field; send Host: localhost", .otherHost)
+        }
+        guard Self.ownHosts.contains(Self.name(of: host)) else {
             throw forbidden("the Host field names another machine; call localhost, 127.0.0.1 or [::1]", .otherHost)
         }
     }

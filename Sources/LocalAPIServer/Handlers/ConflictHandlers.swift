@@ -15,7 +15,9 @@ extension Handlers {
         let document = JSONText.object([
             "data": .array(conflicts), "next": .string(next.map { String($0) }),
         ])
-        return .json(200, Array(document.bytes))
+        var response = Response.json(200, Array(document.bytes))
+        NextLink.add(next.map { String($0) }, to: &response, of: request)
+        return response
     }
 
     func conflict(_ id: String) throws -> Response {

@@ -56,7 +56,7 @@ extension Handlers {
         let tag = "\"\(kept.content.sha256)-\(size)\""
         var response = Response(status: 304)
         if !EntityTag.isKnown(tag, to: request) {
-            let file = try await thumbnail(of: kept, size: size)
+            let file = try await thumbnail(of: kept, size: size, in: request.id)
             response = Self.answer(200, file, 0..<file.size)
             response.headers.append(("Content-Type", kind.thumbnailKind.mediaType))
         }
@@ -65,7 +65,7 @@ extension Handlers {
     }
 
     /// Makes a thumbnail on first use and stores it beside the content.
-    private func thumbnail(of kept: Kept, size: Int) async throws -> ContentFile {
+    private func thumbnail(of kept: Kept, size: Int, in id: String) async throws -> ContentFile {
         let name = kept.content.sha256
         guard let contents = engine.contents, let thumbnailer else {
             throw Problem.unavailable("thumbnails are not available")
@@ -80,7 +80,7 @@ extension Handlers {
             case .problem(.tooLarge): throw Problem.noThumbnail("making it exceeds the limit of memory or time")
             case .busy: throw Problem.unavailable("too many thumbnails are being made")
             case .failed(let message):
-                log.error("a thumbnail could not be made", metadata: ["error": "\(message)"])
+                log.error("a thumbnail could not be made", metadata: ["error": "\(message)", "request_id": "\(id)"])
                 throw Problem.unavailable("a thumbnail could not be made right now; the daemon's log says why")
             }
         }
@@ -181,7 +181,7 @@ extension Handlers {
             let type = try draft.type(saidToBe: request.headers[single: "Content-Type"], among: plan.types)
             let content = try await contents.finish(draft, type: type)
             return try await setContent(
-                content, of: entity, key, install: { try contents.install(draft, as: content.sha256) }
+                content, of: entity, key, request, install: { try contents.install(draft, as: content.sha256) }
             ) {
                 .record(try Self.shown(entity, key, $0))
             }
@@ -191,7 +191,7 @@ extension Handlers {
     }
 
     func deleteContent(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        return try await setContent(nil, of: entity, key) { _ in .done }
+        return try await setContent(nil, of: entity, key, request) { _ in .done }
     }
 
     private static func next(of stream: BodyStream) async throws -> [UInt8]? {
@@ -203,11 +203,13 @@ extension Handlers {
     }
 
     private func setContent(
-        _ content: Content?, of entity: Entity, _ key: String,
+        _ content: Content?, of entity: Entity, _ key: String, _ request: Request,
         install: @escaping @Sendable () throws -> Void = {},
         result: @escaping @Sendable (LocalTransaction) throws -> WriteResult
     ) async throws -> Response {
         let result = try await store.write(at: now(), clockOffset: clockOffset) { transaction in
+            let present = try transaction.contentStatus(of: key, entity.name)?.here
+            try WriteConditions.check(content: present.map { "\"\($0.sha256)\"" }, of: request)
             try transaction.setContent(entity.name, key: key, content, install: install)
             return try result(transaction)
         }

@@ -17,6 +17,8 @@ struct Handlers: Sendable {
     /// Measures how long callers wait.
     let clock: any Clock<Duration>
     let streams: StreamLimit
+    /// Callers that wait for the next version of a record.
+    let waiting: StreamLimit
     /// The time zone of the dashboard's days.
     let calendar: DashboardCalendar
     let metrics: Metrics

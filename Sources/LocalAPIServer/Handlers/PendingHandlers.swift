@@ -18,7 +18,9 @@ extension Handlers {
     func pending(_ request: Request) throws -> Response {
         let (changes, next) = try store.pending(QueryParameters(request).pendingQuery())
         let document = JSONText.object(["data": .array(changes), "next": .string(next)])
-        return .json(200, Array(document.bytes))
+        var response = Response.json(200, Array(document.bytes))
+        NextLink.add(next, to: &response, of: request)
+        return response
     }
 
     func pendingChange(_ id: String) throws -> Response {

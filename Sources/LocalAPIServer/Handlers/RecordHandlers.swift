@@ -65,31 +65,32 @@ extension Handlers {
 
     func update(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let body = try object(request)
-        let expected = try EntityTag.expected(by: request)
+        let conditions = try WriteConditions(request)
         let merging = PatchFormat.isMergePatch(request)
         return try await change(.update, of: entity, request) { transaction in
-            try transaction.update(entity.name, key: key, body, merging: merging, expecting: expected)
+            try conditions.check(entity, key, transaction)
+            try transaction.update(entity.name, key: key, body, merging: merging, expecting: conditions.expected)
             return (key, .record(try Self.shown(entity, key, transaction)))
         }
     }
 
     func replace(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let body = try object(request)
-        let expected = try EntityTag.expected(by: request)
-        // RFC 9110, 13.1.1: `*` asks for any version, but for one.
-        let mustExist = !request.headers[all: "If-Match"].isEmpty
+        let conditions = try WriteConditions(request)
         return try await change(.update, of: entity, request) { transaction in
+            try conditions.check(entity, key, transaction)
             let isNew = try transaction.replace(
-                entity.name, key: key, body, expecting: expected, mustExist: mustExist)
+                entity.name, key: key, body, expecting: conditions.expected, mustExist: conditions.mustExist)
             let shown = try Self.shown(entity, key, transaction)
             return (key, isNew ? .created(shown, entity: entity.name, key: key) : .record(shown))
         }
     }
 
     func delete(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        let expected = try EntityTag.expected(by: request)
+        let conditions = try WriteConditions(request)
         return try await change(.delete, of: entity, request) { transaction in
-            try transaction.delete(entity.name, key: key, expecting: expected)
+            try conditions.check(entity, key, transaction)
+            try transaction.delete(entity.name, key: key, expecting: conditions.expected)
             return (key, .done)
         }
     }

@@ -7,18 +7,21 @@ internal import SyncEngine
 /// Reading records: from the cache, or through it from the upstream if the cache has none or the caller asks.
 extension Handlers {
     /// One record; `refresh=true` asks the upstream first and `refresh=false` never, `include=` adds related records,
-    /// `labels=true` the labels of enum values, `server=true` the upstream's values of pending fields.
-    func get(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+    /// `labels=true` the labels of enum values, `server=true` the upstream's values of pending fields. With `fromCache` the
+    /// upstream is not asked, whatever the request says.
+    func read(
+        _ entity: Entity, _ key: String, _ request: Request, fromCache: Bool = false
+    ) async throws -> Response {
         var include: [Inclusion] = []
         var (labels, server) = (false, false)
-        var freshness = Freshness.cachedFirst
+        var freshness = fromCache ? Freshness.cachedOnly : .cachedFirst
         var outcome: RefreshOutcome?
         if request.query != nil {
             let parameters = try QueryParameters(request)
             include = try parameters.inclusions(of: entity, in: schema)
             labels = try parameters.flag("labels")
             server = try parameters.flag("server")
-            freshness = try Freshness(parameters, request)
+            if !fromCache { freshness = try Freshness(parameters, request) }
             if freshness == .upstreamFirst {
                 outcome = await engine.refresh(entity, key: key)
                 if outcome == .absent { throw await missing("\(entity.name)/\(key)", outcome) }
@@ -71,6 +74,7 @@ extension Handlers {
         if !page.isComplete { bytes += Array(",\"complete\":false".utf8) }
         bytes.append(UInt8(ascii: "}"))
         var response = Response.tagged(bytes, for: request)
+        NextLink.add(page.next, to: &response, of: request)
         if !page.unindexed.isEmpty {
             let fields = page.unindexed.joined(separator: ", ")
             let milliseconds = now().since(begun).components
@@ -89,6 +93,8 @@ extension Handlers {
         let document = JSONText.object([
             "data": .array(entries), "next": .string(next.map { String($0) }),
         ])
-        return .json(200, Array(document.bytes))
+        var response = Response.json(200, Array(document.bytes))
+        NextLink.add(next.map { String($0) }, to: &response, of: request)
+        return response
     }
 }

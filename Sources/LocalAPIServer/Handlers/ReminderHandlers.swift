@@ -11,11 +11,11 @@ extension Handlers {
         let limit = try parameters.integer("limit", in: 1...1000, else: 50)
         let (reminders, next) = try store.reminders(
             in: try parameters.reminderStates(), after: try parameters.reminderPlace(), limit: limit)
-        let document = JSONText.object([
-            "data": .array(reminders.map(\.document)),
-            "next": .string(next.map { "\($0.dueAt.milliseconds)_\($0.id)" }),
-        ])
-        return .json(200, Array(document.bytes))
+        let cursor = next.map { "\($0.dueAt.milliseconds)_\($0.id)" }
+        let document = JSONText.object(["data": .array(reminders.map(\.document)), "next": .string(cursor)])
+        var response = Response.json(200, Array(document.bytes))
+        NextLink.add(cursor, to: &response, of: request)
+        return response
     }
 
     func reminder(_ id: String) throws -> Response {

@@ -1,6 +1,7 @@
 internal import CacheStore
 internal import JSONText
 internal import SocketServer
+internal import Synchronization
 
 /// Writes that a caller can repeat when it does not know the outcome of the first.
 extension Handlers {
@@ -11,7 +12,7 @@ extension Handlers {
     func write(
         _ request: Request, _ body: @escaping @Sendable (LocalTransaction) throws -> WriteResult
     ) async throws -> Response {
-        try await writeOnce(request) { try Written(result: body($0)) }.result.response
+        try await writeOnce(request) { try Written(result: body($0)) }.response
     }
 
     func writeOnce(
@@ -24,9 +25,13 @@ extension Handlers {
         // The same bytes mean something else as another patch.
         if PatchFormat.isMergePatch(request) { target += PatchFormat.mergePatch + "\n" }
         let call = RepeatableCall(key: key.text, request: Array(target.utf8) + request.body)
+        let hasRun = Mutex(false)
         let stored = try await store.write(once: call, at: now(), clockOffset: clockOffset) { transaction in
-            try body(transaction).stored.text
+            hasRun.withLock { $0 = true }
+            return try body(transaction).stored.text
         }
-        return try Written(stored: JSONText(parsing: stored))
+        var written = try Written(stored: JSONText(parsing: stored))
+        written.isRepeated = !hasRun.withLock { $0 }
+        return written
     }
 }

@@ -29,6 +29,7 @@ extension Handlers {
             metadata: [
                 "entity": "\(entity.name)", "id": "\(record[entity.key]?.plain ?? key)",
                 "fields": "\(secrets.map(\.key).joined(separator: ","))", "caller": "\(request.sender)",
+                "request_id": "\(request.id)",
             ])
         let members = record.members.filter { $0.key != "_sync" } + secrets
         let sync = record.members.filter { $0.key == "_sync" }

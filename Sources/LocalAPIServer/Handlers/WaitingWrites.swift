@@ -27,9 +27,9 @@ extension Handlers {
             return Written(result: result, queued: queued)
         }
         engine.noteLocalWrite()
-        guard let wait, let queued = written.queued else { return written.result.response }
+        guard let wait, let queued = written.queued else { return written.response }
         let progress = try await within(wait.limit) { try await outcome(of: queued) }
-        var response = try answer(written.result, entity, queued, progress)
+        var response = try written.noting(answer(written.result, entity, queued, progress))
         if let applied = wait.preference { response.headers.append(("Preference-Applied", applied)) }
         return response
     }
@@ -55,6 +55,7 @@ extension Handlers {
         var response: Response
         if progress != .confirmed {
             response = .json(202, Array(unconfirmed(record, entity, queued, progress).bytes))
+            if let shown { response.headers.append(("ETag", EntityTag.text(of: shown.version))) }
         } else if let shown {
             response = .record(written.status, shown)
         } else {

@@ -50,6 +50,18 @@ enum WriteResult: Sendable {
 struct Written: Sendable {
     var result: WriteResult
     var queued: QueuedWrite?
+    /// The request was done before, and this is what it left then.
+    var isRepeated = false
+
+    var response: Response { noting(result.response) }
+
+    /// The answer with `Idempotent-Replayed`, if that is what it is.
+    func noting(_ response: Response) -> Response {
+        guard isRepeated else { return response }
+        var response = response
+        response.headers.append(("Idempotent-Replayed", "true"))
+        return response
+    }
 }
 
 // MARK: Stored for repeats

@@ -29,6 +29,7 @@ final class RefusalLog: Sendable {
             metadata: [
                 "reason": "\(reason.rawValue)", "user": "\(request.caller.user.map(String.init) ?? "unknown")",
                 "from": "\(Self.place(request.peer))", "program": "\(Self.program(request.peer))",
+                "request_id": "\(request.id)",
             ])
     }
 

@@ -2,11 +2,44 @@ internal import JSONText
 
 /// The component schemas and parameters that do not depend on the schema, as the document has them.
 enum FixedComponents {
-    static func schemas() throws -> JSONText { try JSONText(parsing: schemaText) }
+    /// The bodies of requests, which take nothing but what their schemas say.
+    private static let bodies: Set<String> = ["Choice", "Fields", "Snooze", "SyncRequest"]
+
+    /// Answers are open to values that come later.
+    static func schemas() throws -> JSONText {
+        let all = try JSONText(parsing: schemaText).members
+        return .object(
+            members: all.map { name, schema in
+                if name == "Problem" { return (name, withCodes(schema).opened) }
+                return (name, bodies.contains(name) ? schema : schema.opened)
+            })
+    }
+
+    /// With all codes of problems.
+    private static func withCodes(_ problem: JSONText) -> JSONText {
+        let codes = JSONText.array(ProblemCode.allCases.map { .string($0.rawValue) })
+        guard let properties = problem["properties"], let code = properties["code"] else { return problem }
+        return problem.setting("properties", to: properties.setting("code", to: code.setting("enum", to: codes)))
+    }
+
     static func parameters() throws -> JSONText { try JSONText(parsing: parameterText) }
 
     private static let schemaText = #"""
         {
+          "Index": {
+            "type": "object",
+            "required": ["name", "title", "version", "entities", "calls", "description", "docs"],
+            "properties": {
+              "name": {"type": "string"}, "title": {"type": "string"}, "version": {"type": "string"},
+              "entities": {"type": "array", "items": {
+                "type": "object", "required": ["name", "href", "schema"],
+                "properties": {
+                  "name": {"type": "string"}, "href": {"type": "string"}, "schema": {"type": "string"}}}},
+              "calls": {"type": "array", "items": {
+                "type": "object", "required": ["method", "path", "summary"],
+                "properties": {
+                  "method": {"type": "string"}, "path": {"type": "string"}, "summary": {"type": "string"}}}},
+              "description": {"type": "string"}, "docs": {"type": "string"}}},
           "OpenAPI": {"type": "object", "required": ["openapi"]},
           "Time": {"type": ["string", "null"], "format": "date-time"},
           "Cursor": {"type": ["string", "null"], "description": "for the next page; null on the last page"},
@@ -23,7 +56,8 @@ enum FixedComponents {
                   "code": {"type": "string"}, "in": {"type": "string", "description": "query, header or body"},
                   "pointer": {"type": "string", "description": "a JSON pointer into the body; else the name"},
                   "field": {"type": "string"}, "message": {"type": "string"}}}},
-              "dependents": {"type": "array", "items": {"type": "integer"}}},
+              "dependents": {"type": "array", "items": {"type": "integer"}},
+              "request_id": {"type": "string", "description": "X-Request-Id of the answer"}},
             "examples": [{"type": "file:///usr/share/doc/repairminder-sync/errors.md#invalid_fields",
               "title": "Unprocessable content", "status": 422, "code": "invalid_fields",
               "detail": "status: expected one of open, ready, got \"lost\"",
@@ -270,7 +304,14 @@ enum FixedComponents {
             "schema": {"type": "string", "pattern": "^(\\*|(W/)?\"[^\"]*\"( *, *(W/)?\"[^\"]*\")*)$"}},
           "cache_control": {"name": "Cache-Control", "in": "header",
             "description": "with only-if-cached the upstream is not asked", "schema": {"type": "string"}},
-          "if_none_match": {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}},
+          "if_none_match": {"name": "If-None-Match", "in": "header",
+            "description": "304 if it is still one of these versions", "schema": {"type": "string"}},
+          "if_none_match_of_write": {"name": "If-None-Match", "in": "header",
+            "description": "412 if it is one of these versions; * only creates",
+            "schema": {"type": "string", "pattern": "^(\\*|(W/)?\"[^\"]*\"( *, *(W/)?\"[^\"]*\")*)$"}},
+          "prefer_wait": {"name": "Prefer", "in": "header",
+            "description": "wait=30 with If-None-Match waits that many seconds, 60 at most, for another version",
+            "schema": {"type": "string"}},
           "idempotency_key": {"name": "Idempotency-Key", "in": "header",
             "description": "1 to 255 visible ASCII characters, bare or quoted",
             "schema": {"type": "string",

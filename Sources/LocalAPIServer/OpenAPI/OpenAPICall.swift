@@ -8,6 +8,8 @@ struct OpenAPICall: Sendable {
     /// Whether unknown callers may make it.
     var isOpen: Bool
     var operation: OpenAPIOperation
+    /// Makes a good name of a method in a generated client.
+    var id: String
 
     /// `calls`: all calls of the document, for links.
     func json(among calls: [OpenAPICall]) -> JSONText {
@@ -35,11 +37,6 @@ struct OpenAPICall: Sendable {
 
     // MARK: Parts
 
-    private var id: String {
-        let words = path.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
-        return ([method.lowercased()] + words.map(String.init)).joined(separator: "_")
-    }
-
     private var tag: String {
         let segments = path.split(separator: "/")
         guard segments.first == "v1", segments.count > 1 else { return "daemon" }
@@ -64,7 +61,9 @@ struct OpenAPICall: Sendable {
     private func responses(_ links: JSONText?) -> [(key: String, value: JSONText)] {
         let good = operation.answers.map { status, content in
             var members: [(key: String, value: JSONText)] = [("description", .string(Self.meaning[status] ?? ""))]
-            if let headers = Self.headers(of: status) { members.append(("headers", headers)) }
+            let optional = HeaderComponents.optional(operation.parameters, isRead: method == "GET", content)
+            members.append(
+                ("headers", HeaderComponents.references(optional, required: Self.headers(of: status))))
             if case .nothing = content {} else { members.append(("content", Self.content(content))) }
             if let links, status < 202 { members.append(("links", links)) }
             return (key: String(status), value: JSONText.object(members: members))
@@ -104,7 +103,7 @@ struct OpenAPICall: Sendable {
     /// The problems that any request can meet.
     private static let always = [400, 403, 408, 413, 414, 415, 431, 503]
 
-    /// The header fields of every answer with this status; nil for none.
+    /// The header fields that every answer with this status has besides those of all; nil for none.
     static func headers(of status: Int) -> JSONText? {
         let names: [Int: [String]] = [
             201: ["Location", "ETag"], 304: ["ETag"], 401: ["WWW-Authenticate"], 405: ["Allow"], 429: ["Retry-After"],

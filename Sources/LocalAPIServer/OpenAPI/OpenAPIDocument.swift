@@ -27,6 +27,7 @@ struct OpenAPIDocument {
                     members: try FixedComponents.schemas().members + SchemaComponents.schemas().members
                         + schema.entities.flatMap { RecordSchemas(schema: schema, entity: $0).all }),
                 "parameters": .object(members: try ParameterComponents(schema: schema).all()),
+                "headers": HeaderComponents.all,
                 "responses": .object(members: problems),
                 "securitySchemes": .object(["token": .object(["type": "http", "scheme": "bearer"])]),
             ]),
@@ -55,8 +56,8 @@ struct OpenAPIDocument {
                 "description": .string(ProblemCode.meaning(of: status)),
                 "content": .object(["application/problem+json": .object(["schema": schema])]),
             ])
-            let headers = OpenAPICall.headers(of: status)
-            return (key: String(status), value: headers.map { response.setting("headers", to: $0) } ?? response)
+            let headers = HeaderComponents.references([], required: OpenAPICall.headers(of: status))
+            return (key: String(status), value: response.setting("headers", to: headers))
         }
     }
 }

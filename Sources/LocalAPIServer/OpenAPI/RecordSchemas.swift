@@ -3,8 +3,8 @@ internal import JSONText
 
 /// The component schemas of one entity's records, with an example.
 ///
-/// They describe what the schema expects. Records that differ are served all the same, so only the members that the API
-/// adds are required.
+/// They describe what the schema expects. Records that differ are served all the same, so every field may have any value,
+/// and only the members that the API adds are required.
 struct RecordSchemas {
     let schema: EntitySchema
     let entity: Entity
@@ -52,7 +52,7 @@ struct RecordSchemas {
             "properties": .object([
                 "data": .object(["type": "array", "items": reference]),
                 "next": .object(["type": .array(["string", "null"])]), "total": .object(["type": "integer"]),
-                "complete": .object(["const": false]),
+                "complete": .object(["type": "boolean", "description": "false until the first load has ended"]),
             ]),
         ])
     }
@@ -91,8 +91,8 @@ struct RecordSchemas {
     // MARK: Fields
 
     private static func shown(_ field: Field) -> JSONText {
-        let described = described(field, isNullable: true)
-        return field.isDerivedHere ? described.setting("readOnly", to: true) : described
+        let expected = described(field, isNullable: true).opened.expected
+        return field.isDerivedHere ? expected.setting("readOnly", to: true) : expected
     }
 
     private static func described(_ field: Field, isNullable: Bool) -> JSONText {

@@ -2,7 +2,7 @@ internal import JSONText
 
 /// The component schemas of what `GET /v1/schema` answers, as the document has them.
 enum SchemaComponents {
-    static func schemas() throws -> JSONText { try JSONText(parsing: text) }
+    static func schemas() throws -> JSONText { try JSONText(parsing: text).opened }
 
     private static let text = #"""
         {

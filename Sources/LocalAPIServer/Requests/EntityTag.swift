@@ -51,6 +51,40 @@ enum EntityTag {
         }
     }
 
+    /// The versions that a write must not find (`If-None-Match`); nil without the field. Weak tags count (RFC 9110,
+    /// 13.1.2), and a malformed field is an error.
+    static func unwanted(by request: Request) throws(Problem) -> ExpectedVersion? {
+        let values = request.headers[all: "If-None-Match"]
+        guard !values.isEmpty else { return nil }
+        switch condition(values) {
+        case nil:
+            throw .header(
+                "If-None-Match",
+                "If-None-Match takes * or one or more tags as ETag has them, such as \"0123abcd-4567cdef\"")
+        case .any: return .any
+        case .oneOf(let tags): return .oneOf(Set(tags.compactMap { mark($0.text) }))
+        }
+    }
+
+    /// Throws if the request is only for other representations (`If-Match`) than that of `tag`; nil if there is none.
+    static func requireMatch(_ tag: String?, of request: Request) throws(Problem) {
+        let values = request.headers[all: "If-Match"]
+        guard !values.isEmpty else { return }
+        let isMet: Bool
+        switch condition(values) {
+        case nil:
+            throw .header(
+                "If-Match", "If-Match takes * or one or more tags as ETag has them, such as \"0123abcd-4567cdef\"")
+        case .any: isMet = true
+        case .oneOf(let tags):
+            isMet = tags.contains { !$0.isWeak && $0.text == (tag ?? "\"\"").dropFirst().dropLast() }
+        }
+        guard isMet else {
+            throw Problem(
+                .versionMismatch, "this is not the version that If-Match names; read it without the condition")
+        }
+    }
+
     private static func mark(_ tag: Substring) -> UInt64? {
         let parts = tag.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 16 }) else { return nil }

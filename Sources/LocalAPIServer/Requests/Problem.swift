@@ -28,7 +28,8 @@ struct Problem: Error {
 
     var status: Int { code.status }
 
-    var document: JSONText {
+    /// `request`: the id of the request, for its `request_id`.
+    private func document(of request: String) -> JSONText {
         var members: [(key: String, value: JSONText)] = [
             ("type", .string(code.type)), ("title", .string(code.title)), ("status", .integer(status)),
             ("code", .string(code.rawValue)), ("detail", .string(detail)),
@@ -37,13 +38,14 @@ struct Problem: Error {
         if !dependents.isEmpty {
             members.append(("dependents", .array(dependents.map { JSONText.integer(Int($0)) })))
         }
+        if !request.isEmpty { members.append(("request_id", .string(request))) }
         return .object(members: members)
     }
 
-    var response: Response {
+    func response(to request: Request) -> Response {
         Response(
             status: status, headers: [("Content-Type", "application/problem+json")] + headers,
-            body: Array(document.bytes))
+            body: Array(document(of: request.id).bytes))
     }
 }
 

@@ -37,7 +37,11 @@ extension ProblemCode {
         case .paused: ("syncing is paused", "POST /v1/sync/resume")
         case .gone:
             ("a place in the change log, or the outcome of a write, is no longer kept", "read the records again")
-        case .versionMismatch: ("the record is not at the version that If-Match names", "read it again, then decide")
+        case .versionMismatch:
+            (
+                "the version is not one that If-Match names, or is one that If-None-Match names",
+                "read it again, then decide"
+            )
         case .contentTooLarge: ("the body is over its limit", "send less")
         case .targetTooLong: ("the request line is over 8 KiB", "shorten the query")
         case .unsupportedMediaType: ("the body has another type than the call takes", "see Accept or Accept-Patch")
@@ -56,7 +60,7 @@ extension ProblemCode {
         case .upstreamUnreachable: ("the upstream is unreachable", "try again later")
         case .upstreamTimeout: ("the upstream did not answer in time", "try again")
         case .onlyIfCached: ("it is not cached, and Cache-Control: only-if-cached was sent", "leave that out")
-        case .unknownVersion: ("the request is of another version than HTTP/1.1", "use another client")
+        case .unknownVersion: ("the request is of another version than HTTP/1.1 and HTTP/1.0", "use another client")
         }
     }
 

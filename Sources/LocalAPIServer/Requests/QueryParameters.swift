@@ -1,3 +1,4 @@
+internal import CacheStore
 internal import SocketServer
 
 /// A request's query, decoded (`application/x-www-form-urlencoded`), in its order.
@@ -24,9 +25,9 @@ struct QueryParameters {
     func optionalFlag(_ name: String) throws(Problem) -> Bool? {
         guard let value = try value(name) else { return nil }
         switch value {
-        case "true", "1", "": return true
-        case "false", "0": return false
-        default: throw .parameter(name, "expected true or false")
+        case "true": return true
+        case "false": return false
+        default: throw .parameter(name, BooleanText.expectation(value))
         }
     }
 

@@ -7,10 +7,13 @@ struct RequestShape: Sendable {
     var parameters: [String]?
     /// Whether it has a body, be it JSON or the bytes of a content; the handler checks what is in it.
     var takesBody: Bool
+    /// Whether the handler checks the conditions of a write; if not, none can be met.
+    var checksConditions = true
 
     /// Costs nothing for a request with neither a query nor a body.
     func check(_ request: Request) throws(Problem) {
         if request.query != nil, let parameters { try Self.check(QueryParameters(request), against: parameters) }
+        if !checksConditions { try WriteConditions.refuse(request) }
         // An empty object asks for nothing, and many clients send one with every POST.
         guard takesBody || request.body.isEmpty || request.body == Array("{}".utf8) else {
             throw Problem(.unexpectedBody, "this call takes no body; send it without one")

@@ -14,6 +14,9 @@ extension Response {
         return response
     }
 
+    /// Its `ETag`.
+    var tag: String? { headers.first { $0.name == "ETag" }?.value }
+
     static func text(_ text: String) -> Response {
         Response(status: 200, headers: [("Content-Type", "text/plain; charset=utf-8")], body: Array(text.utf8))
     }

@@ -31,7 +31,7 @@ package struct Refusal: Error, Equatable {
     static let unknownCoding = Refusal(
         status: 501, detail: "Only the transfer coding chunked is supported; send the body unencoded.")
     static let otherVersion = Refusal(
-        status: 505, detail: "Only HTTP/1.1 is supported; nginx sends it with proxy_http_version 1.1.")
+        status: 505, detail: "Only HTTP/1.1 and HTTP/1.0 are supported.")
     static let busy = Refusal(status: 503, detail: "Too many connections are open; close some or try again later.")
     static let bodiesFull = Refusal(
         status: 503, detail: "The bodies of other requests take all the memory for them; try again in a second.")

@@ -11,6 +11,8 @@ package struct Request: Sendable {
     package var stream: BodyStream?
     package var peer: Peer
     package var caller: Caller
+    /// What log lines and answers call this request; empty until its handler has named it.
+    package var id = ""
 
     package init(
         method: String, path: String, query: String? = nil, headers: Headers = Headers(), body: [UInt8] = [],

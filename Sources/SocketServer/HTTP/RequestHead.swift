@@ -10,8 +10,10 @@ struct RequestHead {
     private(set) var query: String?
     private(set) var headers = Headers()
     private(set) var framing = Framing.length(0)
-    private(set) var keepsAlive = true
+    private(set) var keepsAlive: Bool
     private(set) var awaitsContinue = false
+    /// The caller speaks HTTP/1.0, which has neither chunked coding nor a Host that it must send.
+    let isOld: Bool
     /// The host and port of a target in absolute form.
     private let authority: String?
 
@@ -21,7 +23,8 @@ struct RequestHead {
         guard parts.count == 3, Grammar.isToken(parts[0]) else {
             throw .badRequest("The request line must be a method, a target and a version, separated by single spaces.")
         }
-        try Self.check(version: parts[2])
+        isOld = try Self.isOld(version: parts[2])
+        keepsAlive = !isOld
         let target = try RequestTarget(parts[1])
         method = String(decoding: parts[0], as: UTF8.self)
         authority = target.authority
@@ -29,9 +32,10 @@ struct RequestHead {
         query = target.query
     }
 
-    /// Every version except 1.1 is rejected, also 1.0, which has neither Host nor chunked coding (RFC 9110, 15.6.6).
-    private static func check(version: ArraySlice<UInt8>) throws(Refusal) {
-        if version.elementsEqual("HTTP/1.1".utf8) { return }
+    /// Whether the version is 1.0. Every version except 1.1 and 1.0 is rejected (RFC 9110, 15.6.6).
+    private static func isOld(version: ArraySlice<UInt8>) throws(Refusal) -> Bool {
+        if version.elementsEqual("HTTP/1.1".utf8) { return false }
+        if version.elementsEqual("HTTP/1.0".utf8) { return true }
         let digits = version.dropFirst(5)
         let isVersion =
             version.starts(with: "HTTP/".utf8) && digits.count == 3 && digits.dropFirst().first == UInt8(ascii: ".")
@@ -82,16 +86,18 @@ struct RequestHead {
                 keepsAlive = keepsAlive && !Self.saysClose(field.value)
             } else if Headers.same(field.name, "Expect") {
                 guard Headers.same(field.value, "100-continue") else { throw .unknownExpectation }
-                awaitsContinue = true
+                // No 1xx is ever sent to HTTP/1.0 (RFC 9110, 10.1.1).
+                awaitsContinue = !isOld
             }
         }
-        guard hosts == 1 else { throw .badRequest("There must be exactly one Host field.") }
+        guard hosts == 1 || isOld && hosts == 0 else { throw .badRequest("There must be exactly one Host field.") }
         if let authority { headers.replace(name: "Host", value: authority) }
         try decideFraming(length: length, coding: coding, limit: bodyLimit)
     }
 
     private mutating func decideFraming(length: Int?, coding: String?, limit: Int) throws(Refusal) {
         if let coding {
+            guard !isOld else { throw .badRequest("HTTP/1.0 has no Transfer-Encoding.") }
             guard length == nil else {
                 throw .badRequest("A request cannot have both Content-Length and Transfer-Encoding.")
             }

@@ -14,6 +14,8 @@ package struct RequestParser {
         package var headers: Headers
         package var body: [UInt8]
         package var keepsAlive: Bool
+        /// The caller speaks HTTP/1.0: it cannot read chunked coding, and its connection closes after the answer.
+        package var isOld = false
         /// The body follows through `piece`.
         package var isStreamed = false
     }
@@ -279,7 +281,7 @@ package struct RequestParser {
     private func message(_ head: RequestHead) -> Message {
         Message(
             method: head.method, path: head.path, query: head.query, headers: head.headers, body: body,
-            keepsAlive: head.keepsAlive, isStreamed: isStreamed)
+            keepsAlive: head.keepsAlive, isOld: head.isOld, isStreamed: isStreamed)
     }
 
     /// Resets the state for the next request.

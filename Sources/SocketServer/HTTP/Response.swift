@@ -23,6 +23,9 @@ package struct Response: Sendable {
         case unanswered
     }
 
+    /// The `Vary` of every answer: what it may depend on besides its address (RFC 9110, 12.5.5).
+    package static let vary = "Accept, Accept-Encoding"
+
     package var status: Int
     package var headers: [(name: String, value: String)]
     package var body: Body

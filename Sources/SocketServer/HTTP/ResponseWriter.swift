@@ -9,12 +9,15 @@ struct ResponseWriter {
         case chunked
         /// No body and no length: 204 and 304 (RFC 9110, 8.6).
         case none
+        /// The body ends with the connection: a stream to HTTP/1.0 (RFC 9112, 6.3).
+        case closing
     }
 
     let date: HTTPDate
 
-    /// Nil when the response is not valid HTTP: an invalid status, or a field that would break out of its line.
-    func head(of response: Response, closes: Bool) -> [UInt8]? {
+    /// Nil when the response is not valid HTTP: an invalid status, or a field that would break out of its line. `isOld`:
+    /// for HTTP/1.0, whose connection closes after every answer.
+    func head(of response: Response, closes: Bool, isOld: Bool = false) -> [UInt8]? {
         guard (200...599).contains(response.status), response.headers.allSatisfy(Self.isWritable) else { return nil }
         var head: [UInt8] = []
         head.reserveCapacity(256)
@@ -30,25 +33,25 @@ struct ResponseWriter {
             head += ": ".utf8
             head += value.utf8
         }
-        switch Self.framing(of: response) {
+        switch Self.framing(of: response, isOld: isOld) {
         case .length(let length):
             head += "\r\nContent-Length: ".utf8
             head += String(length).utf8
         case .chunked: head += "\r\nTransfer-Encoding: chunked".utf8
-        case .none: break
+        case .none, .closing: break
         }
         if closes { head += "\r\nConnection: close".utf8 }
         head += "\r\n\r\n".utf8
         return head
     }
 
-    static func framing(of response: Response) -> Framing {
+    static func framing(of response: Response, isOld: Bool = false) -> Framing {
         guard response.status != 204, response.status != 304 else { return .none }
         if case .cutOff(let length) = response.ending { return .length(length) }
         return switch response.body {
         case .bytes(let bytes): .length(bytes.count)
         case .pieces(let length, _): .length(length)
-        case .stream: .chunked
+        case .stream: isOld ? .closing : .chunked
         }
     }
 
@@ -60,7 +63,10 @@ struct ResponseWriter {
             "detail":"\(refusal.detail)"}
             """
         return Response(
-            status: refusal.status, headers: [("Content-Type", "application/problem+json")], body: [UInt8](body.utf8))
+            status: refusal.status,
+            headers: [
+                ("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"), ("Vary", Response.vary),
+            ], body: [UInt8](body.utf8))
     }
 
     /// `chunk-size CRLF`, in front of a piece of a stream.

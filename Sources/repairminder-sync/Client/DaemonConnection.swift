@@ -28,7 +28,7 @@ struct DaemonConnection: Equatable {
             let sent = HTTPRequest(
                 method: request.method, url: baseURL + request.target,
                 headers: request.headers.map { HTTPHeader($0.name, $0.value) },
-                body: request.body.map { Array($0.bytes) }, deadline: deadline, maximumBody: 1 << 30)
+                body: request.body, deadline: deadline, maximumBody: 1 << 30)
             do throws(TransportError) {
                 let response = try await transport.send(sent)
                 return LocalAPIResponse(

@@ -7,6 +7,20 @@ enum RecordWriting {
         field=text sets text; field:=json sets any other value: total:=129.90, urgent:=true, notes:=null, tags:='["a"]'.
         """
 
+    static let inputConvention = """
+        \(convention)
+        A lone - reads the fields from standard input, as one JSON object.
+        """
+
+    /// The body of `set` and `create`: the fields, or standard input for a lone `-`.
+    static func body(_ fields: [String]) throws(CommandFailure) -> JSONText {
+        if fields == ["-"] { return try StandardInput.object() }
+        guard !fields.contains("-") else {
+            throw CommandFailure(.usage, "- reads the whole record from standard input; leave the other fields out")
+        }
+        return try FieldArgument.object(fields)
+    }
+
     /// When the daemon rejects a field sent as text that looks like JSON, adds how to send it as JSON.
     static func explaining<Answer>(
         _ arguments: [String], _ write: () async throws(LocalAPIError) -> Answer

@@ -49,6 +49,11 @@ enum CommandStatus: Int32, CaseIterable, Sendable {
         }
     }
 
+    /// Of an answer as it is, whatever its status.
+    init(answering status: Int) {
+        self = (200..<400).contains(status) ? .done : CommandStatus(httpStatus: status)
+    }
+
     private init(httpStatus: Int) {
         switch httpStatus {
         case 401, 403: self = .notAllowed

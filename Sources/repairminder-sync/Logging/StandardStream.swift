@@ -12,6 +12,11 @@ struct StandardStream: Sendable {
         _ = writeAll(text)
     }
 
+    /// Writes bytes as they are; for a file or a pipe alone.
+    func write(_ bytes: [UInt8]) {
+        _ = send(bytes)
+    }
+
     /// Nil when the whole text was written, otherwise the reason of the failure.
     ///
     /// What a terminal would obey is escaped. Standard error often ends up in a terminal later, so there it is always.
@@ -24,8 +29,10 @@ struct StandardStream: Sendable {
         _ = send(screen)
     }
 
-    private func send(_ text: String) -> String? {
-        var rest = Array(text.utf8)[...]
+    private func send(_ text: String) -> String? { send(Array(text.utf8)) }
+
+    private func send(_ bytes: [UInt8]) -> String? {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             guard count > 0 || errno == EINTR else { return String(cString: strerror(errno)) }

@@ -80,6 +80,9 @@ actor Program {
         try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
     }
 
+    /// Ends standard input.
+    func endInput() throws { try input.fileHandleForWriting.close() }
+
     func signal(_ number: Int32) {
         guard process.isRunning else { return }
         kill(process.processIdentifier, number)

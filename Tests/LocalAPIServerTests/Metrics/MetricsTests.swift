@@ -65,7 +65,7 @@ struct MetricsTests {
             ("/v1/orders/a/messages", "/v1/{entity}/{id}/{relation}"),
             ("/v1/orders/a/history", "/v1/{entity}/{id}/history"), ("/v1/orders/count", "/v1/{entity}/{id}"),
             ("/v1/pending/7", "/v1/pending/{id}"), ("/v1/pending/7/retry", "/v1/pending/{id}/retry"),
-            ("/v1/sync/pause", "/v1/sync/pause"), ("/v1/nothing", "other"), ("/v2/orders", "other"), ("/v1", "other"),
+            ("/v1/sync/pause", "/v1/sync/pause"), ("/v1/nothing", "other"), ("/v2/orders", "other"), ("/v1", "/v1"),
             ("/v1/orders/a/b/c", "other"), ("/", "/"),
         ])
     func templates(_ path: String, _ template: String) throws {

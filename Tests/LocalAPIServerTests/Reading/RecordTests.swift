@@ -112,7 +112,7 @@ struct RecordTests {
     @Test(
         "an unknown path, entity, record, relation or change gets 404",
         arguments: [
-            "/nothing", "/v1", "/v2/orders", "/v1/order", "/v1/orders/zz", "/v1/orders/a/devices",
+            "/nothing", "/v1/", "/v2/orders", "/v1/order", "/v1/orders/zz", "/v1/orders/a/devices",
             "/v1/orders/zz/messages",
             "/v1/pending/9", "/v1/pending/x", "/v1/orders/a/messages/b",
         ])

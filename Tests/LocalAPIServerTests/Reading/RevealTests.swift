@@ -23,13 +23,15 @@ struct RevealTests {
     @Test("a record is shown with the requested secret, marked no-store, and the caller is logged")
     func reveal() async throws {
         let api = try await api()
-        let answer = await api.call("GET", "/v1/orders/a?reveal=pin", caller: Caller(user: 1000, access: .member))
+        let answer = await api.call(
+            "GET", "/v1/orders/a?reveal=pin", headers: ["X-Request-Id": "r1"],
+            caller: Caller(user: 1000, access: .member))
         #expect(answer.status == 200)
         #expect(answer.json["pin"] == "1234")
         #expect(answer.json["total"]?.text == "129.90")
         #expect(answer.json.members.last?.key == "_sync")
         #expect(answer.header("Cache-Control") == "no-store")
-        #expect(log.lines == ["notice secrets were shown caller=user 1000 entity=orders fields=pin id=a"])
+        #expect(log.lines == ["notice secrets were shown caller=user 1000 entity=orders fields=pin id=a request_id=r1"])
     }
 
     @Test("a secret is not shown without reveal, in a record, a list, a change or a conflict")

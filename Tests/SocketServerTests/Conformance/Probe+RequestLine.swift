@@ -19,7 +19,7 @@ extension Probe {
         line("RFC 9110, 9.1", "methods are case-sensitive", "get / HTTP/1.1", 200, 200, answer: "get / "),
         line("RFC 9110, 9.1", "a method that nobody knows", "FOOBAR / HTTP/1.1", 200, 200, answer: "FOOBAR / "),
         line("RFC 9112, 2.3", "HTTP/0.9", "GET /", 400),
-        line("RFC 9110, 15.6.6", "HTTP/1.0", "GET / HTTP/1.0", 505),
+        line("RFC 9110, 2.5", "HTTP/1.0 is answered, and closes", "GET / HTTP/1.0", 200),
         line("RFC 9110, 15.6.6", "HTTP/1.2", "GET / HTTP/1.2", 505),
         line("RFC 9110, 15.6.6", "HTTP/2.0", "GET / HTTP/2.0", 505),
         line("RFC 9110, 15.6.6", "HTTP/9.9", "GET / HTTP/9.9", 505),
@@ -29,13 +29,14 @@ extension Probe {
         line("RFC 9112, 2.3", "a version with leading zeros", "GET / HTTP/01.01", 400),
         line("RFC 9112, 2.3", "a space in the version", "GET / HTTP/ 1.1", 400),
         line("RFC 9112, 2.3", "a comma in the version", "GET / HTTP/1,1", 400),
-        Probe("RFC 9110, 15.6.6", "HTTP/1.0 without Host", "GET / HTTP/1.0\r\n\r\n\(next)", [505]),
+        Probe("RFC 9112, 3.2", "HTTP/1.0 without Host", "GET / HTTP/1.0\r\n\r\n\(next)", [200]),
         Probe(
             "RFC 9110, 15.2: no 1xx to HTTP/1.0", "an expectation in HTTP/1.0",
-            "POST / HTTP/1.0\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhello\(next)", [505]),
+            "POST / HTTP/1.0\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhello\(next)", [200],
+            answer: "POST / hello"),
         Probe(
             "RFC 9112, 6.1", "a coding in HTTP/1.0",
-            "POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n\(next)", [505]),
+            "POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n\(next)", [400]),
         Probe("RFC 9113, 3.4", "the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", [505]),
         Probe("RFC 8446, 5.1", "a TLS greeting", "\u{16}\u{03}\u{01}\0\u{01}\n", [400]),
         Probe(

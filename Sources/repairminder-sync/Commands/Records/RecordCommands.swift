@@ -26,7 +26,7 @@ struct GetCommand: AsyncParsableCommand {
 
 struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Change fields of a record.", discussion: RecordWriting.convention)
+        commandName: "set", abstract: "Change fields of a record.", discussion: RecordWriting.inputConvention)
 
     @Argument(help: "The entity, such as orders.")
     var entity: String
@@ -34,42 +34,52 @@ struct SetCommand: AsyncParsableCommand {
     @Argument(help: "The record's id.")
     var id: String
 
-    @Argument(help: ArgumentHelp("The fields to change.", valueName: "field=text|field:=json"))
+    @Argument(
+        help: ArgumentHelp(
+            "The fields to change; - reads them from standard input.", valueName: "field=text|field:=json|-"))
     var fields: [String]
+
+    @OptionGroup var waiting: WaitOption
 
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let body = try FieldArgument.object(fields)
-        let client = try options.client()
+        let body = try RecordWriting.body(fields)
+        let client = try options.client(deadline: waiting.deadline)
         let answer = try await RecordWriting.explaining(fields) { () throws(LocalAPIError) in
-            try await client.patch(LocalAPIPaths.record(of: entity, id: id), body: body)
+            try await client.patch(LocalAPIPaths.record(of: entity, id: id), query: waiting.query, body: body)
         }
         try options.show(answer.body) { "updated \(entity) \(id): \(RecordTable.state(of: $0))\n" }
+        try WaitOption.requireConfirmed(answer)
     }
 }
 
 struct CreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "create", abstract: "Create a record and print its id.", discussion: RecordWriting.convention)
+        commandName: "create", abstract: "Create a record and print its id.", discussion: RecordWriting.inputConvention)
 
     @Argument(help: "The entity, such as orders.")
     var entity: String
 
-    @Argument(help: ArgumentHelp("The record's fields.", valueName: "field=text|field:=json"))
+    @Argument(
+        help: ArgumentHelp(
+            "The record's fields; - reads them from standard input.", valueName: "field=text|field:=json|-"))
     var fields: [String]
+
+    @OptionGroup var waiting: WaitOption
 
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let body = try FieldArgument.object(fields)
-        let client = try options.client()
+        let body = try RecordWriting.body(fields)
+        let client = try options.client(deadline: waiting.deadline)
         let answer = try await RecordWriting.explaining(fields) { () throws(LocalAPIError) in
-            try await client.post(LocalAPIPaths.records(of: entity), body: body)
+            try await client.post(LocalAPIPaths.records(of: entity), query: waiting.query, body: body)
         }
         // The key field can have any name, but the path ends with its value.
         let id = answer.location?.split(separator: "/").last?.removingPercentEncoding
         try options.show(answer.body) { "\(id ?? $0["id"]?.plain ?? "")\n" }
+        try WaitOption.requireConfirmed(answer)
     }
 }
 
@@ -83,10 +93,14 @@ struct DeleteCommand: AsyncParsableCommand {
     @Argument(help: "The record's id.")
     var id: String
 
+    @OptionGroup var waiting: WaitOption
+
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        _ = try await options.client().delete(LocalAPIPaths.record(of: entity, id: id))
+        let answer = try await options.client(deadline: waiting.deadline)
+            .delete(LocalAPIPaths.record(of: entity, id: id), query: waiting.query)
         if !options.json { StandardStream.output.write("deleted \(entity) \(id)\n") }
+        try WaitOption.requireConfirmed(answer)
     }
 }

@@ -1,0 +1,36 @@
+internal import CacheStore
+internal import EntitySchema
+internal import SQLiteStore
+internal import SocketServer
+
+/// Waiting for the next version of one record: `If-None-Match` with `Prefer: wait=30`.
+extension Handlers {
+    /// One record, as `read` answers. If the caller has that version and would wait, answers as soon as there is
+    /// another one, or with 304 after that time.
+    func get(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        let response = try await read(entity, key, request)
+        guard response.status == 304, let seconds = Preference(request).wait, seconds > 0 else { return response }
+        guard let place = waiting.take() else {
+            throw Problem.unavailable("too many callers wait for a record; follow GET /v1/changes instead")
+        }
+        defer { withExtendedLifetime(place) {} }
+        let limit = min(seconds, Self.longestWait)
+        var changed = try await within(.seconds(limit)) { try await nextVersion(of: entity, key, request) }
+        changed.headers.append(("Preference-Applied", "wait=\(limit)"))
+        return changed
+    }
+
+    /// The longest wait, in seconds.
+    private static let longestWait = 60
+
+    /// Wakes with each commit, and reads this one record. Returns the last 304 when the task is cancelled or the server
+    /// stops. The upstream is not asked again.
+    private func nextVersion(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        while true {
+            let commits = store.signal.commits
+            let response = try await read(entity, key, request, fromCache: true)
+            guard response.status == 304, !Task.isCancelled, !store.signal.isClosed else { return response }
+            await store.signal.wait(after: commits)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import CacheStore
+internal import EntitySchema
+internal import SocketServer
+
+/// The next page of a list as a header field: `Link: </v1/orders?limit=2&cursor=…>; rel="next"` (RFC 8288).
+enum NextLink {
+    static func add(_ cursor: String?, to response: inout Response, of request: Request) {
+        guard let cursor else { return }
+        response.headers.append(("Link", "<\(address(of: request, at: cursor))>; rel=\"next\""))
+    }
+
+    /// The address of the request with another cursor; everything else stays as it was sent.
+    private static func address(of request: Request, at cursor: String) -> String {
+        var address = request.path + "?"
+        for item in (request.query ?? "").utf8.split(separator: UInt8(ascii: "&")) where !isCursor(item) {
+            address += String(Substring(item)) + "&"
+        }
+        return address + "cursor=" + (cursor.utf8.allSatisfy(isPlain) ? cursor : Entity.percentEncoded(cursor))
+    }
+
+    /// What most cursors are made of, which saves encoding them.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: "_")
+    }
+
+    private static func isCursor(_ item: Substring.UTF8View) -> Bool {
+        let name = item.prefix { $0 != UInt8(ascii: "=") }
+        return name.elementsEqual("cursor".utf8)
+            || name.contains(UInt8(ascii: "%")) && PercentCoding.decode(Substring(name)) == "cursor"
+    }
+}

@@ -1,0 +1,36 @@
+import Glibc
+import JSONText
+
+/// Standard input as the body of a request.
+enum StandardInput {
+    /// The most that is read: what the daemon takes as content.
+    private static let limit = 1 << 30
+
+    /// Everything up to its end.
+    static func bytes() throws(CommandFailure) -> [UInt8] {
+        var all: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw CommandFailure(.badData, "standard input cannot be read: \(String(cString: strerror(errno)))")
+            }
+            guard count > 0 else { return all }
+            all += buffer[..<count]
+            guard all.count <= limit else { throw CommandFailure(.badData, "standard input has more than 1 GiB") }
+        }
+    }
+
+    /// A JSON object.
+    static func object() throws(CommandFailure) -> JSONText {
+        let bytes = try bytes()
+        do {
+            let body = try JSONText(bytes)
+            if body.kind == .object { return body }
+        } catch {
+            throw CommandFailure(.badData, "standard input is \(error)")
+        }
+        throw CommandFailure(.badData, "standard input is no JSON object; expected {\"field\": value, …}")
+    }
+}

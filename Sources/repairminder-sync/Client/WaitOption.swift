@@ -1,0 +1,40 @@
+import ArgumentParser
+import JSONText
+import LocalAPI
+
+/// `--wait [SECONDS]`: wait until the upstream has a write, as `wait=pushed` of the local API.
+struct WaitOption: ParsableArguments {
+    /// The longest wait, in seconds.
+    private static let longest = 60
+
+    @Option(
+        defaultAsFlag: 10,
+        help: ArgumentHelp(
+            "Wait until the upstream has the change, for so many seconds; fail if it has it not.", valueName: "seconds")
+    )
+    var wait: Int?
+
+    func validate() throws {
+        if let wait, !(1...Self.longest).contains(wait) {
+            throw ValidationError("--wait takes 1 to \(Self.longest) seconds")
+        }
+    }
+
+    var query: LocalAPIClient.Query { wait.map { [("wait", "pushed"), ("timeout", "\($0)")] } ?? [] }
+
+    /// How long the call may take.
+    var deadline: Duration { .seconds(60 + (wait ?? 0)) }
+
+    /// Throws if the upstream does not have the write: the change stays here, so the message says where to look.
+    static func requireConfirmed(_ answer: LocalAPIClient.Answer) throws(CommandFailure) {
+        guard answer.status == 202, let push = answer.body?["_sync"]?["push"], let state = push["state"]?.string else {
+            return
+        }
+        let changes = (push["changes"]?.elements ?? []).map(\.plain).joined(separator: ", ")
+        let isOver = state == "failed" || state == "discarded"
+        throw CommandFailure(
+            isOver ? .badData : .temporaryFailure,
+            "saved here, but the upstream does not have it: change \(changes) is \(state); "
+                + "see repairminder-sync queue \(changes)")
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import JSONText
+import LocalAPI
+
+/// Any call of the local API, for what no other command does.
+struct APICommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "api", abstract: "Make any call of the local API and print the answer.",
+        discussion: """
+            repairminder-sync api /v1/status
+            repairminder-sync api PATCH /v1/orders/ID -d '{"status": "ready"}'
+            repairminder-sync api POST /v1/orders -d - <order.json
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "The method, then the path with its query; GET or POST without one.", valueName: "method|path"))
+    var call: [String]
+
+    @Option(
+        name: [.short, .long], parsing: .unconditional,
+        help: ArgumentHelp("The body; - reads it from standard input. Without a method it makes the call a POST."))
+    var data: String?
+
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp("A header field, such as 'If-Match: *'; repeatable.", valueName: "name: value"))
+    var header: [String] = []
+
+    @OptionGroup(title: "Where the daemon is")
+    var connection: ConnectionOptions
+
+    private var method: String { call.count > 1 ? call[0].uppercased() : data == nil ? "GET" : "POST" }
+    private var target: String { call.last ?? "" }
+
+    func validate() throws {
+        guard (1...2).contains(call.count), target.hasPrefix("/") else {
+            throw ValidationError("expected a path such as /v1/status, or a method and a path")
+        }
+        guard method.allSatisfy({ $0.isASCII && $0.isLetter }) else {
+            throw ValidationError("\(method): expected a method such as GET")
+        }
+        _ = try fields
+    }
+
+    func run() async throws {
+        let body: [UInt8]? = if data == "-" { try StandardInput.bytes() } else { data.map { Array($0.utf8) } }
+        let client = try connection.connection(environment: .ofThisProcess()).client(deadline: .seconds(180))
+        let answer = try await client.answer(
+            to: LocalAPIRequest(method: method, target: target, headers: try fields, body: body))
+        let text = String(decoding: answer.body, as: UTF8.self)
+        if StandardStream.output.isTerminal {
+            StandardStream.output.write(text.isEmpty || text.hasSuffix("\n") ? text : text + "\n")
+        } else {
+            StandardStream.output.write(answer.body)
+        }
+        let status = CommandStatus(answering: answer.status)
+        if status != .done { throw ExitCode(status.rawValue) }
+    }
+
+    /// The header fields. The daemon takes a write only as JSON unless it says otherwise, even one without a body.
+    private var fields: [(name: String, value: String)] {
+        get throws {
+            var fields = try header.map { field in
+                guard let colon = field.firstIndex(of: ":"), colon > field.startIndex,
+                    !field.utf8.contains(where: { $0 < 0x20 })
+                else { throw ValidationError("\(field): expected a header field such as 'If-Match: *'") }
+                return (
+                    name: String(field[..<colon]), value: String(field[field.index(after: colon)...].drop { $0 == " " })
+                )
+            }
+            let hasType = fields.contains { $0.name.lowercased() == "content-type" }
+            if method != "GET", method != "HEAD", !hasType { fields.append(("Content-Type", "application/json")) }
+            return fields
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import JSONText
+import Testing
+
+@Suite("Values of parameters")
+struct ParameterValueTests {
+    @Test(
+        "a boolean is true or false, and another spelling is refused with a suggestion",
+        arguments: [
+            ("count", "1", "true"), ("count", "yes", "true"), ("labels", "TRUE", "true"), ("count", "0", "false"),
+            ("labels", "", "true"), ("status.null", "1", "true"), ("status.null", "False", "false"),
+        ])
+    func booleans(_ name: String, _ value: String, _ meant: String) async throws {
+        let api = try await TestAPI.filled()
+        let answer = await api.call("GET", "/v1/orders?\(name)=\(value)")
+        #expect(answer.status == 400)
+        #expect(answer.json["detail"]?.string?.contains("did you mean \(meant)?") == true, "\(answer.text)")
+        #expect(await api.call("GET", "/v1/orders?\(name)=\(meant)").status == 200)
+    }
+
+    @Test("a boolean that could mean anything is refused without a suggestion")
+    func nonsense() async throws {
+        let api = try await TestAPI.filled()
+        let answer = await api.call("GET", "/v1/orders?count=maybe")
+        #expect(answer.json["detail"]?.string == "expected true or false, got maybe")
+    }
+
+    @Test("a filter on a boolean field takes true and false alone")
+    func filter() async throws {
+        let api = try TestAPI(field: "urgent: { type: boolean }")
+        #expect(await api.call("GET", "/v1/orders?urgent=true").status == 200)
+        let answer = await api.call("GET", "/v1/orders?urgent=1")
+        #expect(answer.status == 400 && answer.json["detail"]?.string?.contains("did you mean true?") == true)
+    }
+
+    @Test("a + that should have been %2B is explained where it makes the value invalid")
+    func plus() async throws {
+        let api = try await TestAPI.filled()
+        for query in ["created_at.gte=2026-01-01T00:00:00+02:00", "total=+5", "limit=+5&total.gte=+x"] {
+            let answer = await api.call("GET", "/v1/orders?\(query)")
+            #expect(answer.status == 400)
+            #expect(answer.json["detail"]?.string?.hasSuffix("send %2B for a plus") == true, "\(answer.text)")
+            #expect(answer.json["errors"]?.elements.contains { $0["message"]?.string?.contains("%2B") == true } == true)
+        }
+        #expect(await api.call("GET", "/v1/orders?created_at.gte=2026-01-01T00:00:00%2B02:00").status == 200)
+        #expect(await api.call("GET", "/v1/messages?number=+44+7700").status == 200)
+    }
+
+    @Test("another mistake of the same query is not blamed on the +")
+    func unrelated() async throws {
+        let api = try await TestAPI.filled()
+        let answer = await api.call("GET", "/v1/messages?text=a+b&limit=x")
+        #expect(answer.status == 400 && !answer.text.contains("%2B"))
+    }
+
+    @Test("a relation to one record is included as an object, one to many as a list")
+    func inclusion() async throws {
+        let api = try await TestAPI.filled()
+        let made = await api.call("POST", "/v1/orders/a/messages", body: #"{"text":"hello"}"#)
+        let id = try #require(made.json["id"]?.string)
+        let one = await api.call("GET", "/v1/messages/\(id)?include=order").json.at(path: "_include.order")
+        #expect(one?.kind == .object && one?["id"]?.string == "a")
+        let many = await api.call("GET", "/v1/orders/a?include=messages").json.at(path: "_include.messages")
+        #expect(many?.kind == .array)
+    }
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import JSONText
+import LocalAPI
+import Testing
+
+@testable import repairminder_sync
+
+@Suite struct RecordCommandTests {
+    @Test("--wait takes seconds, 10 without, on set, create and delete")
+    func waiting() throws {
+        let set = try #require(
+            try RepairminderSync.parseAsRoot(["set", "orders", "a", "b=c", "--wait"]) as? SetCommand)
+        #expect(set.waiting.query.map(\.value) == ["pushed", "10"])
+        let create = try RepairminderSync.parseAsRoot(["create", "orders", "b=c", "--wait", "5"]) as? CreateCommand
+        #expect(create?.waiting.wait == 5)
+        let delete = try RepairminderSync.parseAsRoot(["delete", "orders", "a", "--wait=60"]) as? DeleteCommand
+        #expect(delete?.waiting.wait == 60)
+        let none = try RepairminderSync.parseAsRoot(["delete", "orders", "a"]) as? DeleteCommand
+        #expect(none?.waiting.query.isEmpty == true)
+        for seconds in ["0", "61", "x"] {
+            #expect(throws: (any Error).self) {
+                try RepairminderSync.parseAsRoot(["delete", "orders", "a", "--wait", seconds])
+            }
+        }
+    }
+
+    @Test(
+        "a write that the upstream does not have ends with 65 when that is final, else with 75",
+        arguments: [("failed", 65), ("discarded", 65), ("pending", 75), ("blocked", 75), ("conflict", 75)]
+            as [(String, Int32)])
+    func unconfirmed(_ state: String, _ status: Int32) throws {
+        let body = try JSONText(parsing: #"{"_sync": {"push": {"state": "\#(state)", "changes": [7]}}}"#)
+        let failure = #expect(throws: CommandFailure.self) {
+            try WaitOption.requireConfirmed(LocalAPIClient.Answer(status: 202, body: body))
+        }
+        #expect(failure?.status.rawValue == status && failure?.message.contains("change 7 is \(state)") == true)
+        try WaitOption.requireConfirmed(LocalAPIClient.Answer(status: 200, body: body))
+    }
+
+    @Test("api takes a path, or a method and a path, and nothing else")
+    func api() throws {
+        for words in [["/v1/status"], ["delete", "/v1/orders/a"], ["/v1/orders", "-d", "-"]] {
+            #expect(try RepairminderSync.parseAsRoot(["api"] + words) is APICommand)
+        }
+        for words in [
+            [], ["v1/status"], ["GET", "POST", "/"], ["G T", "/"], ["/", "-H", "nothing"], ["/", "-H", "a: b\n"],
+        ] {
+            #expect(throws: (any Error).self, "\(words)") { try RepairminderSync.parseAsRoot(["api"] + words) }
+        }
+    }
+}
