@@ -32,14 +32,7 @@ struct SearchWalkTests {
     private func walks(_ query: ListQuery, _ cache: TestCache) throws -> Bool {
         let list = try ListStatement(table: cache.store.table(query.entity), query: query)
         return try cache.store.readers.read { connection in
-            try list.walk?.page(limit: query.limit, connection) { statement in
-                var count = 0
-                try connection.query(statement.sql, statement.arguments) { _ in
-                    count += 1
-                    return true
-                }
-                return ListPage(records: [], count: min(count, query.limit), next: count > query.limit ? "" : nil)
-            } != nil
+            try list.walk?.found(limit: query.limit, connection) != nil
         }
     }
 
@@ -70,6 +63,20 @@ struct SearchWalkTests {
         let walks = try walks(first, cache)
         #expect(walks == (limit == 40), "a small page is too far away, and a large one has few matches")
         #expect(try cache.keys(first) == Array(whole.prefix(limit)))
+    }
+
+    @Test("a walk after an edit finds what it brought, in its new place")
+    func afterEdit() async throws {
+        let cache = try await filled()
+        let page = try query(false, limit: 7)
+        let before = try cache.keys(page)
+        #expect(try cache.keys(page) == before)
+        let body = JSONText.object(["name": "Zoe Last", "extra": .object(["rank": "a first one"])])
+        try await cache.store.update("clients", key: "k1", body: body, at: TestCache.now)
+        try await cache.store.catchUpSearch()
+        #expect(try walks(page, cache))
+        let nulls = before.filter { $0.dropFirst().allSatisfy(\.isNumber) && (Int($0.dropFirst()) ?? 1) % 50 == 0 }
+        #expect(try cache.keys(page).filter { !nulls.contains($0) }.first == "k1")
     }
 
     @Test("with a filter, or by a field without an index, the matches are sorted")
