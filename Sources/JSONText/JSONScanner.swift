@@ -145,12 +145,16 @@ struct JSONScanner {
         JSONError(problem: problem, offset: at)
     }
 
+    @inline(__always)
     private mutating func expect(_ byte: UInt8) throws(JSONError) {
-        guard at < bytes.count else { throw error("the text ends too early") }
-        guard bytes[at] == byte else {
-            throw error("expected \(Character(Unicode.Scalar(byte))), found \(Character(Unicode.Scalar(bytes[at])))")
-        }
+        guard at < bytes.count, bytes[at] == byte else { throw unexpected(insteadOf: byte) }
         at += 1
+    }
+
+    @inline(never)
+    private func unexpected(insteadOf byte: UInt8) -> JSONError {
+        guard at < bytes.count else { return error("the text ends too early") }
+        return error("expected \(Character(Unicode.Scalar(byte))), found \(Character(Unicode.Scalar(bytes[at])))")
     }
 
     private mutating func skipLiteral(_ literal: StaticString) throws(JSONError) {

@@ -12,6 +12,9 @@ extension JSONText {
 
     package static func string(_ value: String) -> JSONText { JSONText(trusted: JSONEscapes.encode(value)[...]) }
 
+    /// Appends the bytes of `string(value)`.
+    package static func append(_ value: String, to bytes: inout [UInt8]) { JSONEscapes.append(value, to: &bytes) }
+
     package static func string(_ value: String?) -> JSONText { value.map { .string($0) } ?? .null }
 
     package static func integer(_ value: Int) -> JSONText { JSONText(trusted: Array(String(value).utf8)[...]) }

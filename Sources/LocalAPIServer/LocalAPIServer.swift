@@ -129,7 +129,7 @@ package struct LocalAPIServer: Sendable {
     private static func segments(of path: String) throws(Problem) -> [String] {
         var segments: [String] = []
         for part in path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            guard let segment = PercentCoding.decode(Substring(part)), !segment.utf8.contains(0) else {
+            guard var segment = PercentCoding.decode(Substring(part)), !segment.withUTF8({ $0.contains(0) }) else {
                 throw Problem(.malformedPath, "the path has a broken %-escape or is not UTF-8 text")
             }
             segments.append(segment)

@@ -8,7 +8,10 @@ package final class ReadConnection {
     /// By number.
     private var numbered: [OpaquePointer?] = []
 
-    /// Callers can build any number of different lists; beyond this limit, all prepared statements are dropped.
+    /// The last walk.
+    private var walked: (query: Statement, version: Int64, rows: WalkedRows.Numbers)?
+
+    /// Callers can build any number of different lists; beyond this limit, prepared statements are dropped.
     private static let statementLimit = 100
 
     /// Opens a file that the writer already has open, so that its log exists.
@@ -65,6 +68,47 @@ package final class ReadConnection {
         }
     }
 
+    /// Runs a query with one argument for each of these; when `row` returns false, for none after it.
+    package func query(_ sql: String, forEach numbers: [Int64], row: (OpaquePointer) -> Bool) throws {
+        let handle = try prepared(sql)
+        let statement = BoundStatement(handle)
+        defer { sqlite3_reset(handle) }
+        for number in numbers {
+            sqlite3_reset(handle)
+            try statement.bind(number, to: 1)
+            while try statement.step() { guard row(handle) else { return } }
+        }
+    }
+
+    /// Runs `body` with the rows of a query, which it reads as far as it needs. Call it in a snapshot: rows that an
+    /// earlier walk with the same query has read are kept until the database changes.
+    package func walk<Result>(_ query: Statement, _ body: (inout WalkedRows) throws -> Result) throws -> Result {
+        let moment = try version()
+        let isSame = walked.map { $0.query == query && $0.version == moment } ?? false
+        var rows = WalkedRows(of: query, self, kept: isSame ? walked?.rows : nil)
+        defer { rows.end() }
+        let result = try body(&rows)
+        walked = rows.kept.map { (query, moment, $0) }
+        return result
+    }
+
+    /// The statement of a query, ready for its first step.
+    func begun(_ query: Statement) throws -> BoundStatement {
+        let statement = BoundStatement(try prepared(query.sql))
+        try statement.bind(query.arguments)
+        return statement
+    }
+
+    /// Changes whenever another connection has changed the database.
+    private func version() throws -> Int64 {
+        var version: Int64 = 0
+        try query("PRAGMA data_version", []) { row in
+            version = sqlite3_column_int64(row, 0)
+            return false
+        }
+        return version
+    }
+
     /// Runs several queries on one snapshot.
     package func snapshot(_ body: () throws -> Void) throws {
         try execute("BEGIN")
@@ -74,13 +118,18 @@ package final class ReadConnection {
 
     private func prepared(_ sql: String) throws -> OpaquePointer {
         if let statement = statements[sql] { return statement }
-        if statements.count >= Self.statementLimit {
-            for statement in statements.values { sqlite3_finalize(statement) }
-            statements.removeAll(keepingCapacity: true)
-        }
+        if statements.count >= Self.statementLimit { dropStatements() }
         let statement = try handle.preparing(sql)
         statements[sql] = statement
         return statement
+    }
+
+    /// A caller may be in the middle of one, and ask for another.
+    private func dropStatements() {
+        for (sql, statement) in statements where sqlite3_stmt_busy(statement) == 0 {
+            sqlite3_finalize(statement)
+            statements[sql] = nil
+        }
     }
 
     private func prepared(_ sql: NumberedSQL) throws -> OpaquePointer {

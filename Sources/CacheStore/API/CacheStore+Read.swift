@@ -49,14 +49,15 @@ extension CacheStore {
             table, labels: query.labels, sealers, computed: queries.computed[query.entity])
         return try readers.read { connection in
             var page = ListPage(records: [])
+            let walk = include.isEmpty ? list.walk : nil
             func fill() throws {
                 page =
                     try include.isEmpty
-                    ? Self.page(list, query.limit, connection, extras)
+                    ? Self.page(list, walk, query.limit, connection, extras)
                     : expandedPage(list, query, include, connection, extras)
                 if query.count { page.total = try Self.total(list, connection) }
             }
-            let isOne = !query.count && include.isEmpty && list.statements.count == 1 && list.walk == nil
+            let isOne = !query.count && include.isEmpty && list.isOneStatement && walk == nil
             // Asked first: the load may end while the list is read.
             let isLoaded = try isLoaded(query.entity, connection)
             if isOne { try fill() } else { try connection.snapshot(fill) }
@@ -67,22 +68,28 @@ extension CacheStore {
     }
 
     private static func page(
-        _ list: ListStatement, _ limit: Int, _ connection: ReadConnection, _ extras: RecordExtras
+        _ list: ListStatement, _ walk: SearchWalk?, _ limit: Int, _ connection: ReadConnection, _ extras: RecordExtras
     ) throws -> ListPage {
-        let walked = try list.walk?.page(limit: limit, connection) { try page(list, [$0], limit, connection, extras) }
-        return try walked ?? page(list, list.statements, limit, connection, extras)
+        try page(list, limit, extras) { row in
+            if let walk, let found = try walk.found(limit: limit, connection) {
+                try connection.query(walk.record, forEach: found, row: row)
+            } else {
+                try connection.query(list.statements, row: row)
+            }
+        }
     }
 
+    /// `read` calls its argument with each row of the list, until that returns false.
     private static func page(
-        _ list: ListStatement, _ statements: [ReadConnection.Statement], _ limit: Int, _ connection: ReadConnection,
-        _ extras: RecordExtras
+        _ list: ListStatement, _ limit: Int, _ extras: RecordExtras,
+        _ read: ((OpaquePointer) -> Bool) throws -> Void
     ) throws -> ListPage {
         var output = RecordBytes(reserving: 800 * limit, extras)
         output.append(UInt8(ascii: "["))
         var last: [DatabaseValue] = []
         var count = 0
         var next: String?
-        try connection.query(statements) { statement in
+        try read { statement in
             // One row more than asked for shows whether there is a next page.
             guard count < limit else {
                 next = list.cursor(after: last)

@@ -9,6 +9,8 @@ struct ChangeTimes {
     /// A later time is not believed: a pull that continued from it would miss every change until then.
     private let latestPlausible: String
     private let doubtful: [UInt8]
+    /// Of those that are not compared as bytes, the last one: records that changed together share it.
+    private var lastUnusual: JSONText?
     private var times: [Int: (least: JSONText, greatest: JSONText)] = [:]
     private(set) var earliest: String?
     private(set) var latest: String?
@@ -20,8 +22,11 @@ struct ChangeTimes {
     }
 
     mutating func insert(_ time: JSONText) {
-        guard time.kind != .null else { return }
-        guard isUsual(time) else { return include(Self.text(time)) }
+        guard time.kind != .null, time != lastUnusual else { return }
+        guard isUsual(time) else {
+            lastUnusual = time
+            return include(Self.text(time))
+        }
         guard let known = times[time.bytes.count] else { return times[time.bytes.count] = (time, time) }
         if time.bytes.lexicographicallyPrecedes(known.least.bytes) { times[time.bytes.count]?.least = time }
         if known.greatest.bytes.lexicographicallyPrecedes(time.bytes) { times[time.bytes.count]?.greatest = time }

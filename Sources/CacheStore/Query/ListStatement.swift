@@ -16,10 +16,6 @@ struct ListStatement {
     private let ranges: [Keyset.Range]
     private let all: Keyset.Range
     private let columns: String
-    /// Run one after the other, they give the list from the cursor on, each at most one row more than a page. Read them
-    /// in one snapshot, until the page is full.
-    private(set) var statements: [ReadConnection.Statement] = []
-
     /// `extraColumns` come after those of `RecordSelect` and the order's.
     init(table: EntityTable, query: ListQuery, extraColumns: [String] = []) throws(CacheError) {
         self.table = table
@@ -47,12 +43,13 @@ struct ListStatement {
         } else {
             ranges = [(condition: "", arguments: [])]
         }
-        statements = makeStatements()
     }
 
     // MARK: Statements
 
-    private func makeStatements() -> [ReadConnection.Statement] {
+    /// Run one after the other, they give the list from the cursor on, each at most one row more than a page. Read them
+    /// in one snapshot, until the page is full.
+    var statements: [ReadConnection.Statement] {
         let limit = (query.limit + 1).databaseValue
         let limits = filter.isSearchedFirst ? [limit, limit] : [limit]
         let parts = parts.map { (sql: "\(select($0.conditions)) LIMIT ?", arguments: $0.arguments + limits) }
@@ -60,6 +57,8 @@ struct ListStatement {
         let union = parts.map { "SELECT * FROM (\($0.sql))" }.joined(separator: " UNION ALL ")
         return [("\(union) ORDER BY \(order.sqlByPosition) LIMIT ?", parts.flatMap(\.arguments) + [limit])]
     }
+
+    var isOneStatement: Bool { filter.isMerged || filter.alternatives.count * ranges.count == 1 }
 
     var countSQL: String { "SELECT count(*) FROM \(table.name) WHERE \(all.condition)" }
     var countArguments: [DatabaseValue] { all.arguments }

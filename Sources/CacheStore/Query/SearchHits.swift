@@ -49,9 +49,13 @@ struct SearchHits {
     private func snippets(of records: [Int64: (key: String, record: JSONText)]) throws -> [Int64: String] {
         let mark = WordMark(match.query)
         let fields = match.table.words?.fields ?? []
+        let finder = JSONMemberFinder(fields)
         var snippets: [Int64: String] = [:]
         for (pk, (_, record)) in records {
-            let texts = fields.compactMap { entity.value(of: $0, in: record)?.plain }
+            let texts = zip(fields, finder.values(in: record)).compactMap { field, own in
+                let value = own?.kind == .null ? nil : own
+                return (value ?? entity.value(of: field, in: record))?.plain
+            }
             snippets[pk] = mark?.marked(in: texts)
         }
         let others = records.keys.filter { snippets[$0] == nil }

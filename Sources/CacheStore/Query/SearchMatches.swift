@@ -24,7 +24,7 @@ struct SearchMatches {
     }
 
     /// Those of the records that match, in the same order. FTS5 reads only the range of their `_pk`s.
-    func among(_ pks: [Int64]) throws -> [Int64] {
+    func among(_ pks: ArraySlice<Int64>) throws -> [Int64] {
         guard let first = pks.min(), let last = pks.max() else { return [] }
         var match = match
         match.span = first...last
@@ -34,18 +34,23 @@ struct SearchMatches {
             found.append(sqlite3_column_int64(row, 0))
             return true
         }
-        // Far fewer are found than asked for, so a look-up in a short list is faster than the hash of each.
-        found.sort()
-        return pks.filter { Self.contains($0, in: found) }
+        return Self.ordered(found, as: pks, from: first, to: last)
     }
 
-    /// `numbers`: in ascending order.
-    private static func contains(_ number: Int64, in numbers: [Int64]) -> Bool {
-        var (low, high) = (0, numbers.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if numbers[middle] < number { low = middle + 1 } else { high = middle }
+    /// The numbers of `all`, which are between `first` and `last`, that are among `some`.
+    private static func ordered(
+        _ some: [Int64], as all: ArraySlice<Int64>, from first: Int64, to last: Int64
+    ) -> [Int64] {
+        let width = last &- first
+        guard (0..<widest).contains(width) else {
+            let some = Set(some)
+            return all.filter(some.contains)
         }
-        return low < numbers.count && numbers[low] == number
+        // A mark for each place is found faster than a hash.
+        var marks = [Bool](repeating: false, count: Int(width) + 1)
+        for number in some { marks[Int(number - first)] = true }
+        return all.filter { marks[Int($0 - first)] }
     }
+
+    private static let widest: Int64 = 1 << 16
 }

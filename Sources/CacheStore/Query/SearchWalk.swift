@@ -25,45 +25,33 @@ struct SearchWalk {
     private static let firstEntries = 8
     private static let mostEntries = 128
 
-    /// The page that `read` makes of a statement in this snapshot; nil if the walk does not find it.
-    func page(
-        limit: Int, _ connection: ReadConnection, _ read: (ReadConnection.Statement) throws -> ListPage
-    ) throws -> ListPage? {
+    /// The `_pk`s of a page and one more, in the list's order; nil if a walk does not find them soon. Call it in a
+    /// snapshot.
+    func found(limit: Int, _ connection: ReadConnection) throws -> [Int64]? {
         var match = match
         match.query = try SearchCompletion(table: match.table, connection: connection).completed(match.query)
         let matches = SearchMatches(match: match, connection: connection)
         guard try matches.areMore(than: Self.fewMatches * (limit + 1)) else { return nil }
-        return try found(limit + 1, of: matches, connection).map { try read(statement(for: $0)) }
+        let count = limit + 1
+        return try connection.walk(entries(atMost: Self.mostEntries * count)) { rows in
+            try found(count, of: matches, in: &rows)
+        }
     }
 
-    /// The `_pk`s of the first `count` matches in the list's order, or of all if there are fewer; nil if that would
-    /// take too long.
-    private func found(_ count: Int, of matches: SearchMatches, _ connection: ReadConnection) throws -> [Int64]? {
+    /// The first `count` matches among `entries`, or all if there are fewer; nil if that would take too long.
+    private func found(_ count: Int, of matches: SearchMatches, in entries: inout WalkedRows) throws -> [Int64]? {
         var found: [Int64] = []
-        var part: [Int64] = []
         var (walked, end) = (0, Self.firstEntries * count)
-        var (isEnough, failure) = (false, (any Error)?.none)
-        let entries = entries(atMost: Self.mostEntries * count)
-        try connection.query(entries.sql, entries.arguments) { row in
-            part.append(sqlite3_column_int64(row, 0))
-            guard walked + part.count == end else { return true }
-            do {
-                found += try matches.among(part)
-                walked = end
-                part.removeAll(keepingCapacity: true)
-                isEnough = found.count >= count
-                guard !isEnough, let next = Self.end(after: walked, found: found.count, of: count) else { return false }
-                end = next
-            } catch {
-                failure = error
-            }
-            return failure == nil
+        while true {
+            let part = try entries.next(end - walked)
+            found += try matches.among(part)
+            guard found.count < count else { return Array(found.prefix(count)) }
+            // Only after the last entry is a part incomplete: then these are all matches.
+            guard part.count == end - walked else { return found }
+            walked = end
+            guard let next = Self.end(after: walked, found: found.count, of: count) else { return nil }
+            end = next
         }
-        if let failure { throw failure }
-        // Only after the last entry is a part incomplete, or none: then these are all matches.
-        let isLast = walked < end
-        if isLast { found += try matches.among(part) }
-        return isEnough || isLast ? Array(found.prefix(count)) : nil
     }
 
     /// How far to walk if the matches go on as they began, or four times as far; nil if that would not be enough.
@@ -78,20 +66,12 @@ struct SearchWalk {
     func entries(atMost count: Int) -> ReadConnection.Statement {
         let parts = ranges.map { range in
             let condition = range.condition.isEmpty ? "" : " AND \(range.condition)"
-            return """
-                SELECT * FROM (
-                  SELECT _pk FROM \(table.name) WHERE _deleted = 0\(condition) ORDER BY \(order.sql()) LIMIT ?)
-                """
+            return "SELECT _pk FROM \(table.name) WHERE _deleted = 0\(condition) ORDER BY \(order.sql()) LIMIT ?"
         }
-        return (parts.joined(separator: " UNION ALL "), ranges.flatMap { $0.arguments + [count.databaseValue] })
+        let sql = parts.count == 1 ? parts[0] : parts.map { "SELECT * FROM (\($0))" }.joined(separator: " UNION ALL ")
+        return (sql, ranges.flatMap { $0.arguments + [count.databaseValue] })
     }
 
-    /// Reads the records in the order of the walk.
-    private func statement(for pks: [Int64]) -> ReadConnection.Statement {
-        let sql = """
-            SELECT \(columns) FROM (SELECT key AS _place, value AS _found FROM json_each(?))
-            CROSS JOIN \(table.name) ON _pk = _found ORDER BY _place
-            """
-        return (sql, ["[\(pks.map(String.init).joined(separator: ","))]".databaseValue])
-    }
+    /// One record by its `_pk`.
+    var record: String { "SELECT \(columns) FROM \(table.name) WHERE _pk = ?" }
 }

@@ -30,6 +30,7 @@ struct WordMark {
             guard let bytes = Self.lowercased(text) else { return nil }
             let words = Self.words(in: bytes)
             let matches = matches(of: words, in: bytes)
+            if matches.isEmpty { continue }
             let count = Set(matches.map(\.phrase)).count
             if count > most { (most, best) = (count, (text, words, matches)) }
         }

@@ -43,9 +43,16 @@ struct SearchMatch {
 
     // MARK: Ways
 
-    private func inTitle(exact: Bool) -> Way? { table.titles.map { way($0, query.expression(exact: exact)) } }
+    /// By a whole word and by a prefix; without the second where it finds the same. The words of titles are also in the
+    /// table of words.
+    private func inTitle(exact: Bool) -> Way? {
+        guard !query.isLastUnknown, exact || !query.isLastWhole else { return nil }
+        return table.titles.map { way($0, query.expression(exact: exact)) }
+    }
 
-    private var anywhere: Way? { table.words.map { way($0, query.expression()) } }
+    private var anywhere: Way? {
+        query.isLastUnknown ? nil : table.words.map { way($0, query.expression()) }
+    }
 
     private var asFragment: Way? {
         guard let part = table.fragments, let fragment = query.fragment else { return nil }

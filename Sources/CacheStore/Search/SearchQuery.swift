@@ -8,6 +8,19 @@ package struct SearchQuery: Sendable, Equatable {
     let text: String
     /// The indexed terms that the last word stands for, if they were looked up (`SearchCompletion`).
     var completions: [String]?
+    /// Whether the last word also stands for all that begin with it. A single letter does not: FTS5 would read a large
+    /// part of the index.
+    let isLastPrefix: Bool
+    /// The whole text as part of a number; nil if it is too short for a trigram.
+    let fragment: String?
+    /// The words that may also be parts of a number: those with a digit.
+    let numbers: [Number]
+
+    struct Number: Sendable, Equatable {
+        /// Of the word.
+        var index: Int
+        var fragment: String
+    }
 
     private static let longest = 200
     private static let mostWords = 20
@@ -27,6 +40,12 @@ package struct SearchQuery: Sendable, Equatable {
         }
         self.words = words
         self.text = text
+        isLastPrefix = words.last.map { Self.lettersAtEnd(of: $0) > 1 } ?? false
+        fragment = Self.fragment(words.joined())
+        numbers = words.enumerated().compactMap { index, word in
+            guard word.unicodeScalars.contains(where: { $0.properties.numericType != nil }) else { return nil }
+            return Self.fragment(word).map { Number(index: index, fragment: $0) }
+        }
     }
 
     private static func bad(_ message: String) -> CacheError { .badQuery(field: "q", message: message) }
@@ -48,26 +67,17 @@ package struct SearchQuery: Sendable, Equatable {
         return "(\(completions.map { $0.quoted(by: "\"") }.joined(separator: " OR ")))"
     }
 
-    /// Whether the last word also stands for all that begin with it. A single letter does not: FTS5 would read a large
-    /// part of the index.
-    var isLastPrefix: Bool { words.last.map { Self.lettersAtEnd(of: $0) > 1 } ?? false }
-
     /// The last word as FTS5 indexes it, if it is a prefix of three or more letters; nil if only FTS5 can say.
     var prefix: String? {
         guard let last = words.last?.utf8, last.count > 2, last.allSatisfy(\.isASCIILetterOrDigit) else { return nil }
         return words.last?.lowercased()
     }
 
-    /// The whole text as part of a number; nil if it is too short for a trigram.
-    var fragment: String? { Self.fragment(words.joined()) }
+    /// Whether no indexed word begins with the last one, so that it can only be part of a number.
+    var isLastUnknown: Bool { completions?.isEmpty ?? false }
 
-    /// The words that may also be parts of a number: those with a digit.
-    var numbers: [(index: Int, fragment: String)] {
-        words.indices.compactMap { index in
-            guard words[index].unicodeScalars.contains(where: { $0.properties.numericType != nil }) else { return nil }
-            return Self.fragment(words[index]).map { (index, $0) }
-        }
-    }
+    /// Whether the last word, as a prefix, stands for itself alone.
+    var isLastWhole: Bool { completions.map { $0 == prefix.map { [$0] } } ?? !isLastPrefix }
 
     private static func fragment(_ text: String) -> String? {
         let bare = FragmentMark.bare(text)

@@ -38,14 +38,25 @@ extension Handlers {
         for name in names ?? [] { _ = try entity(name) }
         try await store.catchUpSearch()
         let result = try store.search(query, entities: names, limit: limit)
-        let hits = result.hits.map { hit in
-            JSONText.object([
-                "entity": .string(hit.entity), "id": .string(hit.key), "title": .string(hit.title),
-                "snippet": .string(hit.snippet),
-            ])
+        return .json(200, Self.bytes(of: result))
+    }
+
+    private static func bytes(of result: SearchResult) -> [UInt8] {
+        var bytes = Array("{\"data\":[".utf8)
+        bytes.reserveCapacity(200 * result.hits.count + 40)
+        for (index, hit) in result.hits.enumerated() {
+            bytes += (index == 0 ? "{\"entity\":" : ",{\"entity\":").utf8
+            JSONText.append(hit.entity, to: &bytes)
+            bytes += ",\"id\":".utf8
+            JSONText.append(hit.key, to: &bytes)
+            bytes += ",\"title\":".utf8
+            JSONText.append(hit.title, to: &bytes)
+            bytes += ",\"snippet\":".utf8
+            JSONText.append(hit.snippet, to: &bytes)
+            bytes.append(UInt8(ascii: "}"))
         }
-        let answer = JSONText.object(["data": .array(hits), "complete": .boolean(result.isComplete)])
-        return .json(200, Array(answer.bytes))
+        bytes += "],\"complete\":\(result.isComplete)}".utf8
+        return bytes
     }
 
     func create(_ entity: Entity, _ request: Request) async throws -> Response {

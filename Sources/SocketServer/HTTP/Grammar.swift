@@ -66,10 +66,17 @@ enum Grammar {
             let end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
             name = bytes[..<end]
             rest = bytes[end...]
-            guard name.allSatisfy({ isTokenByte($0) && !"#^`|".utf8.contains($0) }) else { return false }
+            guard name.allSatisfy(isHostByte) else { return false }
         }
         guard let colon = rest.first else { return !name.isEmpty }
         return !name.isEmpty && colon == UInt8(ascii: ":") && rest.dropFirst().allSatisfy(isDigit)
+    }
+
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "#"), UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "|"): false
+        default: isTokenByte(byte)
+        }
     }
 
     static func isDigit(_ byte: UInt8) -> Bool {

@@ -2,9 +2,9 @@
 package enum PercentCoding {
     /// Nil when an escape is malformed or the bytes are not UTF-8.
     package static func decode(_ text: Substring, plusIsSpace: Bool = false) -> String? {
-        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
-            return String(text)
-        }
+        var text = text
+        let isPlain = text.withUTF8 { !$0.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") } }
+        guard !isPlain else { return String(text) }
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {

@@ -9,8 +9,8 @@ struct MemoryKeeper {
     let clock: any Clock<Duration>
     let releaseMemory: @Sendable () -> Void
 
-    /// The delay after the start, which it must not slow down.
-    static let firstPause = Duration.seconds(1)
+    /// The delay after the start, which it must not slow down. A first sync begins to take memory at once.
+    static let firstPause = Duration.milliseconds(50)
     /// The delay after an event, because another often follows.
     static let pause = Duration.seconds(10)
 

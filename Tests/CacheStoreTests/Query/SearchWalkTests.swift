@@ -32,14 +32,7 @@ struct SearchWalkTests {
     private func walks(_ query: ListQuery, _ cache: TestCache) throws -> Bool {
         let list = try ListStatement(table: cache.store.table(query.entity), query: query)
         return try cache.store.readers.read { connection in
-            try list.walk?.page(limit: query.limit, connection) { statement in
-                var count = 0
-                try connection.query(statement.sql, statement.arguments) { _ in
-                    count += 1
-                    return true
-                }
-                return ListPage(records: [], count: min(count, query.limit), next: count > query.limit ? "" : nil)
-            } != nil
+            try list.walk?.found(limit: query.limit, connection) != nil
         }
     }
 
@@ -70,6 +63,19 @@ struct SearchWalkTests {
         let walks = try walks(first, cache)
         #expect(walks == (limit == 40), "a small page is too far away, and a large one has few matches")
         #expect(try cache.keys(first) == Array(whole.prefix(limit)))
+    }
+
+    @Test("a walk after an edit finds what it brought, in its place")
+    func afterEdit() async throws {
+        let cache = try await filled()
+        let page = try query(false, limit: 7)
+        #expect(try !cache.keys(page).contains("k50"))
+        try await cache.store.update("clients", key: "k50", body: .object(["name": "Zoe"]), at: TestCache.now)
+        try await cache.store.catchUpSearch()
+        #expect(try walks(page, cache))
+        let keys = try cache.keys(page)
+        #expect(keys.contains("k50"))
+        #expect(try keys == Array(cache.keys(query(false, limit: 900)).prefix(7)))
     }
 
     @Test("with a filter, or by a field without an index, the matches are sorted")
