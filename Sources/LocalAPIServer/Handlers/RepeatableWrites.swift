@@ -11,12 +11,13 @@ extension Handlers {
     func write(
         _ request: Request, _ body: @escaping @Sendable (LocalTransaction) throws -> WriteResult
     ) async throws -> Response {
-        try await writeOnce(request) { try Written(result: body($0)) }.result.response
+        try await once(request) { try Written(result: body($0)) }.result.response
     }
 
-    func writeOnce(
-        _ request: Request, _ body: @escaping @Sendable (LocalTransaction) throws -> Written
-    ) async throws -> Written {
+    /// The same for a write of which more than the answer is kept.
+    func once<Result: RepeatableResult>(
+        _ request: Request, _ body: @escaping @Sendable (LocalTransaction) throws -> Result
+    ) async throws -> Result {
         guard let key = try IdempotencyKey(request) else {
             return try await store.write(at: now(), clockOffset: clockOffset, body)
         }
@@ -27,6 +28,14 @@ extension Handlers {
         let stored = try await store.write(once: call, at: now(), clockOffset: clockOffset) { transaction in
             try body(transaction).stored.text
         }
-        return try Written(stored: JSONText(parsing: stored))
+        return try Result(stored: JSONText(parsing: stored))
     }
+}
+
+/// What a repeatable write leaves, from which each repeat is answered.
+protocol RepeatableResult: Sendable {
+    /// As the transaction of the write stores it.
+    var stored: JSONText { get }
+
+    init(stored: JSONText) throws(Problem)
 }

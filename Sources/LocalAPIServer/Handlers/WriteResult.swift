@@ -54,13 +54,12 @@ struct Written: Sendable {
 
 // MARK: Stored for repeats
 
-extension Written {
-    /// As the transaction of a repeatable write stores it.
+extension Written: RepeatableResult {
     var stored: JSONText { .object(members: result.members + [("queued", queued?.document ?? .null)]) }
 
     init(stored: JSONText) throws(Problem) {
         guard let result = WriteResult(stored) else {
-            throw .unavailable("the answer to the first of these requests cannot be read; use another Idempotency-Key")
+            throw .unreadableFirstAnswer
         }
         self.init(result: result, queued: stored["queued"].flatMap(QueuedWrite.init))
     }

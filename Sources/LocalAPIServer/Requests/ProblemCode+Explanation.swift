@@ -37,16 +37,24 @@ extension ProblemCode {
         case .paused: ("syncing is paused", "POST /v1/sync/resume")
         case .gone:
             ("a place in the change log, or the outcome of a write, is no longer kept", "read the records again")
-        case .versionMismatch: ("the record is not at the version that If-Match names", "read it again, then decide")
+        case .versionMismatch:
+            ("the record is not at the version that If-Match or if_match names", "read it again, then decide")
         case .contentTooLarge: ("the body is over its limit", "send less")
         case .targetTooLong: ("the request line is over 8 KiB", "shorten the query")
         case .unsupportedMediaType: ("the body has another type than the call takes", "see Accept or Accept-Patch")
         case .rangeNotSatisfiable: ("the range is outside the content", "see Content-Range")
         case .unknownExpectation: ("Expect names something other than 100-continue", "leave it out")
         case .invalidFields: ("fields of the body do not fit the schema", "correct each in errors")
+        case .batchRefused:
+            (
+                "operations of a batch were refused, so none was done",
+                "correct those in errors, or send the others with `\"atomic\": false`"
+            )
         case .idempotencyKeyReused: ("another request had this Idempotency-Key", "use a key of its own")
         case .noThumbnail: ("the picture can have no thumbnail", "see detail")
         case .unanswerable: ("the cache does not have what the figures need", "see detail")
+        case .failedDependency:
+            ("the operation refers to a record whose creation in the same batch was refused", "correct that one first")
         case .tooManyRequests: ("the caller asks too often", "wait as Retry-After says")
         case .headTooLarge: ("the header fields are over 16 KiB, or more than 100", "send fewer")
         case .serverError: ("the daemon has a fault", "please report it")

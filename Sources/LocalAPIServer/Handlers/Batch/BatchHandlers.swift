@@ -1,0 +1,82 @@
+internal import CacheStore
+internal import JSONText
+internal import SocketServer
+internal import SyncEngine
+
+/// `POST /v1/_batch`: many writes in one request.
+extension Handlers {
+    /// All operations are done in one transaction, and with an `Idempotency-Key` once, as a single write is.
+    ///
+    /// A caller that waits gets 202 if any operation is not confirmed.
+    func batch(_ request: Request) async throws -> Response {
+        let wait = try PushWait(request)
+        let run = BatchRun(
+            batch: try BatchRequest(object(request), schema), handlers: self, isTracked: wait != nil)
+        var results = try await once(request) { try run.run($0) }
+        engine.noteLocalWrite()
+        guard let wait else { return .json(200, results.bytes) }
+        results.all = try await pushed(results.all, within: wait.limit)
+        var response = Response.json(results.all.contains { $0.status == 202 } ? 202 : 200, results.bytes)
+        if let applied = wait.preference { response.headers.append(("Preference-Applied", applied)) }
+        return response
+    }
+
+    // MARK: Waiting
+
+    /// The results once no write is pending any more, or the time is over.
+    private func pushed(_ results: [BatchResult], within limit: Duration) async throws -> [BatchResult] {
+        let progress = try await within(limit) {
+            var progress: [Result<PushProgress, CacheError>?] = []
+            for result in results { progress.append(try await outcome(of: result)) }
+            return progress
+        }
+        var shown = 0
+        return try zip(results, progress).map { result, progress in
+            guard case .written(let write) = result, let progress else { return result }
+            var pushed = try self.pushed(write, progress)
+            guard case .written(var written) = pushed else { return pushed }
+            shown += written.record?.count ?? 0
+            if shown > BatchRun.mostShown { written.record = nil }
+            pushed = .written(written)
+            return pushed
+        }
+    }
+
+    /// Nil for an operation that was refused.
+    private func outcome(of result: BatchResult) async throws -> Result<PushProgress, CacheError>? {
+        guard case .written(let write) = result, let queued = write.queued else { return nil }
+        do {
+            return .success(try await outcome(of: queued))
+        } catch let error as CacheError {
+            guard case .gone = error else { throw error }
+            return .failure(error)
+        }
+    }
+
+    private func pushed(
+        _ write: BatchWrite, _ progress: Result<PushProgress, CacheError>
+    ) throws -> BatchResult {
+        guard let queued = write.queued, let entity = schema[write.entity] else { return .written(write) }
+        guard case .success(let progress) = progress else {
+            return .refused(Problem(.gone, "the outcome of this write is no longer kept; read the record"))
+        }
+        if progress == .confirmed, queued.operation == .delete { return .written(write) }
+        var write = write
+        let shown = try store.shown(entity.name, key: queued.key)
+        let record = try shown.map { try JSONText($0.bytes) }
+        write.key = record?[entity.key]?.plain ?? queued.key
+        if let shown { write.show(shown) }
+        if progress != .confirmed {
+            write.status = 202
+            write.record = Array(unconfirmed(record, entity, queued, progress).bytes)
+        } else if shown == nil {
+            return .refused(
+                .notFound("the upstream took the change, and \(entity.name)/\(queued.key) has been deleted since"))
+        }
+        return .written(write)
+    }
+}
+
+extension BatchResult {
+    static func refused(_ problem: Problem) -> BatchResult { .refused(problem.status, Array(problem.document.bytes)) }
+}
