@@ -1,5 +1,7 @@
 internal import CacheStore
+internal import EntitySchema
 internal import JSONText
+internal import SQLiteStore
 internal import SocketServer
 internal import SyncEngine
 
