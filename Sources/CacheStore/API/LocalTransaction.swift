@@ -111,6 +111,12 @@ package struct LocalTransaction {
         }
     }
 
+    /// Whether readers see the record.
+    package func isShown(_ entity: Entity, key: String) throws -> Bool {
+        let current = try KeyAlias.current(of: key, entity.name, in: context.records)
+        return try !RecordRow(table: EntityTable(entity: entity), db: db).isDeleted(current)
+    }
+
     /// Why a record that is not cached is known not to exist; nil if the upstream may have it.
     package func absence(of key: String, _ entity: String) throws -> KnownAbsence? {
         try store.absence(of: key, entity, db)

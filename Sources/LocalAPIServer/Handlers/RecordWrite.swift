@@ -30,38 +30,43 @@ struct RecordWrite: Sendable {
         }
     }
 
-    /// Does it, and returns the record's key and what the write left. With `isTracked`, also which changes carry it.
-    func perform(in transaction: LocalTransaction, isTracked: Bool) throws -> (key: String, written: Written) {
-        guard isTracked else {
-            let (key, result) = try perform(in: transaction)
-            return (key, Written(result: result))
-        }
-        let fields = operation == .delete ? [] : body.members.map(\.key)
-        let (queued, result) = try transaction.track(operation, of: entity.name, fields: fields) {
-            try perform(in: transaction)
-        }
-        return (queued.key, Written(result: result, queued: queued))
+    /// What was done to which record.
+    struct Done {
+        var key: String
+        /// As the answer has it: 201 for a new record, 204 for one that is gone, else 200.
+        var status: Int
+        /// The changes that carry it, if somebody waits for them.
+        var queued: QueuedWrite?
     }
 
-    private func perform(in transaction: LocalTransaction) throws -> (key: String, result: WriteResult) {
+    /// Does it. With `isTracked`, it also finds out which changes carry it.
+    func perform(in transaction: LocalTransaction, isTracked: Bool) throws -> Done {
+        guard isTracked else { return try perform(in: transaction) }
+        let fields = operation == .delete ? [] : body.members.map(\.key)
+        let (queued, done) = try transaction.track(operation, of: entity.name, fields: fields) {
+            let done = try perform(in: transaction)
+            return (done.key, done)
+        }
+        return Done(key: done.key, status: done.status, queued: queued)
+    }
+
+    private func perform(in transaction: LocalTransaction) throws -> Done {
         switch kind {
         case .create:
-            let key = try transaction.create(entity.name, body)
-            return (key, .created(try Handlers.shown(entity, key, transaction), entity: entity.name, key: key))
+            return Done(key: try transaction.create(entity.name, body), status: 201)
         case .createBelow(let field, let parent, let parents):
             let key = try transaction.create(entity.name, body, referring: field, to: parent, of: parents)
-            return (key, .created(try Handlers.shown(entity, key, transaction), entity: entity.name, key: key))
+            return Done(key: key, status: 201)
         case .update(let key, let merging):
             try transaction.update(entity.name, key: key, body, merging: merging, expecting: expected)
-            return (key, .record(try Handlers.shown(entity, key, transaction)))
+            return Done(key: key, status: 200)
         case .replace(let key, let mustExist):
             let isNew = try transaction.replace(
                 entity.name, key: key, body, expecting: expected, mustExist: mustExist)
-            let shown = try Handlers.shown(entity, key, transaction)
-            return (key, isNew ? .created(shown, entity: entity.name, key: key) : .record(shown))
+            return Done(key: key, status: isNew ? 201 : 200)
         case .delete(let key):
             try transaction.delete(entity.name, key: key, expecting: expected)
-            return (key, .done)
+            return Done(key: key, status: 204)
         }
     }
 }

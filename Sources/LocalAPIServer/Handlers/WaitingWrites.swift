@@ -15,7 +15,8 @@ extension Handlers {
     func change(_ write: RecordWrite, _ request: Request) async throws -> Response {
         let wait = try PushWait(request)
         let written = try await once(request) { transaction in
-            try write.perform(in: transaction, isTracked: wait != nil).written
+            let done = try write.perform(in: transaction, isTracked: wait != nil)
+            return Written(result: try WriteResult(done, of: write.entity, transaction), queued: done.queued)
         }
         engine.noteLocalWrite()
         guard let wait, let queued = written.queued else { return written.result.response }

@@ -19,6 +19,17 @@ enum WriteResult: Sendable {
     /// An answer that a version before this one stored whole.
     case rendered(Response)
 
+    /// Reads the record as the write has left it.
+    init(_ done: RecordWrite.Done, of entity: Entity, _ transaction: LocalTransaction) throws {
+        switch done.status {
+        case 204: self = .done
+        case 201:
+            let shown = try Handlers.shown(entity, done.key, transaction)
+            self = .created(shown, entity: entity.name, key: done.key)
+        default: self = .record(try Handlers.shown(entity, done.key, transaction))
+        }
+    }
+
     static func document(_ document: JSONText) -> WriteResult { .json(Array(document.bytes)) }
 
     var status: Int {

@@ -147,6 +147,20 @@ struct BatchTests {
         #expect(answer.results.allSatisfy { $0["etag"] != nil && $0["id"] == "a" })
     }
 
+    @Test("with return=minimal results have only status and id, and the same operations are refused")
+    func minimal() async throws {
+        let api = try await BatchShop.filled()
+        let operations = [
+            Self.change, #"{"operation":"delete","entity":"orders","id":"a"}"#,
+            #"{"operation":"create","entity":"messages","body":{"order_id":"a","text":"t"}}"#,
+        ]
+        let answer = await api.batch(operations, more: #","atomic":false"#, headers: ["Prefer": "return=minimal"])
+        #expect(answer.header("Preference-Applied") == "return=minimal")
+        #expect(answer.statuses == [200, 204, 404])
+        #expect(answer.results[0].text == #"{"status":200,"id":"b"}"#)
+        #expect(try api.queue().count == 2)
+    }
+
     @Test("a thousand operations are done, and none of an empty batch")
     func many() async throws {
         let api = try await BatchShop.filled()

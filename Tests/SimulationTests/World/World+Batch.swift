@@ -11,6 +11,16 @@ extension World {
     private struct Part: Sendable {
         var write: LocalWrite
         var run: @Sendable (LocalTransaction, [String?]) throws -> String
+
+        static func run(_ parts: [Part], _ isAtomic: Bool, _ transaction: LocalTransaction) throws -> [String?] {
+            let keys = try transaction.each(parts.count) { before -> String? in
+                try parts[before.count].run(transaction, before)
+            } refused: { _, _ in
+                nil
+            }
+            if isAtomic, keys.contains(nil) { throw CacheError.conflict("one of them was refused") }
+            return keys
+        }
     }
 
     /// Creates a customer, edits an order and creates one for the new customer; with `fails`, another write is refused after
@@ -18,17 +28,20 @@ extension World {
     func batch(_ daemon: SimulatedDaemon, _ pick: Int, isAtomic: Bool, fails: Bool) {
         guard let life = daemon.life else { return }
         let edited = pickLocalKey(life, "orders", pick).map { edit($0, daemon) }
-        let parts = [newCustomer(daemon), edited, fails ? undone(daemon) : nil, newOrder(daemon)].compactMap(\.self)
+        var parts = [newCustomer(daemon)]
+        if let edited { parts.append(edited) }
+        if fails { parts.append(undone(daemon)) }
+        parts.append(newOrder(daemon))
         let numbers = parts.map(\.write.number)
         log.add("d\(daemon.number) receives a batch, \(isAtomic ? "all or none" : "each by itself"): w\(numbers)")
-        Task { [log, ledger, server, clock = daemon.clock] in
+        Task { [log, ledger, server, parts, clock = daemon.clock] in
             do {
                 for number in numbers {
                     ledger.make(number, at: server.now, uncertainty: life.upstream.clockUncertainty)
                 }
                 let keys = try await life.store.write(
                     at: clock.timeOfDay, clockOffset: life.engine.clockOffset() ?? .zero
-                ) { try Self.run(parts, isAtomic, $0) }
+                ) { transaction in try Part.run(parts, isAtomic, transaction) }
                 guard life.upstream.isAlive else { return }
                 for (number, key) in zip(numbers, keys) { ledger.answer(number, key == nil ? .refused : .made, key: key) }
                 log.add("the batch is acknowledged: \(keys.map { $0 ?? "refused" })")
@@ -39,16 +52,6 @@ extension World {
                 log.add("the batch is refused: \(error)")
             }
         }
-    }
-
-    private static func run(_ parts: [Part], _ isAtomic: Bool, _ transaction: LocalTransaction) throws -> [String?] {
-        let keys = try transaction.each(parts.count) { before -> String? in
-            try parts[before.count].run(transaction, before)
-        } refused: { _, _ in
-            nil
-        }
-        if isAtomic, keys.contains(nil) { throw CacheError.conflict("one of them was refused") }
-        return keys
     }
 
     // MARK: Parts

@@ -12,21 +12,25 @@ extension Handlers {
     /// A caller that waits gets 202 if any operation is not confirmed.
     func batch(_ request: Request) async throws -> Response {
         let wait = try PushWait(request)
+        let isMinimal = Preference(request).isMinimal
         let run = BatchRun(
-            batch: try BatchRequest(object(request), schema), handlers: self, isTracked: wait != nil)
+            batch: try BatchRequest(object(request), schema), handlers: self, isTracked: wait != nil,
+            isMinimal: isMinimal)
         var results = try await once(request) { try run.run($0) }
         engine.noteLocalWrite()
-        guard let wait else { return .json(200, results.bytes) }
-        results.all = try await pushed(results.all, within: wait.limit)
+        if let wait { results.all = try await pushed(results.all, isMinimal, within: wait.limit) }
         var response = Response.json(results.all.contains { $0.status == 202 } ? 202 : 200, results.bytes)
-        if let applied = wait.preference { response.headers.append(("Preference-Applied", applied)) }
+        let applied = [wait?.preference, isMinimal ? "return=minimal" : nil].compactMap(\.self)
+        if !applied.isEmpty { response.headers.append(("Preference-Applied", applied.joined(separator: ", "))) }
         return response
     }
 
     // MARK: Waiting
 
     /// The results once no write is pending any more, or the time is over.
-    private func pushed(_ results: [BatchResult], within limit: Duration) async throws -> [BatchResult] {
+    private func pushed(
+        _ results: [BatchResult], _ isMinimal: Bool, within limit: Duration
+    ) async throws -> [BatchResult] {
         let progress = try await within(limit) {
             var progress: [Result<PushProgress, CacheError>?] = []
             for result in results { progress.append(try await outcome(of: result)) }
@@ -35,12 +39,11 @@ extension Handlers {
         var shown = 0
         return try zip(results, progress).map { result, progress in
             guard case .written(let write) = result, let progress else { return result }
-            var pushed = try self.pushed(write, progress)
+            let pushed = try self.pushed(write, progress, isMinimal)
             guard case .written(var written) = pushed else { return pushed }
             shown += written.record?.count ?? 0
             if shown > BatchRun.mostShown { written.record = nil }
-            pushed = .written(written)
-            return pushed
+            return .written(written)
         }
     }
 
@@ -55,8 +58,9 @@ extension Handlers {
         }
     }
 
+    /// What became of the write. `isMinimal`: only a write that is not confirmed shows its record.
     private func pushed(
-        _ write: BatchWrite, _ progress: Result<PushProgress, CacheError>
+        _ write: BatchWrite, _ progress: Result<PushProgress, CacheError>, _ isMinimal: Bool
     ) throws -> BatchResult {
         guard let queued = write.queued, let entity = schema[write.entity] else { return .written(write) }
         guard case .success(let progress) = progress else {
@@ -67,7 +71,7 @@ extension Handlers {
         let shown = try store.shown(entity.name, key: queued.key)
         let record = try shown.map { try JSONText($0.bytes) }
         write.key = record?[entity.key]?.plain ?? queued.key
-        if let shown { write.show(shown) }
+        if let shown, !isMinimal { write.show(shown) }
         if progress != .confirmed {
             write.status = 202
             write.record = Array(unconfirmed(record, entity, queued, progress).bytes)

@@ -12,6 +12,26 @@ struct BatchReader {
     /// The local id of each creation so far, with its number and entity.
     private var creations: [String: (number: Int, entity: String)] = [:]
     private var mistakes: [InputError] = []
+    /// The fields of each entity so far that are references, and what they refer to.
+    private var referring: [String: [(field: String, target: String)]] = [:]
+
+    /// The members of an operation, each at its place.
+    private enum Member: Int, CaseIterable {
+        case operation, entity, id, lid, body, merge, ifMatch
+
+        init?(_ name: String) {
+            switch name {
+            case "operation": self = .operation
+            case "entity": self = .entity
+            case "id": self = .id
+            case "lid": self = .lid
+            case "body": self = .body
+            case "merge": self = .merge
+            case "if_match": self = .ifMatch
+            default: return nil
+            }
+        }
+    }
 
     init(schema: EntitySchema) { self.schema = schema }
 
@@ -31,21 +51,24 @@ struct BatchReader {
             return nil
         }
         let members = given.members
-        var values: [String: JSONText] = [:]
-        for (name, value) in members { values[name] = value }
-        guard let kind = values["operation"]?.string.flatMap(BatchOperation.Kind.init(rawValue:)) else {
+        var values: [JSONText?] = Array(repeating: .none, count: Member.allCases.count)
+        for (name, value) in members {
+            if let member = Member(name) { values[member.rawValue] = value }
+        }
+        func value(_ member: Member) -> JSONText? { values[member.rawValue] }
+        guard let kind = value(.operation)?.string.flatMap(BatchOperation.Kind.init(rawValue:)) else {
             let kinds = BatchOperation.Kind.allCases.map(\.rawValue).joined(separator: ", ")
             note("operation", "expected one of \(kinds)", at: place)
             return nil
         }
         requireKnown(members.map(\.key), among: kind.members, at: place)
-        let entity = text(values["entity"], "entity") ?? ""
-        let body = kind == .delete ? .object([:]) : object(values["body"])
+        let entity = text(value(.entity), "entity") ?? ""
+        let body = kind == .delete ? .object([:]) : object(value(.body))
         let operation = BatchOperation(
-            kind: kind, entity: entity, target: kind == .create ? nil : target(values["id"], entity), body: body,
-            references: references(in: body, of: entity), merges: merges(values["merge"]),
-            expected: expected(values["if_match"]))
-        if kind == .create, let lid = values["lid"] { add(lid, entity) }
+            kind: kind, entity: entity, target: kind == .create ? nil : target(value(.id), entity), body: body,
+            references: references(in: body, of: entity), merges: merges(value(.merge)),
+            expected: expected(value(.ifMatch)))
+        if kind == .create, let lid = value(.lid) { add(lid, entity) }
         return operation
     }
 
@@ -95,15 +118,22 @@ struct BatchReader {
 
     /// The fields of the body that are references of the form `{"lid": …}`. In other fields such an object is a value.
     private mutating func references(in body: JSONText, of entity: String) -> [(field: String, creation: Int)] {
-        guard let entity = schema[entity] else { return [] }
         var found: [(field: String, creation: Int)] = []
-        for index in entity.fields.indices {
-            guard case .reference(let target) = entity.fields[index].kind else { continue }
-            let name = entity.fields[index].name
-            guard let lid = body[name].flatMap(Self.lid) else { continue }
-            guard let creation = creation(lid, of: target, name, at: "\(place)/body") else { continue }
-            found.append((name, creation))
+        for (field, target) in references(of: entity) {
+            guard let lid = body[field].flatMap(Self.lid) else { continue }
+            guard let creation = creation(lid, of: target, field, at: "\(place)/body") else { continue }
+            found.append((field, creation))
         }
+        return found
+    }
+
+    private mutating func references(of entity: String) -> [(field: String, target: String)] {
+        if let known = referring[entity] { return known }
+        let found = (schema[entity]?.fields ?? []).compactMap { field -> (field: String, target: String)? in
+            guard case .reference(let target) = field.kind else { return nil }
+            return (field.name, target)
+        }
+        referring[entity] = found
         return found
     }
 
@@ -147,12 +177,11 @@ struct BatchReader {
     }
 
     mutating func requireKnown(_ names: [String], among known: [String], at container: String) {
-        var seen: Set<String> = []
-        for name in names {
+        for (index, name) in names.enumerated() where mistakes.count < Self.mostMistakes {
             if !known.contains(name) {
                 let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
                 note(name, "there is no such member\(near) Use \(known.joined(separator: ", "))", at: container)
-            } else if !seen.insert(name).inserted {
+            } else if names[..<index].contains(name) {
                 note(name, "it is there twice", at: container)
             }
         }

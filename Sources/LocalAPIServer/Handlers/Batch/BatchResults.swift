@@ -1,4 +1,5 @@
 internal import CacheStore
+internal import EntitySchema
 internal import JSONText
 
 /// What became of each operation of a batch, in their order.
@@ -72,22 +73,18 @@ struct BatchWrite: Sendable {
     var status: Int
     var entity: String
     var key: String
-    /// As `ETag` has it; nil if no record is left.
+    /// As `ETag` has it; nil if no record is left or shown.
     var tag: String?
     /// The record as readers see it; nil if none is left, or the answer has no room for it.
     var record: [UInt8]?
     /// The changes that carry it, if the caller waits for them.
     var queued: QueuedWrite?
 
-    init(_ written: Written, of entity: String, key: String) {
-        status = written.result.status
-        self.entity = entity
-        self.key = key
-        queued = written.queued
-        switch written.result {
-        case .record(let shown), .created(let shown, _, _): show(shown)
-        case .done, .json, .retried, .rendered: break
-        }
+    init(_ done: RecordWrite.Done, of entity: Entity) {
+        status = done.status
+        self.entity = entity.name
+        key = done.key
+        queued = done.queued
     }
 
     mutating func show(_ shown: ShownRecord) {

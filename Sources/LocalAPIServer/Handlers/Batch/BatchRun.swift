@@ -12,6 +12,8 @@ struct BatchRun: Sendable {
     let handlers: Handlers
     /// Whether the caller waits for the changes that carry the writes.
     let isTracked: Bool
+    /// Whether no record is shown.
+    let isMinimal: Bool
 
     private enum Outcome {
         case written(BatchWrite)
@@ -24,10 +26,15 @@ struct BatchRun: Sendable {
         let outcomes = try transaction.each(batch.operations.count) { before -> Outcome in
             if before.isEmpty { shown = 0 }
             let write = try write(batch.operations[before.count], before, transaction)
-            let (key, written) = try write.perform(in: transaction, isTracked: isTracked)
-            var result = BatchWrite(written, of: write.entity.name, key: key)
-            shown += result.record?.count ?? 0
-            if shown > Self.mostShown { result.record = nil }
+            let done = try write.perform(in: transaction, isTracked: isTracked)
+            var result = BatchWrite(done, of: write.entity)
+            if !isMinimal, done.status != 204 {
+                result.show(try Handlers.shown(write.entity, done.key, transaction))
+                shown += result.record?.count ?? 0
+                if shown > Self.mostShown { result.record = nil }
+            } else if done.status != 204, try !transaction.isShown(write.entity, key: done.key) {
+                throw CacheError.notCached(entity: write.entity.name, key: done.key)
+            }
             return .written(result)
         } refused: { error, number in
             .refused(try problem(error, batch.operations[number], number, transaction))
