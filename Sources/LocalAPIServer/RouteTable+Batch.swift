@@ -8,6 +8,6 @@ extension RouteTable {
         OpenAPIOperation(
             "Creates, changes and deletes up to \(BatchRequest.most) records, all or each by itself",
             parameters: ["wait_for_push", "timeout", "idempotency_key"], body: "Batch",
-            answers: [200, 202].map { ($0, .json("BatchResults")) }, problems: [422])
+            answers: [200, 202].map { ($0, .json("BatchAnswer")) }, problems: [422])
     ) { handlers, request, _ in try await handlers.batch(request) }
 }

@@ -12,12 +12,12 @@ enum BatchComponents {
               "atomic": {"type": "boolean", "default": true,
                 "description": "true: all operations are done, or none; false: each is done or refused by itself"},
               "operations": {"type": "array", "maxItems": 1000, "description": "done in this order",
-                "items": {"$ref": "#/components/schemas/BatchOperation"}}},
+                "items": {"$ref": "#/components/schemas/BatchedWrite"}}},
             "examples": [{"operations": [
               {"operation": "create", "entity": "clients", "lid": "ada", "body": {"first_name": "Ada"}},
               {"operation": "create", "entity": "orders", "body": {"client_id": {"lid": "ada"}}},
               {"operation": "update", "entity": "orders", "id": "ord_4bba", "body": {"status": "ready"}}]}]},
-          "BatchOperation": {
+          "BatchedWrite": {
             "oneOf": [
               {"type": "object", "required": ["operation", "entity", "body"], "additionalProperties": false,
                 "properties": {
@@ -53,7 +53,7 @@ enum BatchComponents {
             "description": "the record's key, current or earlier, or the lid of one that this batch creates"},
           "BatchCondition": {"type": "string", "description": "the tags that If-Match would have",
             "pattern": "^(\\*|(W/)?\"[^\"]*\"(, *(W/)?\"[^\"]*\")*)$", "examples": ["\"0123456789abcdef-0123456789abcdef\""]},
-          "BatchResults": {
+          "BatchAnswer": {
             "type": "object", "required": ["failed", "results"],
             "properties": {
               "failed": {"type": "integer", "description": "how many operations were refused"},

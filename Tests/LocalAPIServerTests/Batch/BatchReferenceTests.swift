@@ -51,7 +51,10 @@ struct BatchReferenceTests {
     @Test(
         "an unknown, later, repeated or foreign lid is refused with its pointer, and nothing is done",
         arguments: [
-            (#"{"operation":"create","entity":"orders","body":{"client_id":{"lid":"x"}}}"#, "/operations/1/body/client_id"),
+            (
+                #"{"operation":"create","entity":"orders","body":{"client_id":{"lid":"x"}}}"#,
+                "/operations/1/body/client_id"
+            ),
             (
                 #"{"operation":"create","entity":"messages","body":{"order_id":{"lid":"ada"},"text":"t"}}"#,
                 "/operations/1/body/order_id"

@@ -43,7 +43,9 @@ extension World {
                     at: clock.timeOfDay, clockOffset: life.engine.clockOffset() ?? .zero
                 ) { transaction in try Part.run(parts, isAtomic, transaction) }
                 guard life.upstream.isAlive else { return }
-                for (number, key) in zip(numbers, keys) { ledger.answer(number, key == nil ? .refused : .made, key: key) }
+                for (number, key) in zip(numbers, keys) {
+                    ledger.answer(number, key == nil ? .refused : .made, key: key)
+                }
                 log.add("the batch is acknowledged: \(keys.map { $0 ?? "refused" })")
                 life.engine.noteLocalWrite()
             } catch {

@@ -145,7 +145,7 @@ struct BatchReader {
     /// The number of the operation that creates the record with this local id.
     private mutating func creation(_ lid: String, of entity: String, _ name: String, at container: String) -> Int? {
         guard let creation = creations[lid] else {
-            note(name, "no earlier operation of this batch creates a record with the lid \(lid.prefix(100))", at: container)
+            note(name, "no earlier operation creates a record with the lid \(lid.prefix(100))", at: container)
             return nil
         }
         guard creation.entity == entity else {
