@@ -62,6 +62,7 @@ extension PathTemplate {
     package static let changes = PathTemplate("/v1/changes")
     package static let events = PathTemplate("/v1/events")
     package static let search = PathTemplate("/v1/search")
+    package static let batch = PathTemplate("/v1/_batch")
     package static let records = PathTemplate("/v1/{entity}")
     package static let record = PathTemplate("/v1/{entity}/{id}")
     package static let history = PathTemplate("/v1/{entity}/{id}/history")

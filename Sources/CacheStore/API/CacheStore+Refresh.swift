@@ -23,24 +23,31 @@ extension CacheStore {
     }
 
     package func remoteState(of key: String, _ entity: String) throws -> RemoteState {
+        try snapshot { db in try remoteState(of: key, entity, db) }
+    }
+
+    private func remoteState(of key: String, _ entity: String, _ db: Database) throws -> RemoteState {
         let table = try table(entity)
-        return try snapshot { db in
-            let current = try KeyAlias.current(of: key, entity, db)
-            let row = try Row.fetchOne(
-                db.cachedStatement(sql: "SELECT _remote, _deleted FROM \(table.name) WHERE _key = ?"),
-                arguments: [current])
-            guard let row else { return .unknown }
-            guard let remote: String = row[0], row[1] == false else { return .local }
-            return .known(key: current, remote: sealers[entity].withoutSealed(try JSONText(parsing: remote)))
-        }
+        let current = try KeyAlias.current(of: key, entity, db)
+        let row = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT _remote, _deleted FROM \(table.name) WHERE _key = ?"),
+            arguments: [current])
+        guard let row else { return .unknown }
+        guard let remote: String = row[0], row[1] == false else { return .local }
+        return .known(key: current, remote: sealers[entity].withoutSealed(try JSONText(parsing: remote)))
     }
 
     /// Why a record that the cache does not have is known not to exist; nil if the upstream may have it.
     package func absence(of key: String, _ entity: String) throws -> KnownAbsence? {
+        try snapshot { db in try absence(of: key, entity, db) }
+    }
+
+    /// The same inside the caller's transaction.
+    func absence(of key: String, _ entity: String, _ db: Database) throws -> KnownAbsence? {
         guard let known = schema[entity] else { throw CacheError.notFound("no entity \(entity)") }
         if known.isLocal { return .localOnly }
         // A list that lacked it says nothing: the record may be newer than that reading.
-        return try remoteState(of: key, entity) == .local ? .deletedHere : nil
+        return try remoteState(of: key, entity, db) == .local ? .deletedHere : nil
     }
 
     /// The server's last version, without secrets, of the newest other record of the entity that the server has shown;

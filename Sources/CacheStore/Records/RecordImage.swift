@@ -7,20 +7,22 @@ struct RecordImage {
     var pk: Int64 = 0
     var key: String
     /// What the server last said.
-    var remote: JSONText?
+    var remote: JSONText? { didSet { patched = .none } }
     /// The fields that queued changes set; nil without queued changes.
-    var local: JSONText?
+    var local: JSONText? { didSet { patched = .none } }
     /// What readers see, where `remote` with `local` over it is something else.
     var whole: JSONText?
     var derived: JSONText?
     var isDeleted = false
     var isDisplaced = false
+    /// `local` over `remote`, if that is known already.
+    private(set) var patched: JSONText?
 
     /// What readers see of it unless it is hidden; nil for a row that has nothing yet.
     var shown: JSONText? {
         if let whole { return whole }
         guard let remote, let local else { return remote }
-        return remote.setting(local)
+        return patched ?? remote.setting(local)
     }
 
     /// Whether readers see exactly what the server said.
@@ -35,6 +37,7 @@ struct RecordImage {
     /// The same for `shown` that is nothing but the local fields over the server's version.
     mutating func show(patched shown: JSONText) {
         whole = isPatch ? .none : .some(shown)
+        patched = shown
     }
 
     /// Whether SQLite's `json_patch` sets the local fields: it would remove a member for a null, and merge objects.
@@ -48,17 +51,24 @@ struct RecordImage {
 }
 
 extension RecordImage {
+    init(key: String, remote: JSONText?) {
+        self.key = key
+        self.remote = remote
+    }
+
     /// The columns that `init(reading:)` takes, in their order.
     static let columns = "_pk, _key, _remote, _local, _document, _derived, _deleted, _displaced"
     static let columnCount: Int32 = 8
     static let remoteColumn: Int32 = 2
 
     init(reading statement: OpaquePointer) {
-        self.init(
-            pk: sqlite3_column_int64(statement, 0),
-            key: sqlite3_column_text(statement, 1).map { String(cString: $0) } ?? "",
-            remote: JSONText(column: 2, of: statement), local: JSONText(column: 3, of: statement),
-            whole: JSONText(column: 4, of: statement), derived: JSONText(column: 5, of: statement),
-            isDeleted: sqlite3_column_int(statement, 6) != 0, isDisplaced: sqlite3_column_int(statement, 7) != 0)
+        pk = sqlite3_column_int64(statement, 0)
+        key = sqlite3_column_text(statement, 1).map { String(cString: $0) } ?? ""
+        remote = JSONText(column: 2, of: statement)
+        local = JSONText(column: 3, of: statement)
+        whole = JSONText(column: 4, of: statement)
+        derived = JSONText(column: 5, of: statement)
+        isDeleted = sqlite3_column_int(statement, 6) != 0
+        isDisplaced = sqlite3_column_int(statement, 7) != 0
     }
 }

@@ -18,6 +18,12 @@ extension Handlers {
         return await missing(name, outcome)
     }
 
+    /// The same for an operation of a batch, whose transaction knows of the absence.
+    func absent(_ entity: String, _ key: String, _ absence: KnownAbsence?) -> Problem {
+        let name = "\(entity)/\(key)"
+        return absence.map { .notFound(Self.text($0, name)) } ?? Problem(.notCached, "\(name) is not in the cache")
+    }
+
     /// The same for a thing of which the cache never knows that it does not exist.
     func missing(_ name: String, _ outcome: RefreshOutcome?) async -> Problem {
         let start = "\(name) is not in the cache"

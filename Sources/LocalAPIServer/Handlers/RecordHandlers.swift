@@ -60,64 +60,39 @@ extension Handlers {
     }
 
     func create(_ entity: Entity, _ request: Request) async throws -> Response {
-        let body = try object(request)
-        return try await created(entity, request) { try $0.create(entity.name, body) }
+        try await change(RecordWrite(entity: entity, kind: .create, body: object(request)), request)
     }
 
     /// Creates a record that belongs to another one; the caller may name that one by an earlier key.
     func create(
         _ entity: Entity, _ request: Request, referring field: String, to parent: String, of parents: Entity
     ) async throws -> Response {
-        let body = try object(request)
-        return try await created(entity, request) { transaction in
-            try transaction.create(entity.name, body, referring: field, to: parent, of: parents)
-        }
+        let kind = RecordWrite.Kind.createBelow(field: field, key: parent, parents: parents)
+        return try await change(RecordWrite(entity: entity, kind: kind, body: object(request)), request)
     }
 
     func update(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        let body = try object(request)
-        let conditions = try WriteConditions(request)
-        let merging = PatchFormat.isMergePatch(request)
-        return try await change(.update, of: entity, request) { transaction in
-            try conditions.check(entity, key, transaction)
-            try transaction.update(entity.name, key: key, body, merging: merging, expecting: conditions.expected)
-            return (key, .record(try Self.shown(entity, key, transaction)))
-        }
+        let kind = RecordWrite.Kind.update(key: key, merging: PatchFormat.isMergePatch(request))
+        return try await change(
+            RecordWrite(entity: entity, kind: kind, body: object(request), conditions: WriteConditions(request)),
+            request)
     }
 
     func replace(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        let body = try object(request)
         let conditions = try WriteConditions(request)
-        return try await change(.update, of: entity, request) { transaction in
-            try conditions.check(entity, key, transaction)
-            let isNew = try transaction.replace(
-                entity.name, key: key, body, expecting: conditions.expected, mustExist: conditions.mustExist)
-            let shown = try Self.shown(entity, key, transaction)
-            return (key, isNew ? .created(shown, entity: entity.name, key: key) : .record(shown))
-        }
+        let kind = RecordWrite.Kind.replace(key: key, mustExist: conditions.mustExist)
+        return try await change(
+            RecordWrite(entity: entity, kind: kind, body: object(request), conditions: conditions), request)
     }
 
     func delete(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        let conditions = try WriteConditions(request)
-        return try await change(.delete, of: entity, request) { transaction in
-            try conditions.check(entity, key, transaction)
-            try transaction.delete(entity.name, key: key, expecting: conditions.expected)
-            return (key, .done)
-        }
+        try await change(
+            RecordWrite(entity: entity, kind: .delete(key: key), conditions: WriteConditions(request)), request)
     }
 
     // MARK: Parts
 
     var clockOffset: Duration { engine.clockOffset() ?? .zero }
-
-    private func created(
-        _ entity: Entity, _ request: Request, _ create: @escaping @Sendable (LocalTransaction) throws -> String
-    ) async throws -> Response {
-        try await change(.create, of: entity, request) { transaction in
-            let key = try create(transaction)
-            return (key, .created(try Self.shown(entity, key, transaction), entity: entity.name, key: key))
-        }
-    }
 
     /// The record as the write leaves it.
     static func shown(_ entity: Entity, _ key: String, _ transaction: LocalTransaction) throws -> ShownRecord {

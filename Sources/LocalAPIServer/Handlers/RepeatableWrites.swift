@@ -12,12 +12,13 @@ extension Handlers {
     func write(
         _ request: Request, _ body: @escaping @Sendable (LocalTransaction) throws -> WriteResult
     ) async throws -> Response {
-        try await writeOnce(request) { try Written(result: body($0)) }.response
+        try await once(request) { try Written(result: body($0)) }.response
     }
 
-    func writeOnce(
-        _ request: Request, _ body: @escaping @Sendable (LocalTransaction) throws -> Written
-    ) async throws -> Written {
+    /// The same for a write of which more than the answer is kept.
+    func once<Result: RepeatableResult>(
+        _ request: Request, _ body: @escaping @Sendable (LocalTransaction) throws -> Result
+    ) async throws -> Result {
         guard let key = try IdempotencyKey(request) else {
             return try await store.write(at: now(), clockOffset: clockOffset, body)
         }
@@ -30,8 +31,28 @@ extension Handlers {
             hasRun.withLock { $0 = true }
             return try body(transaction).stored.text
         }
-        var written = try Written(stored: JSONText(parsing: stored))
-        written.isRepeated = !hasRun.withLock { $0 }
-        return written
+        var result = try Result(stored: JSONText(parsing: stored))
+        result.isRepeated = !hasRun.withLock { $0 }
+        return result
+    }
+}
+
+/// What a repeatable write leaves, from which each repeat is answered.
+protocol RepeatableResult: Sendable {
+    /// As the transaction of the write stores it.
+    var stored: JSONText { get }
+    /// The request was done before, and this is what it left then.
+    var isRepeated: Bool { get set }
+
+    init(stored: JSONText) throws(Problem)
+}
+
+extension RepeatableResult {
+    /// The answer with `Idempotent-Replayed`, if that is what it is.
+    func noting(_ response: Response) -> Response {
+        guard isRepeated else { return response }
+        var response = response
+        response.headers.append(("Idempotent-Replayed", "true"))
+        return response
     }
 }

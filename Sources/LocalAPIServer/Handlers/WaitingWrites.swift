@@ -7,35 +7,27 @@ internal import SyncEngine
 
 /// Writes whose callers wait for the upstream: `?wait=pushed&timeout=10`, or `Prefer: wait=10`.
 extension Handlers {
-    /// Does a write to a record and, if the request asks for it, waits for the outcome; `body` returns the record's key
-    /// and what the write left.
+    /// Does a write to a record and, if the request asks for it, waits for the outcome.
     ///
     /// A confirmed write answers with its own status and the record as the upstream has it. Any other answers 202 with
     /// the record; `_sync.push` says why it is not confirmed. A repeat under an `Idempotency-Key` waits for the changes
     /// of the first request.
-    func change(
-        _ operation: Operation, of entity: Entity, _ request: Request,
-        _ body: @escaping @Sendable (LocalTransaction) throws -> (key: String, result: WriteResult)
-    ) async throws -> Response {
+    func change(_ write: RecordWrite, _ request: Request) async throws -> Response {
         let wait = try PushWait(request)
-        let fields = try wait == nil || operation == .delete ? [] : object(request).members.map(\.key)
-        let written = try await writeOnce(request) { transaction in
-            guard wait != nil else { return Written(result: try body(transaction).result) }
-            let (queued, result) = try transaction.track(operation, of: entity.name, fields: fields) {
-                try body(transaction)
-            }
-            return Written(result: result, queued: queued)
+        let written = try await once(request) { transaction in
+            let done = try write.perform(in: transaction, isTracked: wait != nil)
+            return Written(result: try WriteResult(done, of: write.entity, transaction), queued: done.queued)
         }
         engine.noteLocalWrite()
         guard let wait, let queued = written.queued else { return written.response }
         let progress = try await within(wait.limit) { try await outcome(of: queued) }
-        var response = try written.noting(answer(written.result, entity, queued, progress))
+        var response = try written.noting(answer(written.result, write.entity, queued, progress))
         if let applied = wait.preference { response.headers.append(("Preference-Applied", applied)) }
         return response
     }
 
     /// Returns when the write is no longer pending, the task is cancelled, or the server stops.
-    private func outcome(of write: QueuedWrite) async throws -> PushProgress {
+    func outcome(of write: QueuedWrite) async throws -> PushProgress {
         while true {
             let commits = store.signal.commits
             let progress = try store.progress(of: write)
@@ -70,7 +62,7 @@ extension Handlers {
     }
 
     /// The record, or just its key if it is deleted locally.
-    private func unconfirmed(
+    func unconfirmed(
         _ record: JSONText?, _ entity: Entity, _ queued: QueuedWrite, _ progress: PushProgress
     ) -> JSONText {
         var push: [(key: String, value: JSONText)] = [
@@ -96,7 +88,7 @@ extension Handlers {
 }
 
 /// How long the caller of a write waits; nil when it does not wait.
-private struct PushWait {
+struct PushWait {
     /// The longest wait, in seconds.
     private static let longest = 60
 

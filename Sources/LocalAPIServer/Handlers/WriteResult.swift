@@ -19,6 +19,17 @@ enum WriteResult: Sendable {
     /// An answer that a version before this one stored whole.
     case rendered(Response)
 
+    /// Reads the record as the write has left it.
+    init(_ done: RecordWrite.Done, of entity: Entity, _ transaction: LocalTransaction) throws {
+        switch done.status {
+        case 204: self = .done
+        case 201:
+            let shown = try Handlers.shown(entity, done.key, transaction)
+            self = .created(shown, entity: entity.name, key: done.key)
+        default: self = .record(try Handlers.shown(entity, done.key, transaction))
+        }
+    }
+
     static func document(_ document: JSONText) -> WriteResult { .json(Array(document.bytes)) }
 
     var status: Int {
@@ -50,29 +61,19 @@ enum WriteResult: Sendable {
 struct Written: Sendable {
     var result: WriteResult
     var queued: QueuedWrite?
-    /// The request was done before, and this is what it left then.
     var isRepeated = false
 
     var response: Response { noting(result.response) }
-
-    /// The answer with `Idempotent-Replayed`, if that is what it is.
-    func noting(_ response: Response) -> Response {
-        guard isRepeated else { return response }
-        var response = response
-        response.headers.append(("Idempotent-Replayed", "true"))
-        return response
-    }
 }
 
 // MARK: Stored for repeats
 
-extension Written {
-    /// As the transaction of a repeatable write stores it.
+extension Written: RepeatableResult {
     var stored: JSONText { .object(members: result.members + [("queued", queued?.document ?? .null)]) }
 
     init(stored: JSONText) throws(Problem) {
         guard let result = WriteResult(stored) else {
-            throw .unavailable("the answer to the first of these requests cannot be read; use another Idempotency-Key")
+            throw .unreadableFirstAnswer
         }
         self.init(result: result, queued: stored["queued"].flatMap(QueuedWrite.init))
     }

@@ -25,6 +25,7 @@ struct OpenAPIDocument {
             "components": .object([
                 "schemas": .object(
                     members: try FixedComponents.schemas().members + SchemaComponents.schemas().members
+                        + BatchComponents.schemas().members
                         + schema.entities.flatMap { RecordSchemas(schema: schema, entity: $0).all }),
                 "parameters": .object(members: try ParameterComponents(schema: schema).all()),
                 "headers": HeaderComponents.all,

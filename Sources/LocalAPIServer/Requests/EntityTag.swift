@@ -40,10 +40,17 @@ enum EntityTag {
     static func expected(by request: Request) throws(Problem) -> ExpectedVersion {
         let values = request.headers[all: "If-Match"]
         guard !values.isEmpty else { return .any }
+        guard let expected = expected(values) else { throw .header("If-Match", "If-Match takes \(forms)") }
+        return expected
+    }
+
+    /// What a condition may be, for messages.
+    static let forms = "* or one or more tags as ETag has them, such as \"0123abcd-4567cdef\""
+
+    /// The versions that these conditions name; nil for a malformed one.
+    static func expected(_ values: [String]) -> ExpectedVersion? {
         switch condition(values) {
-        case nil:
-            throw .header(
-                "If-Match", "If-Match takes * or one or more tags as ETag has them, such as \"0123abcd-4567cdef\"")
+        case nil: return nil
         case .any: return .any
         case .oneOf(let tags):
             // A weak tag never matches here (RFC 9110, 13.1.1).

@@ -12,6 +12,8 @@ struct InputError: Sendable {
     /// The name of the parameter, the header field or the member of the body; empty for the whole body.
     var field: String
     var message: String
+    /// A JSON pointer to the object of the body that has the member; empty for the body itself.
+    var container = ""
 
     init(_ code: String, in place: Place, _ field: String, _ message: String) {
         self.code = code
@@ -32,8 +34,9 @@ struct InputError: Sendable {
     }
 
     /// A JSON pointer into the body (RFC 6901); elsewhere the name.
-    private var pointer: String {
-        guard place == .body, !field.isEmpty else { return field }
-        return "/" + field.replacing("~", with: "~0").replacing("/", with: "~1")
+    var pointer: String {
+        guard place == .body else { return field }
+        guard !field.isEmpty else { return container }
+        return "\(container)/" + field.replacing("~", with: "~0").replacing("/", with: "~1")
     }
 }

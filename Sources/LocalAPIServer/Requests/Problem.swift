@@ -96,6 +96,10 @@ extension Problem {
         Problem(code, detail, headers: [("Retry-After", "5")])
     }
 
+    /// What a repeatable write stored is of no known form.
+    static let unreadableFirstAnswer = unavailable(
+        "the answer to the first of these requests cannot be read; use another Idempotency-Key")
+
     /// Several mistakes of one request, reported at once; there is at least one.
     init(_ problems: [Problem]) {
         self = problems[0]

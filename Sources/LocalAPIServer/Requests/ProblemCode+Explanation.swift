@@ -39,7 +39,7 @@ extension ProblemCode {
             ("a place in the change log, or the outcome of a write, is no longer kept", "read the records again")
         case .versionMismatch:
             (
-                "the version is not one that If-Match names, or is one that If-None-Match names",
+                "the version is not one that If-Match or if_match names, or is one that If-None-Match names",
                 "read it again, then decide"
             )
         case .contentTooLarge: ("the body is over its limit", "send less")
@@ -48,9 +48,16 @@ extension ProblemCode {
         case .rangeNotSatisfiable: ("the range is outside the content", "see Content-Range")
         case .unknownExpectation: ("Expect names something other than 100-continue", "leave it out")
         case .invalidFields: ("fields of the body do not fit the schema", "correct each in errors")
+        case .batchRefused:
+            (
+                "operations of a batch were refused, so none was done",
+                "correct those in errors, or send the others with `\"atomic\": false`"
+            )
         case .idempotencyKeyReused: ("another request had this Idempotency-Key", "use a key of its own")
         case .noThumbnail: ("the picture can have no thumbnail", "see detail")
         case .unanswerable: ("the cache does not have what the figures need", "see detail")
+        case .failedDependency:
+            ("the operation refers to a record whose creation in the same batch was refused", "correct that one first")
         case .tooManyRequests: ("the caller asks too often", "wait as Retry-After says")
         case .headTooLarge: ("the header fields are over 16 KiB, or more than 100", "send fewer")
         case .serverError: ("the daemon has a fault", "please report it")

@@ -35,9 +35,11 @@ enum ProblemCode: String, CaseIterable, Sendable {
     case rangeNotSatisfiable = "range_not_satisfiable"
     case unknownExpectation = "unknown_expectation"
     case invalidFields = "invalid_fields"
+    case batchRefused = "batch_refused"
     case idempotencyKeyReused = "idempotency_key_reused"
     case noThumbnail = "no_thumbnail"
     case unanswerable
+    case failedDependency = "failed_dependency"
     case tooManyRequests = "too_many_requests"
     case headTooLarge = "head_too_large"
     case serverError = "server_error"
@@ -58,7 +60,8 @@ enum ProblemCode: String, CaseIterable, Sendable {
         400: "Bad request", 401: "Unauthorized", 403: "Forbidden", 404: "Not found", 405: "Method not allowed",
         408: "Request timeout", 409: "Conflict", 410: "Gone", 412: "Precondition failed", 413: "Content too large",
         414: "URI too long", 415: "Unsupported media type", 416: "Range not satisfiable", 417: "Expectation failed",
-        422: "Unprocessable content", 429: "Too many requests", 431: "Request header fields too large",
+        422: "Unprocessable content", 424: "Failed dependency", 429: "Too many requests",
+        431: "Request header fields too large",
         500: "Internal server error", 501: "Not implemented", 502: "Bad gateway", 503: "Unavailable",
         504: "Gateway timeout", 505: "HTTP version not supported",
     ]
@@ -82,7 +85,8 @@ enum ProblemCode: String, CaseIterable, Sendable {
         case .unsupportedMediaType: 415
         case .rangeNotSatisfiable: 416
         case .unknownExpectation: 417
-        case .invalidFields, .idempotencyKeyReused, .noThumbnail, .unanswerable: 422
+        case .invalidFields, .batchRefused, .idempotencyKeyReused, .noThumbnail, .unanswerable: 422
+        case .failedDependency: 424
         case .tooManyRequests: 429
         case .headTooLarge: 431
         case .serverError: 500

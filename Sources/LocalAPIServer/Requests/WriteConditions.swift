@@ -12,6 +12,13 @@ struct WriteConditions: Sendable {
     /// Nil without the field.
     private let unwanted: ExpectedVersion?
 
+    /// Nil expects nothing.
+    init(expected: ExpectedVersion? = nil) {
+        self.expected = expected ?? .any
+        mustExist = expected != nil
+        unwanted = nil
+    }
+
     init(_ request: Request) throws(Problem) {
         expected = try EntityTag.expected(by: request)
         mustExist = !request.headers[all: "If-Match"].isEmpty

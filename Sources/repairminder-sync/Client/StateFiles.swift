@@ -63,7 +63,7 @@ struct StateFiles {
 
     var secretKey: SecretKeyFile { SecretKeyFile(configuration) }
 
-    static let makeID: @Sendable () -> String = { UUID().uuidString.lowercased() }
+    static let makeID = RandomID.make
 
     static let now: @Sendable () -> Timestamp = {
         Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))

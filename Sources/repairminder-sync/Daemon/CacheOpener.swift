@@ -16,8 +16,6 @@ struct CacheOpener {
     let now: @Sendable () -> Timestamp
     let log: Logger
 
-    private var makeID: @Sendable () -> String { { UUID().uuidString.lowercased() } }
-
     /// Opens the database in use. A database that learned its account since the last start is first renamed after it.
     /// Throws `.damaged`.
     func open(_ state: StateDirectory) async throws -> CacheStore {
@@ -46,7 +44,7 @@ struct CacheOpener {
         try CacheStore(
             path: path, schema: setup.schema, sealer: sealer(), reminderDays: setup.configuration.reminderDays,
             readerCount: setup.configuration.listen.threads, preview: preview,
-            goesOn: goesOn, progress: progress, makeID: makeID)
+            goesOn: goesOn, progress: progress, makeID: RandomID.make)
     }
 
     private func sealer() throws -> SecretSealer { try SecretKeyFile(setup.configuration).sealer() }
@@ -83,7 +81,7 @@ struct CacheOpener {
                     + "daemon again")
         }
         let report = try await QueueRescue(
-            path: path, schema: setup.schema, sealer: sealer(), backups: folder(path).backups, makeID: makeID
+            path: path, schema: setup.schema, sealer: sealer(), backups: folder(path).backups, makeID: RandomID.make
         ).run(reason: reason, at: now())
         log.critical(
             "the database was replaced; pulling all records again",

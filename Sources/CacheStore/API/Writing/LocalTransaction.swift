@@ -24,18 +24,23 @@ package struct LocalTransaction {
     package func create(
         _ entity: String, _ body: JSONText, referring field: String, to key: String, of parent: Entity
     ) throws -> String {
-        let current = try KeyAlias.current(of: key, parent.name, in: context.records)
-        guard let row = try RecordRow(table: EntityTable(entity: parent), db: db).load(current), !row.deleted else {
-            throw CacheError.notCached(entity: parent.name, key: key)
-        }
+        let reference = try reference(to: key, of: parent)
         let writer = try writer(entity)
-        if let given = try writer.withCurrentKeys(body)[field], given.plain != current {
+        if let given = try writer.withCurrentKeys(body)[field], given.plain != reference.plain {
             throw CacheError.invalid([
                 FieldProblem(field: field, message: "the path says \(key); leave this field out, or say the same")
             ])
         }
-        let referring = body.setting(field, to: row.document[parent.key] ?? .string(current))
-        return try working { try writer.create(referring) }
+        return try working { try writer.create(body.setting(field, to: reference)) }
+    }
+
+    /// The current key of a record as the record has it, a number or a text. Throws `.notCached` without such a record.
+    package func reference(to key: String, of entity: Entity) throws -> JSONText {
+        let current = try KeyAlias.current(of: key, entity.name, in: context.records)
+        guard let row = try RecordRow(table: EntityTable(entity: entity), db: db).load(current), !row.deleted else {
+            throw CacheError.notCached(entity: entity.name, key: key)
+        }
+        return row.document[entity.key] ?? .string(current)
     }
 
     /// `merging`: objects in the body are merged into the record's (RFC 7396), instead of replacing them.
@@ -109,6 +114,17 @@ package struct LocalTransaction {
     /// As `CacheStore.contentStatus(of:_:)`, within this transaction.
     package func contentStatus(of key: String, _ entity: String) throws -> ContentStatus? {
         try store.contentStatus(of: key, entity, db)
+    }
+
+    /// Whether readers see the record.
+    package func isShown(_ entity: Entity, key: String) throws -> Bool {
+        let current = try KeyAlias.current(of: key, entity.name, in: context.records)
+        return try !RecordRow(table: EntityTable(entity: entity), db: db).isDeleted(current)
+    }
+
+    /// Why a record that is not cached is known not to exist; nil if the upstream may have it.
+    package func absence(of key: String, _ entity: String) throws -> KnownAbsence? {
+        try store.absence(of: key, entity, db)
     }
 
     package func pendingChange(_ id: Int64) throws -> JSONText { try store.pendingChange(id, db) }

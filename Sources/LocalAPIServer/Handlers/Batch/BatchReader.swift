@@ -1,0 +1,189 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+
+/// Reads the operations of a batch in order, and collects their mistakes.
+struct BatchReader {
+    /// More mistakes are not listed.
+    private static let mostMistakes = 100
+
+    let schema: EntitySchema
+    private var number = 0
+    /// The local id of each creation so far, with its number and entity.
+    private var creations: [String: (number: Int, entity: String)] = [:]
+    private var mistakes: [InputError] = []
+    /// The fields of each entity so far that are references, and what they refer to.
+    private var referring: [String: [(field: String, target: String)]] = [:]
+
+    /// The members of an operation, each at its place.
+    private enum Member: Int, CaseIterable {
+        case operation, entity, id, lid, body, merge, ifMatch
+
+        init?(_ name: String) {
+            switch name {
+            case "operation": self = .operation
+            case "entity": self = .entity
+            case "id": self = .id
+            case "lid": self = .lid
+            case "body": self = .body
+            case "merge": self = .merge
+            case "if_match": self = .ifMatch
+            default: return nil
+            }
+        }
+    }
+
+    init(schema: EntitySchema) { self.schema = schema }
+
+    func throwAny() throws(Problem) {
+        guard let first = mistakes.first else { return }
+        let others = mistakes.count > 1 ? "; see errors for \(mistakes.count - 1) more" : ""
+        throw Problem(.invalidBody, "\(first.pointer): \(first.message)\(others)", errors: mistakes)
+    }
+
+    // MARK: Operations
+
+    /// Nil for one that cannot be read.
+    mutating func operation(_ given: JSONText) -> BatchOperation? {
+        defer { number += 1 }
+        guard given.kind == .object else {
+            note("", "expected an object", at: place)
+            return nil
+        }
+        let members = given.members
+        var values: [JSONText?] = Array(repeating: .none, count: Member.allCases.count)
+        for (name, value) in members {
+            if let member = Member(name) { values[member.rawValue] = value }
+        }
+        func value(_ member: Member) -> JSONText? { values[member.rawValue] }
+        guard let kind = value(.operation)?.string.flatMap(BatchOperation.Kind.init(rawValue:)) else {
+            let kinds = BatchOperation.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            note("operation", "expected one of \(kinds)", at: place)
+            return nil
+        }
+        requireKnown(members.map(\.key), among: kind.members, at: place)
+        let entity = text(value(.entity), "entity") ?? ""
+        let body = kind == .delete ? .object([:]) : object(value(.body))
+        let operation = BatchOperation(
+            kind: kind, entity: entity, target: kind == .create ? nil : target(value(.id), entity), body: body,
+            references: references(in: body, of: entity), merges: merges(value(.merge)),
+            expected: expected(value(.ifMatch)))
+        if kind == .create, let lid = value(.lid) { add(lid, entity) }
+        return operation
+    }
+
+    private mutating func text(_ value: JSONText?, _ name: String) -> String? {
+        guard let text = value?.string, !text.isEmpty else {
+            note(name, "expected text", at: place)
+            return nil
+        }
+        return text
+    }
+
+    private mutating func object(_ value: JSONText?) -> JSONText {
+        guard let value, value.kind == .object else {
+            note("body", "expected an object with the fields of the record", at: place)
+            return .object([:])
+        }
+        return value
+    }
+
+    private mutating func merges(_ value: JSONText?) -> Bool {
+        guard let value else { return false }
+        if value.kind != .boolean { note("merge", "expected true or false", at: place) }
+        return value.boolean ?? false
+    }
+
+    private mutating func expected(_ value: JSONText?) -> ExpectedVersion? {
+        guard let value else { return nil }
+        guard let expected = value.string.flatMap({ EntityTag.expected([$0]) }) else {
+            note("if_match", "expected \(EntityTag.forms)", at: place)
+            return nil
+        }
+        return expected
+    }
+
+    // MARK: Records
+
+    private mutating func target(_ value: JSONText?, _ entity: String) -> BatchOperation.Target? {
+        if let value, let lid = Self.lid(value) {
+            return creation(lid, of: entity, "id", at: place).map { .made(by: $0) }
+        }
+        guard let value, value.kind == .string || value.kind == .number, !value.plain.isEmpty else {
+            note("id", "expected the key of a record, or {\"lid\": …} of one that this batch creates", at: place)
+            return nil
+        }
+        return .key(value.plain)
+    }
+
+    /// The fields of the body that are references of the form `{"lid": …}`. In other fields such an object is a value.
+    private mutating func references(in body: JSONText, of entity: String) -> [(field: String, creation: Int)] {
+        var found: [(field: String, creation: Int)] = []
+        for (field, target) in references(of: entity) {
+            guard let lid = body[field].flatMap(Self.lid) else { continue }
+            guard let creation = creation(lid, of: target, field, at: "\(place)/body") else { continue }
+            found.append((field, creation))
+        }
+        return found
+    }
+
+    private mutating func references(of entity: String) -> [(field: String, target: String)] {
+        if let known = referring[entity] { return known }
+        let found = (schema[entity]?.fields ?? []).compactMap { field -> (field: String, target: String)? in
+            guard case .reference(let target) = field.kind else { return nil }
+            return (field.name, target)
+        }
+        referring[entity] = found
+        return found
+    }
+
+    private static func lid(_ value: JSONText) -> String? {
+        guard value.kind == .object, value.members.count == 1 else { return nil }
+        return value["lid"]?.string
+    }
+
+    /// The number of the operation that creates the record with this local id.
+    private mutating func creation(_ lid: String, of entity: String, _ name: String, at container: String) -> Int? {
+        guard let creation = creations[lid] else {
+            note(name, "no earlier operation creates a record with the lid \(lid.prefix(100))", at: container)
+            return nil
+        }
+        guard creation.entity == entity else {
+            note(name, "the lid \(lid.prefix(100)) is a record of \(creation.entity), not of \(entity)", at: container)
+            return nil
+        }
+        return creation.number
+    }
+
+    private mutating func add(_ lid: JSONText, _ entity: String) {
+        guard let name = text(lid, "lid") else { return }
+        if let other = creations[name] {
+            note("lid", "operation \(other.number) has this lid already; each needs one of its own", at: place)
+        } else {
+            creations[name] = (number, entity)
+        }
+    }
+
+    // MARK: Mistakes
+
+    private var place: String { "/operations/\(number)" }
+
+    /// `container`: a pointer to the object that should have the member.
+    mutating func note(_ name: String, _ message: String, at container: String) {
+        guard mistakes.count < Self.mostMistakes else { return }
+        var mistake = InputError(ProblemCode.invalidBody.rawValue, in: .body, name, message)
+        mistake.container = container
+        mistakes.append(mistake)
+    }
+
+    mutating func requireKnown(_ names: [String], among known: [String], at container: String) {
+        for (index, name) in names.enumerated() where mistakes.count < Self.mostMistakes {
+            if !known.contains(name) {
+                let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
+                note(name, "there is no such member\(near) Use \(known.joined(separator: ", "))", at: container)
+            } else if names[..<index].contains(name) {
+                note(name, "it is there twice", at: container)
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import SQLiteStore
+
+/// Does the operations of a batch inside one transaction.
+struct BatchRun: Sendable {
+    /// Records are shown until they have so many bytes together; after that, only their keys and tags.
+    static let mostShown = 8 << 20
+
+    let batch: BatchRequest
+    let handlers: Handlers
+    /// Whether the caller waits for the changes that carry the writes.
+    let isTracked: Bool
+    /// Whether no record is shown.
+    let isMinimal: Bool
+
+    private enum Outcome {
+        case written(BatchWrite)
+        case refused(Problem)
+    }
+
+    /// Throws `.batchRefused`, with the mistakes of all operations, if all were to be done or none.
+    func run(_ transaction: LocalTransaction) throws -> BatchResults {
+        var shown = 0
+        let outcomes = try transaction.each(batch.operations.count) { before -> Outcome in
+            if before.isEmpty { shown = 0 }
+            let write = try write(batch.operations[before.count], before, transaction)
+            let done = try write.perform(in: transaction, isTracked: isTracked)
+            var result = BatchWrite(done, of: write.entity)
+            if !isMinimal, done.status != 204 {
+                result.show(try Handlers.shown(write.entity, done.key, transaction))
+                shown += result.record?.count ?? 0
+                if shown > Self.mostShown { result.record = nil }
+            } else if done.status != 204, try !transaction.isShown(write.entity, key: done.key) {
+                throw CacheError.notCached(entity: write.entity.name, key: done.key)
+            }
+            return .written(result)
+        } refused: { error, number in
+            .refused(try problem(error, batch.operations[number], number, transaction))
+        }
+        if batch.isAtomic { try requireAll(outcomes) }
+        return BatchResults(
+            all: outcomes.map { outcome in
+                switch outcome {
+                case .written(let write): .written(write)
+                case .refused(let problem): .refused(problem)
+                }
+            })
+    }
+
+    // MARK: Before
+
+    private func write(
+        _ operation: BatchOperation, _ before: [Outcome], _ transaction: LocalTransaction
+    ) throws -> RecordWrite {
+        let entity = try handlers.entity(operation.entity)
+        var body = operation.body
+        for (field, creation) in operation.references {
+            let made = try made(by: creation, before)
+            let reference = try transaction.reference(to: made.key, of: handlers.entity(made.entity))
+            body = body.setting(field, to: reference)
+        }
+        let conditions = WriteConditions(expected: operation.expected)
+        let key = try operation.target.map { target in
+            switch target {
+            case .key(let key): key
+            case .made(let creation): try made(by: creation, before).key
+            }
+        }
+        switch (operation.kind, key) {
+        case (.update, let key?):
+            let kind = RecordWrite.Kind.update(key: key, merging: operation.merges)
+            return RecordWrite(entity: entity, kind: kind, body: body, conditions: conditions)
+        case (.replace, let key?):
+            let kind = RecordWrite.Kind.replace(key: key, mustExist: conditions.mustExist)
+            return RecordWrite(entity: entity, kind: kind, body: body, conditions: conditions)
+        case (.delete, let key?):
+            return RecordWrite(entity: entity, kind: .delete(key: key), conditions: conditions)
+        default:
+            return RecordWrite(entity: entity, kind: .create, body: body)
+        }
+    }
+
+    private func made(by creation: Int, _ before: [Outcome]) throws(Problem) -> BatchWrite {
+        guard case .written(let write) = before[creation] else {
+            throw Problem(
+                .failedDependency, "operation \(creation), which creates the record that this one needs, was refused")
+        }
+        return write
+    }
+
+    // MARK: After
+
+    /// Why an operation was refused. Throws an error that is no refusal, such as a full disk.
+    private func problem(
+        _ error: any Error, _ operation: BatchOperation, _ number: Int, _ transaction: LocalTransaction
+    ) throws -> Problem {
+        if let problem = error as? Problem { return problem }
+        guard let error = error as? CacheError else { throw error }
+        switch error {
+        case .notCached(let entity, let key):
+            return try handlers.absent(entity, key, transaction.absence(of: key, entity))
+        case .unsupported(_, let entity, let supported):
+            let can = supported.isEmpty ? "nothing" : supported.joined(separator: ", ")
+            return Problem(
+                .methodNotAllowed, "the schema cannot \(operation.kind.rawValue) records of \(entity); it can \(can)")
+        case .invalid, .notFound, .gone, .conflict, .needed, .changed:
+            var problem = Problem(error)
+            for place in problem.errors.indices { problem.errors[place].container = "/operations/\(number)/body" }
+            return problem
+        case .badQuery, .badQueries, .keyReused, .unwritable, .damaged, .failed, .incompatible: throw error
+        }
+    }
+
+    private func requireAll(_ outcomes: [Outcome]) throws(Problem) {
+        var errors: [InputError] = []
+        var details: [String] = []
+        var dependents: Set<Int64> = []
+        for (number, outcome) in outcomes.enumerated() {
+            guard case .refused(let problem) = outcome, problem.code != .failedDependency else { continue }
+            details.append("operation \(number): \(problem.detail)")
+            dependents.formUnion(problem.dependents)
+            var whole = InputError(problem.code.rawValue, in: .body, "", problem.detail)
+            whole.container = "/operations/\(number)"
+            errors += problem.errors.isEmpty ? [whole] : problem.errors
+        }
+        guard let first = details.first else { return }
+        let others = details.count > 1 ? "; \(details.count - 1) more were refused, see errors" : ""
+        var refusal = Problem(.batchRefused, "nothing was done: \(first)\(others)", errors: errors)
+        refusal.dependents = dependents.sorted()
+        throw refusal
+    }
+}

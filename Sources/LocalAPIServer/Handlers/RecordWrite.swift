@@ -1,0 +1,75 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import SQLiteStore
+
+/// One write to a record, as a call or an operation of a batch asks for it.
+struct RecordWrite: Sendable {
+    enum Kind: Sendable {
+        case create
+        /// Below the record `key` of `parents`, to which the new record's `field` refers.
+        case createBelow(field: String, key: String, parents: Entity)
+        /// `merging`: the body is a merge patch.
+        case update(key: String, merging: Bool)
+        /// `mustExist`: nothing is created.
+        case replace(key: String, mustExist: Bool)
+        case delete(key: String)
+    }
+
+    var entity: Entity
+    var kind: Kind
+    /// Empty for a deletion.
+    var body = JSONText.object([:])
+    var conditions = WriteConditions()
+
+    var operation: Operation {
+        switch kind {
+        case .create, .createBelow: .create
+        case .update, .replace: .update
+        case .delete: .delete
+        }
+    }
+
+    /// What was done to which record.
+    struct Done {
+        var key: String
+        /// As the answer has it: 201 for a new record, 204 for one that is gone, else 200.
+        var status: Int
+        /// The changes that carry it, if somebody waits for them.
+        var queued: QueuedWrite?
+    }
+
+    /// Does it. With `isTracked`, it also finds out which changes carry it.
+    func perform(in transaction: LocalTransaction, isTracked: Bool) throws -> Done {
+        guard isTracked else { return try perform(in: transaction) }
+        let fields = operation == .delete ? [] : body.members.map(\.key)
+        let (queued, done) = try transaction.track(operation, of: entity.name, fields: fields) {
+            let done = try perform(in: transaction)
+            return (done.key, done)
+        }
+        return Done(key: done.key, status: done.status, queued: queued)
+    }
+
+    private func perform(in transaction: LocalTransaction) throws -> Done {
+        switch kind {
+        case .create:
+            return Done(key: try transaction.create(entity.name, body), status: 201)
+        case .createBelow(let field, let parent, let parents):
+            let key = try transaction.create(entity.name, body, referring: field, to: parent, of: parents)
+            return Done(key: key, status: 201)
+        case .update(let key, let merging):
+            try conditions.check(entity, key, transaction)
+            try transaction.update(entity.name, key: key, body, merging: merging, expecting: conditions.expected)
+            return Done(key: key, status: 200)
+        case .replace(let key, let mustExist):
+            try conditions.check(entity, key, transaction)
+            let isNew = try transaction.replace(
+                entity.name, key: key, body, expecting: conditions.expected, mustExist: mustExist)
+            return Done(key: key, status: isNew ? 201 : 200)
+        case .delete(let key):
+            try conditions.check(entity, key, transaction)
+            try transaction.delete(entity.name, key: key, expecting: conditions.expected)
+            return Done(key: key, status: 204)
+        }
+    }
+}
