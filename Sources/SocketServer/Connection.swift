@@ -282,12 +282,19 @@ actor Connection: EventSource {
         let total = head.count + body.count + tail.count
         var sent = 0
         var blocked: (at: ContinuousClock.Instant, sent: Int)?
-        defer { if blocked != nil { awaitsCaller(since: nil) } }
+        var held = 0
+        defer {
+            if blocked != nil { awaitsCaller(since: nil) }
+            _ = context.unsent.change(from: held, to: 0)
+        }
         while sent < total {
             let count = SocketParts(head, body, tail).send(from: sent, to: descriptor)
             if count >= 0 {
                 sent += count
             } else if errno == EAGAIN {
+                // What callers have not received yet stays in memory.
+                guard context.unsent.change(from: held, to: total - sent) else { throw Gone() }
+                held = total - sent
                 let (began, before) = blocked ?? (.now, sent)
                 blocked = (began, before)
                 awaitsCaller(since: began + .seconds(1) * (sent - before) / limits.streamedBytesPerSecond)
@@ -305,11 +312,7 @@ actor Connection: EventSource {
         shutdown(descriptor, Int32(SHUT_WR))
         let due = ContinuousClock.now + limits.linger
         while isReadable || !peerClosed, .now < due {
-            if isReadable {
-                try read { _ in }
-            } else {
-                guard try await wait(until: due) else { return }
-            }
+            if isReadable { try read { _ in } } else if try await !wait(until: due) { return }
         }
     }
 
@@ -327,9 +330,7 @@ actor Connection: EventSource {
         return isInTime
     }
 
-    private func resume() {
-        waiter.take()?.resume()
-    }
+    private func resume() { waiter.take()?.resume() }
 
     /// Cancels the running handler or stream when the peer has closed and no further request is buffered.
     private func noticeClosing() {
@@ -353,9 +354,7 @@ actor Connection: EventSource {
         Task(executorPreference: loop) { await self.end() }
     }
 
-    private func end() {
-        if waitingSince != nil { abort() } else { drain() }
-    }
+    private func end() { if waitingSince != nil { abort() } else { drain() } }
 
     // MARK: EventSource
 

@@ -124,6 +124,7 @@ final class ServerContext: Sendable {
     let streams: StreamRule
     let screen: HeadScreen
     let bodies: BodyBudget
+    let unsent: BodyBudget
 
     init(
         limits: ServerLimits, loops: [EventLoop], lookup: Caller.Lookup?,
@@ -137,6 +138,7 @@ final class ServerContext: Sendable {
         self.streams = streams
         self.screen = screen
         bodies = BodyBudget(limit: limits.allBodiesBytes)
+        unsent = BodyBudget(limit: limits.allUnsentBytes)
         self.handler = handler
     }
 }

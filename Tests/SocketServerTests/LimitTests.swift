@@ -61,6 +61,27 @@ extension SocketServerTests {
             }
         }
 
+        @Test("when unsent answers take all their memory, a caller who does not read is dropped")
+        func unsent() async throws {
+            var limits = ServerLimits.quick
+            limits.write = .seconds(60)
+            limits.allUnsentBytes = 1000
+            let size = 32 << 20
+            try await TestServer.run(
+                limits: limits,
+                handler: { request in
+                    Response(status: 200, body: [UInt8](repeating: 120, count: request.path == "/large" ? size : 10))
+                }
+            ) { server in
+                let client = try server.connect(receiveBuffer: 4096)
+                client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try client.receiveAll().utf8.count < size)
+                let other = try server.connect()
+                other.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try other.receiveAnswer().status == 200)
+            }
+        }
+
         @Test("a connection that never sends anything is closed without a response")
         func silence() async throws {
             var limits = ServerLimits.quick

@@ -80,6 +80,9 @@ extension CacheStore {
     }
 
     /// `read` calls its argument with each row of the list, until that returns false.
+    /// A page ends at so many bytes, after its first record, so that a list of large records cannot fill the memory.
+    private static let mostListed = 4 << 20
+
     private static func page(
         _ list: ListStatement, _ limit: Int, _ extras: RecordExtras,
         _ read: ((OpaquePointer) -> Bool) throws -> Void
@@ -91,14 +94,14 @@ extension CacheStore {
         var next: String?
         try read { statement in
             // One row more than asked for shows whether there is a next page.
-            guard count < limit else {
+            guard last.isEmpty else {
                 next = list.cursor(after: last)
                 return false
             }
             if count > 0 { output.append(UInt8(ascii: ",")) }
             output.appendRecord(statement)
             count += 1
-            if count == limit { last = list.order.position(of: statement) }
+            if count == limit || output.bytes.count >= mostListed { last = list.order.position(of: statement) }
             return true
         }
         output.append(UInt8(ascii: "]"))
@@ -160,15 +163,18 @@ extension CacheStore {
         var records: [Includer.Open] = []
         var last: [DatabaseValue] = []
         var next: String?
+        var size = 0
         let first = RecordSelect.end(list.order.table) + Int32(list.order.terms.count)
         try connection.query(list.statements) { statement in
             // One row more than asked for shows whether there is a next page.
-            guard records.count < query.limit else {
+            guard last.isEmpty else {
                 next = list.cursor(after: last)
                 return false
             }
-            records.append(Includer.open(statement, include, at: first, extras: extras))
-            if records.count == query.limit { last = list.order.position(of: statement) }
+            let record = Includer.open(statement, include, at: first, extras: extras)
+            records.append(record)
+            size += record.bytes.count
+            if records.count == query.limit || size >= Self.mostListed { last = list.order.position(of: statement) }
             return true
         }
         let includer = Includer(schema: schema, connection: connection, labels: extras.labels != nil, sealers: sealers)

@@ -28,8 +28,8 @@ struct Problem: Error {
 
     var status: Int { code.status }
 
-    /// `request`: the id of the request, for its `request_id`.
-    private func document(of request: String) -> JSONText {
+    /// `request`: the id of the request, for its `request_id`; empty for a problem within an answer.
+    func document(of request: String = "") -> JSONText {
         var members: [(key: String, value: JSONText)] = [
             ("type", .string(code.type)), ("title", .string(code.title)), ("status", .integer(status)),
             ("code", .string(code.rawValue)), ("detail", .string(detail)),

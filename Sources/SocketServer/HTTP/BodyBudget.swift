@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The memory that the bodies of all requests in flight may take together.
+/// The memory that the bodies of all requests in flight may take together, or what is left to send of all answers.
 final class BodyBudget: Sendable {
     private let limit: Int
     private let used = Atomic<Int>(0)
@@ -9,7 +9,7 @@ final class BodyBudget: Sendable {
         self.limit = limit
     }
 
-    /// Changes what one request holds from `before` bytes to `after`. False when it wants more than is left; then
+    /// Changes what one of them holds from `before` bytes to `after`. False when it wants more than is left; then
     /// nothing has changed.
     func change(from before: Int, to after: Int) -> Bool {
         let total = used.wrappingAdd(after - before, ordering: .relaxed).newValue

@@ -59,7 +59,8 @@ struct MissingChildren {
             return .open(age: .zero)
         }
         pulled.complete = [key]
-        let page = PulledPage(entity: parent.name, records: .array([JSONText]()), position: position, children: [pulled])
+        let page = PulledPage(
+            entity: parent.name, records: .array([JSONText]()), position: position, children: [pulled])
         return .deleted(try await store.apply(page, at: now()).children[detail.entity]?.deleted ?? 0)
     }
 

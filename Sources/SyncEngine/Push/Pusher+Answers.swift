@@ -41,8 +41,8 @@ extension Pusher {
     private func answeredWithAnother(_ key: String, _ change: OutboxChange) -> PushFailure {
         PushFailure(
             kind: "unclear",
-            message: "the upstream answered with another record, \(key), and this one does not show the change: see what "
-                + "it did, correct the route in the schema if it is wrong, then retry or discard")
+            message: "the upstream answered with another record, \(key), and this one does not show the change: see "
+                + "what it did, correct the route in the schema if it is wrong, then retry or discard")
     }
 
     /// The outcome of a change that the upstream has accepted.
@@ -102,7 +102,9 @@ extension Pusher {
             if try reader.canRead(entity, answered.record) {
                 guard let found = try await reader.record(of: entity, known: answered.record) else { return plain }
                 let record = reader.withParent(found, of: entity, like: change.record)
-                if change.isMade(into: record.record, of: entity, isKnown: isKnown) { return acknowledged(asRead: record) }
+                if change.isMade(into: record.record, of: entity, isKnown: isKnown) {
+                    return acknowledged(asRead: record)
+                }
             } else if !isKnown {
                 return plain
             }

@@ -34,8 +34,9 @@ struct PageApplierTests {
     @Test("records without a usable key are set aside and the others stored")
     func setsAside() async throws {
         let cache = try TestCache()
-        let page = #"[{"id":"a"},{"total":1},{"id":null},{"id":""},{"id":true},{"id":"x\u0000y"},7,null,"s",{"id":5}"#
-            + #",{"id":"."},{"id":".."},{"id":1.5}]"#
+        let page =
+            #"[{"id":"a"},{"total":1},{"id":null},{"id":""},{"id":true},{"id":"x\u0000y"},7,null,"s","#
+            + #"{"id":5},{"id":"."},{"id":".."},{"id":1.5}]"#
         let outcome = try await cache.pull("orders", page)
         #expect(outcome.setAside == 11)
         #expect(outcome.written == 2)

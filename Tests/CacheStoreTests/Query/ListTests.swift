@@ -31,6 +31,18 @@ struct ListTests {
         return keys
     }
 
+    @Test("a page of large records ends early, and the pages together have them all")
+    func largeRecords() async throws {
+        let cache = try TestCache()
+        let text = String(repeating: "x", count: 1 << 20)
+        let records = (0..<7).map { JSONText.object(["id": .string("k\($0)"), "notes": .string(text)]) }
+        _ = try await cache.pull("orders", JSONText.array(records).text)
+        let query = ListQuery(entity: "orders", sort: [SortTerm(text: "id")])
+        let page = try cache.store.list(query)
+        #expect(page.count == 4 && page.next != nil)
+        #expect(try pages(query, cache) == (0..<7).map { "k\($0)" })
+    }
+
     @Test(
         "paging by cursor returns the same records as one large page, in any order",
         arguments: ["", "created_at", "-created_at", "-total", "status,-created_at", "-status,total", "id", "-id"],

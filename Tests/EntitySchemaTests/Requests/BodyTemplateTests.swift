@@ -36,6 +36,11 @@ struct BodyTemplateTests {
         "the fields stand where the schema has them, among constants and values of the record",
         arguments: [
             ("body: { note: $fields }", #"{"note":{"text":"new"}}"#),
+            (#"body: { <<: $fields, Id: "{id}", sparse: true }"#, #"{"text":"new","Id":"a","sparse":true}"#),
+            (
+                "body: { fields: { project: ED, <<: { $fields: { summary: text, project: size } } } }",
+                #"{"fields":{"project":"ED","summary":"new"}}"#
+            ),
             (
                 #"body: { data: { type: notes, id: "{id}", attributes: $fields } }"#,
                 #"{"data":{"type":"notes","id":"a","attributes":{"text":"new"}}}"#

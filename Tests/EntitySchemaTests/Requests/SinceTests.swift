@@ -1,3 +1,4 @@
+import Foundation
 import JSONText
 import Testing
 
@@ -32,6 +33,30 @@ struct SinceTests {
         let read = try #require(parameter.time(in: item.value))
         let asked = try #require(Timestamp(iso8601: "2026-01-31T09:00:00.750Z"))
         #expect(read <= asked && asked.since(read) <= .seconds(36 * 3600))
+    }
+
+    @Test("a list that is not served without a time is asked since `from` for everything")
+    func from() throws {
+        let yaml = """
+            schema: small
+            upstream: { base_url: http://localhost }
+            entities:
+              notes:
+                fields: { id: { type: string }, changed: { type: time } }
+                pull:
+                  path: /query
+                  query: { q: "SELECT * FROM notes WHERE changed >= {$since}" }
+                  since: { field: changed, from: 1970-01-01T00:00:00Z }
+            """
+        let plan = try #require(try EntitySchema(yaml: yaml, file: "small.yaml")["notes"]?.pull)
+        func sent(_ since: String?) -> String? {
+            plan.request(of: "notes", since: since).request.path.removingPercentEncoding
+        }
+        #expect(sent(nil)?.contains("WHERE changed >= 1970-01-01T00:00:00.000Z") == true)
+        #expect(sent("2026-01-31T09:00:00.000Z")?.contains("WHERE changed >= 2026-01-31T09:00:00.000Z") == true)
+        #expect {
+            try Self.parameter("{ param: after, field: changed, from: always }")
+        } throws: { ($0 as? SchemaError)?.problem.contains("always is no time") == true }
     }
 
     @Test("a field of numbers is a change time only where the format says so")

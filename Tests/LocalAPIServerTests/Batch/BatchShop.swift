@@ -2,6 +2,7 @@ import CacheStore
 import EntitySchema
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 /// The API of a shop where everything can be sent, for tests of batches; its upstream is unreachable.

@@ -1,6 +1,7 @@
 import CacheStore
 import Foundation
 import JSONText
+import TestSupport
 import Testing
 
 @Suite("The link to the next page")

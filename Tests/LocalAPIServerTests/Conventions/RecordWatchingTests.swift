@@ -1,6 +1,7 @@
 import CacheStore
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 @Suite("Waiting for another version of a record", .serialized)

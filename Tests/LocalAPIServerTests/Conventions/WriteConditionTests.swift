@@ -1,5 +1,6 @@
 import CacheStore
 import JSONText
+import TestSupport
 import Testing
 
 @Suite("Conditions of writes and reads")

@@ -126,6 +126,40 @@ struct AnswerTests {
         #expect(try test.record("a")?["notes"] == "mine" && test.record("a")?["total"] == 1)
     }
 
+    @Test("an envelope with a key of another record does not take the new record's place")
+    func envelope() async throws {
+        let test = try await test(Self.lookUp)
+        _ = try await create(#"{"notes":"new"}"#, test)
+        try test.upstream.answer(#"{"jsonrpc":"2.0","id":"a","result":7}"#, times: 1)
+        try await test.send()
+        #expect(try test.record("a")?["notes"] == "n", "the record that was there before")
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("server-1")?["notes"] == "new", "found by its values")
+    }
+
+    @Test("a creation answered with its key alone has the server's members at once")
+    func keyAlone() async throws {
+        let test = try await test()
+        _ = try await create(#"{"notes":"new"}"#, test)
+        try test.upstream.answer(#"{"id":"server-1"}"#, times: 1)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("server-1")?["notes"] == "new")
+    }
+
+    @Test("an edit answered with another record, which the record itself does not show, fails and is not repeated")
+    func another() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try test.upstream.answer(#"{"id":"z","notes":"mine"}"#, times: 9, applying: false)
+        for _ in 1...3 { try await test.send(after: .seconds(600)) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try error(test) == "unclear")
+        #expect(try test.record("a")?["notes"] == "mine")
+        #expect(test.upstream.pushes.count == 1)
+    }
+
     // MARK: Not recognised
 
     @Test("#1 an edit with an unrecognised answer is done if the record shows it, else it is repeated")

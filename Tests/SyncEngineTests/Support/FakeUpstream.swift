@@ -30,6 +30,8 @@ final class FakeUpstream: Upstream, Sendable {
         var onPush: (@Sendable () async -> Void)?
         /// Answers to the next pushes that hold no record.
         var emptyAnswers = 0
+        /// The record of the next answers, whatever was done.
+        var answers: [(record: JSONText, isApplied: Bool)] = []
         /// The `Location` of those answers: the path of the created record.
         var saysLocation = false
         /// Refuses changes before they are applied.
@@ -91,6 +93,12 @@ final class FakeUpstream: Upstream, Sendable {
     var batches: [BatchRequest] { state.withLock { $0.batches } }
 
     func answerEmpty(times: Int) { state.withLock { $0.emptyAnswers += times } }
+
+    /// Answers the next changes with another record.
+    func answer(_ record: String, times: Int, applying: Bool = true) throws {
+        let record = try JSONText(parsing: record)
+        state.withLock { $0.answers += Array(repeating: (record, applying), count: times) }
+    }
 
     /// Answers creations with the address of the record instead of the record.
     func answerLocations(times: Int) {
@@ -219,8 +227,11 @@ final class FakeUpstream: Upstream, Sendable {
             if request.method == "PATCH", Self.index(of: request.path, state) == nil {
                 return ((.gone(status: 404, "no such record"), false), nil, nil)
             }
+            let other = state.answers.isEmpty ? nil : state.answers.removeFirst()
+            if let other, !other.isApplied { return (failure, .some(other.record), nil) }
             let answer = state.applied[idempotencyKey] ?? Self.apply(request, &state)
             state.applied[idempotencyKey] = .some(answer)
+            if let other { return (failure, .some(other.record), nil) }
             guard state.emptyAnswers > 0 else { return (failure, answer, nil) }
             state.emptyAnswers -= 1
             let location =

@@ -24,6 +24,7 @@ struct PagingContract {
         Style(pagination: "style: page", pageSize: 3, hasTotal: false),
         Style(pagination: "style: offset, total: meta.total", pageSize: 2, hasTotal: true),
         Style(pagination: "style: offset, offset: skip", pageSize: 3, hasTotal: false),
+        Style(pagination: "style: offset, offset: from, first: 1", pageSize: 3, hasTotal: false),
         Style(pagination: "style: cursor, next: meta.next", pageSize: 3, hasTotal: false),
         Style(
             pagination: "style: cursor, cursor: after, next: meta.next, total: meta.total", pageSize: 2, hasTotal: true),
@@ -35,6 +36,7 @@ struct PagingContract {
         Style(pagination: "style: page, first: 0, total: meta.total", pageSize: 2, hasTotal: true),
         Style(pagination: "style: page, more: meta.has_more", pageSize: 3, hasTotal: false),
         Style(pagination: "style: offset, more: meta.has_more", pageSize: 2, hasTotal: false),
+        Style(pagination: "style: offset, more: { at: meta.end, is: false }", pageSize: 2, hasTotal: false),
         Style(pagination: "style: cursor, next: meta.next, more: meta.has_more", pageSize: 3, hasTotal: false),
         Style(
             pagination: "style: cursor, cursor: starting_after, next: { last: id }, more: has_more", pageSize: 2,

@@ -85,5 +85,7 @@ extension Handlers {
 }
 
 extension BatchResult {
-    static func refused(_ problem: Problem) -> BatchResult { .refused(problem.status, Array(problem.document.bytes)) }
+    static func refused(_ problem: Problem) -> BatchResult {
+        .refused(problem.status, Array(problem.document().bytes))
+    }
 }
