@@ -80,12 +80,11 @@ actor Connection: EventSource {
     private func exchange() async throws {
         do {
             while let message = try await receive() {
-                let goesOn = try await answer(message)
-                holdNothing()
-                guard goesOn else { break }
+                guard try await answer(message) else { break }
             }
         } catch let refusal as Refusal {
             phase = .closing
+            holdNothing()
             let (head, response) = try written(ResponseWriter.problem(refusal), closes: true)
             if case .bytes(let body) = response.body { try await send(head, parser.isHead ? [] : body) }
         }
@@ -209,6 +208,8 @@ actor Connection: EventSource {
         noticeClosing()
         bodyDue = .now + limits.body
         let answer = await context.handler(request(message))
+        // Before the answer, so that its caller finds the room free.
+        holdNothing()
         if let refusal { throw refusal }
         if answer.ending == .unanswered { throw Gone() }
         // The rest of an unread body would be parsed as the next request.
