@@ -7,6 +7,8 @@ struct Step: Sendable, CustomStringConvertible {
         case create(daemon: Int, entity: String, pick: Int)
         case edit(daemon: Int, entity: String, pick: Int, fields: Int)
         case delete(daemon: Int, entity: String, pick: Int)
+        /// Several writes in one transaction; with `fails`, one of them is refused.
+        case batch(daemon: Int, pick: Int, isAtomic: Bool, fails: Bool)
         /// A user retries failed changes.
         case retryFailed(daemon: Int)
         // Other users' writes, upstream; `late`: milliseconds from the change time until others see it.
@@ -68,7 +70,8 @@ struct ScriptMaker {
     private mutating func action() -> Step.Action {
         switch random.below(100) {
         case 0..<12: .create(daemon: daemon, entity: entity, pick: pick)
-        case 12..<32: .edit(daemon: daemon, entity: entity, pick: pick, fields: random.within(1...3))
+        case 12..<29: .edit(daemon: daemon, entity: entity, pick: pick, fields: random.within(1...3))
+        case 29..<32: .batch(daemon: daemon, pick: pick, isAtomic: random.chance(0.5), fails: random.chance(0.4))
         case 32..<38: .delete(daemon: daemon, entity: random.pick(["customers", "orders"]), pick: pick)
         case 38..<40: .retryFailed(daemon: daemon)
         case 40..<46: .serverCreate(entity: entity, pick: pick, late: late)

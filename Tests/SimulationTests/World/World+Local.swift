@@ -50,7 +50,7 @@ extension World {
         }
     }
 
-    private func members(of write: LocalWrite) -> [(key: String, value: JSONText)] {
+    func members(of write: LocalWrite) -> [(key: String, value: JSONText)] {
         write.values.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }
     }
 
@@ -124,7 +124,7 @@ extension World {
         return (try? JSONText(record))?[field]?.string
     }
 
-    private func pickLocalKey(_ life: SimulatedDaemon.Life, _ entity: String, _ pick: Int) -> String? {
+    func pickLocalKey(_ life: SimulatedDaemon.Life, _ entity: String, _ pick: Int) -> String? {
         let keys = (try? CacheReader(store: life.store).visibleKeys(entity)) ?? []
         return keys.isEmpty ? nil : keys[pick % keys.count]
     }

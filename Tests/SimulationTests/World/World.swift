@@ -91,6 +91,8 @@ final class World {
         case .create(let daemon, let entity, let pick): create(daemons[daemon], entity, pick)
         case .edit(let daemon, let entity, let pick, let fields): edit(daemons[daemon], entity, pick, fields)
         case .delete(let daemon, let entity, let pick): delete(daemons[daemon], entity, pick)
+        case .batch(let daemon, let pick, let isAtomic, let fails):
+            batch(daemons[daemon], pick, isAtomic: isAtomic, fails: fails)
         case .retryFailed(let daemon): retryFailed(daemons[daemon])
         case .serverCreate(let entity, let pick, let late): serverCreate(entity, pick: pick, late: late)
         case .serverEdit(let entity, let pick, let late): serverEdit(entity, pick, late)
