@@ -34,9 +34,8 @@ struct SettlingReader {
         let position = try store.position()
         let judge = AbsenceJudge(store: store, upstream: upstream, schema: environment.schema, now: environment.now)
         guard let found = try await judge.read(record.known, of: entity) else {
-            guard case .known = try store.remoteState(of: record.key, entity.name) else {
-                return try await settle(record)
-            }
+            // Also if its deletion failed here, which hides it.
+            guard try store.remote(of: entity.name, key: record.key) != nil else { return try await settle(record) }
             // A creation that was answered without its record may have another key upstream.
             if try await judge.verdict(on: record.known, of: entity, wasRead: true) == .gone {
                 _ = try await store.delete([record.key], of: entity.name, position: position, at: environment.now())

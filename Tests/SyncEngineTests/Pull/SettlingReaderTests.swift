@@ -135,6 +135,32 @@ struct SettlingReaderTests {
         }
     }
 
+    @Test("a record whose deletion failed goes with it when the reading shows that it is gone")
+    func failedDeletion() async throws {
+        let update = #"      update: { call: "PATCH /orders/{id}" }"#
+        let test = try TestEngine(
+            schema: TestEngine.shop.replacing(
+                update, with: update + "\n" + #"      delete: { call: "DELETE /orders/{id}" }"#))
+        try test.upstream.set("/orders", list("n"))
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.change("a", #"{"notes":"mine"}"#)
+            test.upstream.answerEmpty(times: 1)
+            test.upstream.failRecords(.malformed("no"))
+            try await test.engine.sync(SyncRequest())
+            test.upstream.failRecords(nil)
+            try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
+            test.upstream.fail(.refused(status: 422, "it has an invoice"))
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+            try test.upstream.set("/orders", #"[{"id":"b","notes":"n","updated_at":"2026-06-01T00:00:00Z"}]"#)
+            test.clock.advance(by: .seconds(61))
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.remote(of: "orders", key: "a") == nil)
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        }
+    }
+
     @Test("a record that an upstream out of its mind does not show stays to be asked for")
     func cannotSay() async throws {
         let test = try TestEngine()
