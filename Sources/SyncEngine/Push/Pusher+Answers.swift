@@ -95,25 +95,26 @@ extension Pusher {
     private func created(
         _ change: OutboxChange, _ entity: Entity, like answered: RemoteRecord
     ) async throws -> PushOutcome {
-        let plain = PushOutcome.acknowledged(record: answered.record, version: answered.version)
         let key = answered.record[entity.key]?.plain ?? ""
         let isKnown = try store.remoteState(of: key, entity.name) != .unknown
+        if let found = try await readable(answered.record, of: entity) {
+            let record = reader.withParent(found, of: entity, like: change.record)
+            if change.isMade(into: record.record, of: entity, isKnown: isKnown) { return acknowledged(asRead: record) }
+        } else if !isKnown {
+            return .acknowledged(record: answered.record, version: answered.version)
+        }
+        return try await created(change, entity, nil)
+    }
+
+    /// The record as the upstream shows it now; nil if it does not, or cannot be asked.
+    private func readable(_ known: JSONText, of entity: Entity) async throws -> RemoteRecord? {
         do {
-            if try reader.canRead(entity, answered.record) {
-                guard let found = try await reader.record(of: entity, known: answered.record) else { return plain }
-                let record = reader.withParent(found, of: entity, like: change.record)
-                if change.isMade(into: record.record, of: entity, isKnown: isKnown) {
-                    return acknowledged(asRead: record)
-                }
-            } else if !isKnown {
-                return plain
-            }
+            return try reader.canRead(entity, known) ? try await reader.record(of: entity, known: known) : nil
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch is UpstreamError {
-            if !isKnown { return plain }
+            return nil
         }
-        return try await created(change, entity, nil)
     }
 
     /// Looks for the record where the answer says that it is, else by the schema's look-up. It is not created again

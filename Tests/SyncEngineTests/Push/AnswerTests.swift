@@ -138,6 +138,17 @@ struct AnswerTests {
         #expect(try test.record("server-1")?["notes"] == "new", "found by its values")
     }
 
+    @Test("nor does one with the key of a record that the upstream no longer has")
+    func envelopeOfGone() async throws {
+        let test = try await test(Self.lookUp)
+        _ = try await create(#"{"notes":"new"}"#, test)
+        try test.upstream.set("/orders", "[]")
+        try test.upstream.answer(#"{"id":"a","result":7}"#, times: 1)
+        try await test.send()
+        #expect(try test.record("a")?["notes"] == "n", "a pull decides about it")
+        #expect(try test.record("server-1")?["notes"] == "new")
+    }
+
     @Test("a creation answered with its key alone has the server's members at once")
     func keyAlone() async throws {
         let test = try await test()
