@@ -28,7 +28,8 @@ extern int clinux_spawn_closefrom(void *actions, int first) __asm__("posix_spawn
 /// `prctl` with one argument (prctl(2)), such as `PR_SET_DUMPABLE`.
 extern int clinux_prctl(int option, unsigned long value) __asm__("prctl");
 
-/// `malloc_trim` and `mallopt` (malloc_trim(3), mallopt(3)), and options: the number of heaps, and from which size on a block is none of theirs.
+/// `malloc_trim` and `mallopt` (malloc_trim(3), mallopt(3)), and two options: the number of heaps, and the size from which
+/// on a block is mapped by itself.
 extern int clinux_malloc_trim(unsigned long kept) __asm__("malloc_trim");
 extern int clinux_mallopt(int option, int value) __asm__("mallopt");
 enum { CLINUX_ARENA_MAX = -8, CLINUX_MMAP_THRESHOLD = -3 };

@@ -9,20 +9,20 @@ struct JSONScanner {
     var at = 0
     /// Nil when an object may have two members of one name.
     private var names: MemberNames?
-    /// How many more values the text may have.
-    private var valuesLeft: Int
+    private let mostValues: Int
+    private var values = 0
     /// The text has been validated: the scanner only looks for the ends of its values.
     private let isChecked: Bool
     /// Whether it skipped space between the parts of a value.
     var hasSkippedSpace = false
 
     init(
-        _ bytes: UnsafeBufferPointer<UInt8>, unambiguous: Bool = false, atMost values: Int = .max,
+        _ bytes: UnsafeBufferPointer<UInt8>, unambiguous: Bool = false, atMost mostValues: Int = .max,
         isChecked: Bool = false
     ) {
         self.bytes = bytes
         self.isChecked = isChecked
-        valuesLeft = values
+        self.mostValues = mostValues
         names = unambiguous ? MemberNames() : nil
     }
 
@@ -44,8 +44,8 @@ struct JSONScanner {
     mutating func skipValue(depth: Int = 0) throws(JSONError) {
         guard !isChecked else { return skipCheckedValue() }
         guard depth <= Self.maximumDepth else { throw error("nesting deeper than \(Self.maximumDepth) levels") }
-        valuesLeft -= 1
-        guard valuesLeft >= 0 else { throw error("too many values") }
+        values += 1
+        guard values <= mostValues else { throw error("more than \(mostValues) values") }
         switch current {
         case UInt8(ascii: "{"): try skipObject(depth: depth)
         case UInt8(ascii: "["):

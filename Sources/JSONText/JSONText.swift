@@ -16,7 +16,7 @@ package struct JSONText: Sendable, Hashable {
     }
 
     /// Also throws when any object in it has two members of one name: readers differ in which one counts (RFC 8259, 4);
-    /// and when it holds more than so many values, which take more memory than their text once they are looked at.
+    /// and when it has more values than that, since each takes more memory than its text once it is looked at.
     package init(unambiguous bytes: [UInt8], atMost values: Int = .max) throws(JSONError) {
         try self.init(bytes[...], unambiguous: true, atMost: values)
     }

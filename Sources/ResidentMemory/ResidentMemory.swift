@@ -3,9 +3,9 @@ internal import Glibc
 
 /// Reduces this process's resident memory.
 package enum ResidentMemory {
-    /// Call it before the first thread starts. With a heap per thread, each heap would keep its peak size; and what
-    /// the answers of several megabytes took would stay in them, because glibc takes blocks as large as those that were
-    /// freed before from the heap (mallopt(3), `M_MMAP_THRESHOLD`).
+    /// Call it before the first thread starts. With a heap per thread, each heap would keep its peak size. And once a
+    /// block of several megabytes has been freed, glibc takes blocks of that size from the heaps, which then keep them,
+    /// unless their size is fixed (mallopt(3), `M_MMAP_THRESHOLD`).
     package static func limitHeaps() {
         _ = clinux_mallopt(Int32(CLINUX_ARENA_MAX), 2)
         _ = clinux_mallopt(Int32(CLINUX_MMAP_THRESHOLD), 1 << 20)

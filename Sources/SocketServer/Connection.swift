@@ -79,8 +79,8 @@ actor Connection: EventSource {
 
     private func exchange() async throws {
         do {
-            while let message = try await receive() {
-                guard try await answer(message) else { break }
+            while var message = try await receive() {
+                guard try await answer(&message) else { break }
             }
         } catch let refusal as Refusal {
             phase = .closing
@@ -203,13 +203,13 @@ actor Connection: EventSource {
     // MARK: Answers
 
     /// Answers one request; false when it was the last on this connection.
-    private func answer(_ message: RequestParser.Message) async throws -> Bool {
+    private func answer(_ message: inout RequestParser.Message) async throws -> Bool {
         phase = .handling
         noticeClosing()
         bodyDue = .now + limits.body
         let answer = await context.handler(request(message))
-        // Before the answer, so that its caller finds the room free.
-        holdNothing()
+        message.body = []
+        holdNothing()  // before the answer is sent, which may take long
         if let refusal { throw refusal }
         if answer.ending == .unanswered { throw Gone() }
         // The rest of an unread body would be parsed as the next request.

@@ -80,32 +80,24 @@ extension CacheStore {
     }
 
     /// `read` calls its argument with each row of the list, until that returns false.
-    /// A page ends at so many bytes, after its first record, so that a list of large records cannot fill the memory.
-    private static let mostListed = 4 << 20
-
     private static func page(
         _ list: ListStatement, _ limit: Int, _ extras: RecordExtras,
         _ read: ((OpaquePointer) -> Bool) throws -> Void
     ) throws -> ListPage {
         var output = RecordBytes(reserving: 800 * limit, extras)
         output.append(UInt8(ascii: "["))
-        var last: [DatabaseValue] = []
+        var end = PageEnd(of: list, limit: limit)
         var count = 0
-        var next: String?
         try read { statement in
-            // One row more than asked for shows whether there is a next page.
-            guard last.isEmpty else {
-                next = list.cursor(after: last)
-                return false
-            }
+            guard end.takesNext() else { return false }
             if count > 0 { output.append(UInt8(ascii: ",")) }
             output.appendRecord(statement)
             count += 1
-            if count == limit || output.bytes.count >= mostListed { last = list.order.position(of: statement) }
+            end.note(count, bytes: output.bytes.count, statement)
             return true
         }
         output.append(UInt8(ascii: "]"))
-        return ListPage(records: output.bytes, count: count, next: next)
+        return ListPage(records: output.bytes, count: count, next: end.next)
     }
 
     private static func total(_ list: ListStatement, _ connection: ReadConnection) throws -> Int {
@@ -161,20 +153,15 @@ extension CacheStore {
         _ extras: RecordExtras
     ) throws -> ListPage {
         var records: [Includer.Open] = []
-        var last: [DatabaseValue] = []
-        var next: String?
+        var end = PageEnd(of: list, limit: query.limit)
         var size = 0
         let first = RecordSelect.end(list.order.table) + Int32(list.order.terms.count)
         try connection.query(list.statements) { statement in
-            // One row more than asked for shows whether there is a next page.
-            guard last.isEmpty else {
-                next = list.cursor(after: last)
-                return false
-            }
+            guard end.takesNext() else { return false }
             let record = Includer.open(statement, include, at: first, extras: extras)
             records.append(record)
             size += record.bytes.count
-            if records.count == query.limit || size >= Self.mostListed { last = list.order.position(of: statement) }
+            end.note(records.count, bytes: size, statement)
             return true
         }
         let includer = Includer(schema: schema, connection: connection, labels: extras.labels != nil, sealers: sealers)
@@ -186,7 +173,7 @@ extension CacheStore {
             bytes += record.bytes
         }
         bytes.append(UInt8(ascii: "]"))
-        return ListPage(records: bytes, count: records.count, next: next)
+        return ListPage(records: bytes, count: records.count, next: end.next)
     }
 }
 

@@ -122,13 +122,14 @@ extension Entity {
         pull.flatMap { $0.single.isServed ? path($0.single.path, of: record) : nil }
     }
 
-    /// A path with its placeholders filled from a record; nil when one of them would stay empty, or would lead elsewhere:
-    /// clients and servers take `..` for the folder above also when it is escaped.
+    /// A path with its placeholders filled from a record; nil when one of them would stay empty, or lead elsewhere.
     package func path(_ template: Template, of record: JSONText) -> String? {
-        template.filled { name in
-            value(of: name, in: record).flatMap { Self.isStep($0.plain) ? nil : Self.percentEncoded($0.plain) }
-        }
+        template.filled { value(of: $0, in: record).flatMap { Self.segment($0.plain) } }
     }
+
+    /// A text as one segment of a path; nil for `.` and `..`: clients and servers take them for steps to another place,
+    /// also when they are escaped.
+    static func segment(_ text: String) -> String? { isStep(text) ? nil : percentEncoded(text) }
 
     /// A body without the fields that are computed locally.
     package func withoutDerivedFields(_ body: JSONText) -> JSONText {

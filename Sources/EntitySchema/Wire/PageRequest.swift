@@ -79,9 +79,7 @@ package struct PageRequest: Sendable, Equatable {
     }
 
     private var filledPath: String {
-        call?.path?.text { name in
-            value(name).flatMap { Entity.isStep($0.plain) ? nil : .string(Entity.percentEncoded($0.plain)) }
-        } ?? path
+        call?.path?.text { name in value(name).flatMap { Entity.segment($0.plain) }.map { .string($0) } } ?? path
     }
 
     private func isNamed(_ name: String?) -> Bool { name.map { call?.names($0) ?? false } ?? false }

@@ -12,12 +12,7 @@ extension Handlers {
         let limit = try parameters.integer("limit", in: 1...1000, else: 50)
         let (conflicts, next) = try store.conflicts(
             before: Int64(before), open: parameters.flag("open"), limit: limit)
-        let document = JSONText.object([
-            "data": .array(conflicts), "next": .string(next.map { String($0) }),
-        ])
-        var response = Response.json(200, Array(document.bytes))
-        NextLink.add(next.map { String($0) }, to: &response, of: request)
-        return response
+        return NextLink.page(conflicts, next: next.map { String($0) }, of: request)
     }
 
     func conflict(_ id: String) throws -> Response {

@@ -208,8 +208,9 @@ extension Handlers {
         result: @escaping @Sendable (LocalTransaction) throws -> WriteResult
     ) async throws -> Response {
         let result = try await store.write(at: now(), clockOffset: clockOffset) { transaction in
-            let present = try transaction.contentStatus(of: key, entity.name)?.here
-            try WriteConditions.check(content: present.map { "\"\($0.sha256)\"" }, of: request)
+            try WriteConditions.check(
+                content: { try transaction.contentStatus(of: key, entity.name)?.here.map { "\"\($0.sha256)\"" } },
+                of: request)
             try transaction.setContent(entity.name, key: key, content, install: install)
             return try result(transaction)
         }

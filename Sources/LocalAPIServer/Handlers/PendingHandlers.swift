@@ -17,10 +17,7 @@ extension Handlers {
 
     func pending(_ request: Request) throws -> Response {
         let (changes, next) = try store.pending(QueryParameters(request).pendingQuery())
-        let document = JSONText.object(["data": .array(changes), "next": .string(next)])
-        var response = Response.json(200, Array(document.bytes))
-        NextLink.add(next, to: &response, of: request)
-        return response
+        return NextLink.page(changes, next: next, of: request)
     }
 
     func pendingChange(_ id: String) throws -> Response {

@@ -90,11 +90,6 @@ extension Handlers {
         let limit = try parameters.integer("limit", in: 1...1000, else: 50)
         let after = try parameters.position("cursor") ?? 0
         let (entries, next) = try store.history(of: entity.name, key: key, after: after, limit: limit)
-        let document = JSONText.object([
-            "data": .array(entries), "next": .string(next.map { String($0) }),
-        ])
-        var response = Response.json(200, Array(document.bytes))
-        NextLink.add(next.map { String($0) }, to: &response, of: request)
-        return response
+        return NextLink.page(entries, next: next.map { String($0) }, of: request)
     }
 }

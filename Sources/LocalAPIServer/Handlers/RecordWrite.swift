@@ -35,7 +35,7 @@ struct RecordWrite: Sendable {
         var key: String
         /// As the answer has it: 201 for a new record, 204 for one that is gone, else 200.
         var status: Int
-        /// The changes that carry it, if somebody waits for them.
+        /// The changes that carry it, if the caller waits for them.
         var queued: QueuedWrite?
     }
 

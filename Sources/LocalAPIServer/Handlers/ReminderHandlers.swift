@@ -12,10 +12,7 @@ extension Handlers {
         let (reminders, next) = try store.reminders(
             in: try parameters.reminderStates(), after: try parameters.reminderPlace(), limit: limit)
         let cursor = next.map { "\($0.dueAt.milliseconds)_\($0.id)" }
-        let document = JSONText.object(["data": .array(reminders.map(\.document)), "next": .string(cursor)])
-        var response = Response.json(200, Array(document.bytes))
-        NextLink.add(cursor, to: &response, of: request)
-        return response
+        return NextLink.page(reminders.map(\.document), next: cursor, of: request)
     }
 
     func reminder(_ id: String) throws -> Response {

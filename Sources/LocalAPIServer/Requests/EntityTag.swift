@@ -40,9 +40,11 @@ enum EntityTag {
     static func expected(by request: Request) throws(Problem) -> ExpectedVersion {
         let values = request.headers[all: "If-Match"]
         guard !values.isEmpty else { return .any }
-        guard let expected = expected(values) else { throw .header("If-Match", "If-Match takes \(forms)") }
+        guard let expected = expected(values) else { throw malformed("If-Match") }
         return expected
     }
+
+    private static func malformed(_ name: String) -> Problem { .header(name, "\(name) takes \(forms)") }
 
     /// What a condition may be, for messages.
     static let forms = "* or one or more tags as ETag has them, such as \"0123abcd-4567cdef\""
@@ -64,10 +66,7 @@ enum EntityTag {
         let values = request.headers[all: "If-None-Match"]
         guard !values.isEmpty else { return nil }
         switch condition(values) {
-        case nil:
-            throw .header(
-                "If-None-Match",
-                "If-None-Match takes * or one or more tags as ETag has them, such as \"0123abcd-4567cdef\"")
+        case nil: throw malformed("If-None-Match")
         case .any: return .any
         case .oneOf(let tags): return .oneOf(Set(tags.compactMap { mark($0.text) }))
         }
@@ -79,9 +78,7 @@ enum EntityTag {
         guard !values.isEmpty else { return }
         let isMet: Bool
         switch condition(values) {
-        case nil:
-            throw .header(
-                "If-Match", "If-Match takes * or one or more tags as ETag has them, such as \"0123abcd-4567cdef\"")
+        case nil: throw malformed("If-Match")
         case .any: isMet = true
         case .oneOf(let tags):
             isMet = tags.contains { !$0.isWeak && $0.text == (tag ?? "\"\"").dropFirst().dropLast() }

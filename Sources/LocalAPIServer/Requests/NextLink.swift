@@ -1,5 +1,6 @@
 internal import CacheStore
 internal import EntitySchema
+internal import JSONText
 internal import SocketServer
 
 /// The next page of a list as a header field: `Link: </v1/orders?limit=2&cursor=…>; rel="next"` (RFC 8288).
@@ -7,6 +8,14 @@ enum NextLink {
     static func add(_ cursor: String?, to response: inout Response, of request: Request) {
         guard let cursor else { return }
         response.headers.append(("Link", "<\(address(of: request, at: cursor))>; rel=\"next\""))
+    }
+
+    /// A page of a list whose cursor is `next`; nil on the last.
+    static func page(_ data: [JSONText], next: String?, of request: Request) -> Response {
+        let document = JSONText.object(["data": .array(data), "next": .string(next)])
+        var response = Response.json(200, Array(document.bytes))
+        add(next, to: &response, of: request)
+        return response
     }
 
     /// The address of the request with another cursor; everything else stays as it was sent.

@@ -38,8 +38,12 @@ struct WriteConditions: Sendable {
         }
     }
 
-    /// The same for the content of a record; `tag` is that of the content, nil if there is none.
-    static func check(content tag: String?, of request: Request) throws {
+    /// The same for the content of a record. `tag` reads the content's, nil if there is none; it is called only for a
+    /// request with conditions.
+    static func check(content tag: () throws -> String?, of request: Request) throws {
+        let conditions = request.headers[all: "If-Match"] + request.headers[all: "If-None-Match"]
+        guard !conditions.isEmpty else { return }
+        let tag = try tag()
         try EntityTag.requireMatch(tag, of: request)
         guard let tag, EntityTag.isKnown(tag, to: request) else { return }
         throw CacheError.changed("the record has this content, or any, and If-None-Match excludes it")

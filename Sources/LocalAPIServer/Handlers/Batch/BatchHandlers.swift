@@ -42,8 +42,7 @@ extension Handlers {
             guard case .written(let write) = result, let progress else { return result }
             let pushed = try self.pushed(write, progress, isMinimal)
             guard case .written(var written) = pushed else { return pushed }
-            shown += written.record?.count ?? 0
-            if shown > BatchRun.mostShown { written.record = nil }
+            written.fit(after: &shown)
             return .written(written)
         }
     }

@@ -15,22 +15,9 @@ struct BatchReader {
     /// The fields of each entity so far that are references, and what they refer to.
     private var referring: [String: [(field: String, target: String)]] = [:]
 
-    /// The members of an operation, each at its place.
-    private enum Member: Int, CaseIterable {
-        case operation, entity, id, lid, body, merge, ifMatch
-
-        init?(_ name: String) {
-            switch name {
-            case "operation": self = .operation
-            case "entity": self = .entity
-            case "id": self = .id
-            case "lid": self = .lid
-            case "body": self = .body
-            case "merge": self = .merge
-            case "if_match": self = .ifMatch
-            default: return nil
-            }
-        }
+    private enum Member: String {
+        case operation, entity, id, lid, body, merge
+        case ifMatch = "if_match"
     }
 
     init(schema: EntitySchema) { self.schema = schema }
@@ -51,11 +38,7 @@ struct BatchReader {
             return nil
         }
         let members = given.members
-        var values: [JSONText?] = Array(repeating: .none, count: Member.allCases.count)
-        for (name, value) in members {
-            if let member = Member(name) { values[member.rawValue] = value }
-        }
-        func value(_ member: Member) -> JSONText? { values[member.rawValue] }
+        func value(_ member: Member) -> JSONText? { members.last { $0.key == member.rawValue }?.value }
         guard let kind = value(.operation)?.string.flatMap(BatchOperation.Kind.init(rawValue:)) else {
             let kinds = BatchOperation.Kind.allCases.map(\.rawValue).joined(separator: ", ")
             note("operation", "expected one of \(kinds)", at: place)

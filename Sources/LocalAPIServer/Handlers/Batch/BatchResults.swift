@@ -92,6 +92,12 @@ struct BatchWrite: Sendable {
         tag = EntityTag.text(of: shown.version)
         record = shown.bytes
     }
+
+    /// Leaves the record out where those before it have filled the answer; `shown`: how many bytes they have.
+    mutating func fit(after shown: inout Int) {
+        shown += record?.count ?? 0
+        if shown > BatchRun.mostShown { record = nil }
+    }
 }
 
 // MARK: Stored for repeats

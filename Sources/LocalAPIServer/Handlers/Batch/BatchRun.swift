@@ -30,8 +30,7 @@ struct BatchRun: Sendable {
             var result = BatchWrite(done, of: write.entity)
             if !isMinimal, done.status != 204 {
                 result.show(try Handlers.shown(write.entity, done.key, transaction))
-                shown += result.record?.count ?? 0
-                if shown > Self.mostShown { result.record = nil }
+                result.fit(after: &shown)
             } else if done.status != 204, try !transaction.isShown(write.entity, key: done.key) {
                 throw CacheError.notCached(entity: write.entity.name, key: done.key)
             }
