@@ -254,7 +254,7 @@ struct OpenAPITests {
     func open() async throws {
         let (_, document) = try await document()
         let schemas = document.at(path: "components.schemas") ?? .null
-        let bodies = ["Choice", "Fields", "Snooze", "SyncRequest", "orders.new", "orders.changes"]
+        let bodies = ["BatchedWrite", "Choice", "Fields", "Snooze", "SyncRequest", "orders.new", "orders.changes"]
         for (name, schema) in schemas.members
         where !bodies.contains(name) && !name.contains(".new") && !name.hasSuffix(".changes") {
             #expect(!schema.text.contains(#""enum":"#), "\(name)")
@@ -309,6 +309,22 @@ struct OpenAPITests {
     }
 
     /// The document of a system whose devices have these fields besides their key; `more`: another entity.
+    @Test("an operation of a batch names the entities whose records can be written so, and is left out if there are none")
+    func batches() throws {
+        let operations = try Self.document(
+            fields: "a: { type: string }", push: "create: { call: POST /devices }",
+            more: "notes: { local: true, fields: { id: { type: string } } }"
+        ).at(path: "components.schemas.BatchedWrite.oneOf")?.elements.map(\.["properties"])
+        let found = operations?.map { ($0?.at(path: "operation.const")?.string, $0?.at(path: "entity.enum")?.text) }
+        let expected = [
+            ("create", #"["devices","notes"]"#), ("update", #"["notes"]"#), ("replace", #"["notes"]"#),
+            ("delete", #"["notes"]"#),
+        ]
+        #expect(found?.map(\.0) == expected.map(\.0) && found?.map(\.1) == expected.map(\.1))
+        let readOnly = try Self.document(fields: "push: { type: string }", push: "{}")
+        #expect(readOnly.at(path: "components.schemas.BatchedWrite") == .object(["not": .object([:])]))
+    }
+
     private static func document(fields: String, push: String, more: String = "") throws -> JSONText {
         let schema = try EntitySchema(
             yaml: """

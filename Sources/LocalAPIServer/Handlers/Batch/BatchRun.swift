@@ -101,7 +101,7 @@ struct BatchRun: Sendable {
         case .notCached(let entity, let key):
             return try handlers.absent(entity, key, transaction.absence(of: key, entity))
         case .unsupported(_, let entity, let supported):
-            let can = supported.isEmpty ? "nothing" : supported.joined(separator: ", ")
+            let can = supported.isEmpty ? "only read them" : supported.joined(separator: ", ")
             return Problem(
                 .methodNotAllowed, "the schema cannot \(operation.kind.rawValue) records of \(entity); it can \(can)")
         case .invalid, .notFound, .gone, .conflict, .needed, .changed:
