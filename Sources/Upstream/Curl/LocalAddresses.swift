@@ -40,6 +40,25 @@ package enum LocalAddresses {
         }
     }
 
+    /// The networks that this machine is part of: no router, and so no firewall, stands before their hosts. Nil when the
+    /// system cannot list them.
+    static func networks() -> [NetworkPrefix]? {
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&first) == 0 else { return nil }
+        defer { freeifaddrs(first) }
+        var found: [NetworkPrefix] = []
+        var next = first
+        while let entry = next?.pointee {
+            if let address = text(of: entry.ifa_addr), let mask = text(of: entry.ifa_netmask),
+                let network = NetworkPrefix(of: address, mask: mask)
+            {
+                found.append(network)
+            }
+            next = entry.ifa_next
+        }
+        return found
+    }
+
     static func text(of address: UnsafeMutablePointer<sockaddr>?) -> String? {
         guard let address else { return nil }
         let raw = UnsafeRawPointer(address)
@@ -52,33 +71,5 @@ package enum LocalAddresses {
         }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         return inet_ntop(family, bytes, &text, socklen_t(text.count)).map { String(cString: $0) }
-    }
-}
-
-/// An IP address, and whether a host on the internet could have it.
-enum NetworkAddress {
-    /// False for this machine, private networks (RFC 1918, RFC 4193, RFC 6598), link-local addresses and text that is
-    /// not an address.
-    static func isPublic(_ text: String) -> Bool {
-        if let bytes = bytes(of: text, AF_INET, 4) { return isPublic(v4: bytes) }
-        guard let bytes = bytes(of: text, AF_INET6, 16) else { return false }
-        // An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2).
-        if bytes[..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
-            return isPublic(v4: Array(bytes[12...]))
-        }
-        // Only global unicast (RFC 4291, 2.4).
-        return bytes[0] & 0xE0 == 0x20
-    }
-
-    private static func isPublic(v4 bytes: [UInt8]) -> Bool {
-        switch (bytes[0], bytes[1]) {
-        case (0, _), (10, _), (127, _), (169, 254), (172, 16...31), (192, 168), (100, 64...127), (224..., _): false
-        default: true
-        }
-    }
-
-    private static func bytes(of text: String, _ family: Int32, _ count: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        return inet_pton(family, text, &bytes) == 1 ? bytes : nil
     }
 }
