@@ -1,9 +1,10 @@
 /// One way to write a secret, as it is looked up in a text without escapes.
 ///
-/// A secret of 8 characters or more is looked up whatever its case, and in base64. A shorter one, such as a passcode, could
-/// be part of any word or number: it is looked up only as it is, and only where it is no part of a longer word or number.
+/// A secret of 8 characters or more is looked up whatever its case and the white space within it, and in base64. A shorter
+/// one, such as a passcode, could be part of any word or number: it is looked up only as it is, and only where it is no
+/// part of a longer word or number.
 struct SecretForm: Hashable {
-    /// Not empty; folded like the text, see `TracedText.folded`.
+    /// Not empty; folded like the text, without white space unless it is exact (`TracedText.folded`).
     let bytes: [UInt8]
     /// Whether it must stand alone and in the same case.
     let isExact: Bool
@@ -30,10 +31,11 @@ struct SecretForm: Hashable {
     /// Forms have a `+` for a space.
     private static func spellings(of secret: TracedText, isExact: Bool) -> [[UInt8]] {
         let space = UInt8(ascii: " ")
-        let folded = secret.folded(ignoringCase: !isExact).bytes
+        let folded = secret.folded(ignoringCase: !isExact, keepingSpaces: true).bytes
         let text = Array(folded.drop { $0 == space }.reversed().drop { $0 == space }.reversed())
         guard !text.isEmpty else { return [] }
-        return text.contains(space) ? [text, text.map { $0 == space ? UInt8(ascii: "+") : $0 }] : [text]
+        let plain = isExact ? text : text.filter { $0 != space }
+        return text.contains(space) ? [plain, text.map { $0 == space ? UInt8(ascii: "+") : $0 }] : [plain]
     }
 
     // MARK: Base64

@@ -19,7 +19,8 @@ struct SecretScrubber {
         for _ in 0...Self.layers {
             for isExact in [true, false] {
                 let forms = forms.filter { $0.isExact == isExact }
-                if !forms.isEmpty { found += Haystack(layer.folded(ignoringCase: !isExact)).places(of: forms) }
+                guard !forms.isEmpty else { continue }
+                found += Haystack(layer.folded(ignoringCase: !isExact, keepingSpaces: isExact)).places(of: forms)
             }
             let next = layer.decoded()
             if next.bytes.count == layer.bytes.count { break }
@@ -47,8 +48,9 @@ struct SecretScrubber {
 
 /// A text in which forms of secrets are looked up.
 private struct Haystack {
-    /// `…`, with which texts are cut off.
     static let mark = Array("…".utf8)
+    /// With which texts are cut off.
+    private static let cuts = [mark, Array("...".utf8)]
 
     private let text: TracedText
     private var bytes: [UInt8] { text.bytes }
@@ -63,7 +65,9 @@ private struct Haystack {
 
     /// The parts of the original that hold one of these, whole or cut off.
     func places(of forms: [SecretForm]) -> [Range<Int>] {
-        let cuts = positions[Int(Self.mark[0])].filter { holds(Self.mark[...], at: $0) }
+        let cuts = Self.cuts.flatMap { cut in
+            positions[Int(cut[0])].filter { holds(cut[...], at: $0) }.map { $0..<($0 + cut.count) }
+        }
         return forms.flatMap { form in
             let whole = positions[Int(form.bytes[0])].filter { isWhole(form, at: $0) }
                 .map { text.source(of: $0..<($0 + form.bytes.count)) }
@@ -93,10 +97,12 @@ private struct Haystack {
 
     /// What a text that was cut at `cut` still has of a secret, with the mark; nil if that is too little to reveal
     /// anything.
-    private func beginning(of form: SecretForm, before cut: Int) -> Range<Int>? {
-        let longest = min(form.bytes.count - 1, cut)
+    private func beginning(of form: SecretForm, before cut: Range<Int>) -> Range<Int>? {
+        let longest = min(form.bytes.count - 1, cut.lowerBound)
         guard longest >= form.leastRevealing else { return nil }
-        let count = (form.leastRevealing...longest).reversed().first { holds(form.bytes[..<$0], at: cut - $0) }
-        return count.map { text.source(of: (cut - $0)..<(cut + Self.mark.count)) }
+        let count = (form.leastRevealing...longest).reversed().first {
+            holds(form.bytes[..<$0], at: cut.lowerBound - $0)
+        }
+        return count.map { text.source(of: (cut.lowerBound - $0)..<cut.upperBound) }
     }
 }

@@ -31,13 +31,15 @@ struct TracedText {
         }
     }
 
-    /// With one space for all white space in a row, and in lower case if `ignoringCase`.
-    func folded(ignoringCase: Bool) -> TracedText {
+    /// In lower case if `ignoringCase`, and with one space for all white space in a row, or none.
+    func folded(ignoringCase: Bool, keepingSpaces: Bool) -> TracedText {
         var isAfterSpace = false
         return map { rest in
             guard let (scalar, length) = Self.scalar(rest) else { return nil }
             defer { isAfterSpace = scalar.properties.isWhitespace }
-            if scalar.properties.isWhitespace { return (isAfterSpace ? [] : [UInt8(ascii: " ")], length) }
+            if scalar.properties.isWhitespace {
+                return (keepingSpaces && !isAfterSpace ? [UInt8(ascii: " ")] : [], length)
+            }
             let text = ignoringCase ? scalar.properties.lowercaseMapping : String(scalar)
             return (Array(text.utf8), length)
         }

@@ -45,6 +45,17 @@ import Testing
         }
     }
 
+    @Test("a secret is found across the ends of lines, also in base64", arguments: ["\n", "\r\n ", "\\r\\n", "&#10;", "%0A"])
+    func lines(_ end: String) {
+        let secret = "s3cret??>>~~password"
+        let encoded = Data(secret.utf8).base64EncodedString()
+        for text in [secret, encoded] {
+            let broken = text.enumerated().map { $0 > 0 && $0 % 8 == 0 ? end + String($1) : String($1) }.joined()
+            let left = scrubbed("key \(broken)", secret)
+            #expect(left.hasPrefix("key …") && left.count <= "key …".count + 4, "\(left)")
+        }
+    }
+
     @Test("what looks like an escape in a secret is found as well, plain and escaped")
     func escapedSecret() {
         for secret in ["pass%41word\\u0041", "&amp;&lt;secret", #"C:\new\table"#] {
@@ -74,6 +85,7 @@ import Testing
         #expect(scrubbed("wrong: Tr0ub4dor &amp; 3…", Self.secret) == "wrong: …")
         #expect(scrubbed("wrong: tr0…", Self.secret) == "wrong: …")
         #expect(scrubbed("wrong: Tr…", Self.secret) == "wrong: Tr…")
+        #expect(scrubbed("wrong: tr0ub4d... (cut)", Self.secret) == "wrong: … (cut)")
         let encoded = Data(Self.secret.utf8).base64EncodedString()
         #expect(scrubbed("wrong: \(encoded.prefix(9))…", Self.secret) == "wrong: …")
     }
