@@ -114,9 +114,12 @@ struct SearchTable {
 
     // MARK: Values
 
+    /// So many characters of a field are indexed: FTS5 takes sixty times the size of a text as memory for its words.
+    static let longest = 1 << 16
+
     /// A field of a record as it is indexed.
     func value(of field: String) -> String {
-        let source = table.plain(for: field)
+        let source = "substr(\(table.plain(for: field)), 1, \(Self.longest))"
         guard fragments?.fields.contains(field) ?? false else { return source }
         return Self.separators.unicodeScalars.reduce(source) { "replace(\($0), char(\($1.value)), '')" }
     }

@@ -31,6 +31,14 @@ struct SearchTests {
         #expect(try await filled().found(text) == keys)
     }
 
+    @Test("the first 65,536 characters of a value are searched", arguments: [(65_530, ["d"]), (65_536, [])])
+    func long(before: Int, keys: [String]) async throws {
+        let cache = try await filled()
+        let notes = String(repeating: "é ", count: before / 2) + "needle"
+        _ = try await cache.pull("clients", #"[{"id":"d","notes":"\#(notes)"}]"#)
+        #expect(try await cache.found("needle") == keys)
+    }
+
     @Test(
         "a number is found by any part of it, whatever the spacing of either",
         arguments: [
