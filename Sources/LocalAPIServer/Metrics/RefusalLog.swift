@@ -3,11 +3,17 @@ internal import Logging
 internal import SocketServer
 internal import Synchronization
 
-/// Counts callers that may not call, and logs them: each reason at most once a minute, whatever they send.
+/// Counts callers that may not call, and logs them: each user at most once a minute for each reason, whatever they send.
 final class RefusalLog: Sendable {
+    private struct Kind: Hashable {
+        var reason: RefusedCaller
+        /// Nil for callers that the kernel does not know.
+        var user: UInt32?
+    }
+
     private let metrics: Metrics
     private let log: Logger
-    private let logged = Mutex<[RefusedCaller: Duration]>([:])
+    private let logged = Mutex<[Kind: Duration]>([:])
     private static let pause = Duration.seconds(60)
 
     init(metrics: Metrics, log: Logger) {
@@ -18,9 +24,11 @@ final class RefusalLog: Sendable {
     func note(_ reason: RefusedCaller, _ request: Request) {
         metrics.refused[reason.rawValue].add(1)
         let now = metrics.uptime()
+        let kind = Kind(reason: reason, user: request.caller.user)
         let isDue = logged.withLock { logged in
-            if let last = logged[reason], now - last < Self.pause { return false }
-            logged[reason] = now
+            if let last = logged[kind], now - last < Self.pause { return false }
+            logged = logged.filter { now - $0.value < Self.pause }
+            logged[kind] = now
             return true
         }
         guard isDue else { return }

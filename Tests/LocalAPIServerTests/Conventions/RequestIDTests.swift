@@ -1,8 +1,6 @@
 import JSONText
 import LocalAPIServer
-import Logging
 import SocketServer
-import Synchronization
 import Testing
 
 @Suite("The id of a request")
@@ -55,33 +53,10 @@ struct RequestIDTests {
 
     @Test("the log lines of a request have it")
     func logged() async throws {
-        let lines = LogLines()
-        let api = try TestAPI(log: lines.logger)
+        let log = LogRecorder()
+        let api = try TestAPI(log: log.logger)
         _ = await api.call(
             "GET", "/v1/orders", headers: ["Authorization": nil, "X-Request-Id": "mine-3"])
-        #expect(lines.ids == ["mine-3"])
-    }
-}
-
-/// Keeps the id of each line.
-private final class LogLines: Sendable {
-    private let seen = Mutex<[String]>([])
-
-    var ids: [String] { seen.withLock { $0 } }
-    func add(_ id: String) { seen.withLock { $0.append(id) } }
-
-    var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
-
-    private struct Handler: LogHandler {
-        let lines: LogLines
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) { lines.add("\(event.metadata?["request_id"] ?? "")") }
+        #expect(log.lines.map { $0.metadata["request_id"] } == ["mine-3"])
     }
 }

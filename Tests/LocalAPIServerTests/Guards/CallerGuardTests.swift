@@ -184,6 +184,17 @@ struct CallerGuardTests {
         #expect(metrics.contains(#"refused_callers_total{reason="web_page"} 1"#))
     }
 
+    @Test("each user who is refused is logged once a minute, however often they call")
+    func logged() async throws {
+        let log = LogRecorder()
+        let api = try TestAPI(log: log.logger)
+        for user: UInt32 in [1000, 1001, 1000, 1001] {
+            let caller = Caller(user: user, access: .stranger)
+            _ = await api.call("GET", "/v1/status", headers: ["Authorization": nil], caller: caller)
+        }
+        #expect(log.lines.map { $0.metadata["user"] } == ["1000", "1001"])
+    }
+
     @Test("browsers and proxies are told to keep nothing and to guess nothing")
     func answerHeaders() async throws {
         let api = try await TestAPI.filled()
