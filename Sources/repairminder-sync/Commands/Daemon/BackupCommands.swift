@@ -72,6 +72,7 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
 
     func run() async throws {
         let files = try StateFiles(options)
+        try requireFile()
         let report = try await files.whileStopped {
             var backup = path
             let copy = files.temporaryPath()
@@ -102,4 +103,11 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
     }
 
     private var path: String { Environment.ofThisProcess().absolute(file) }
+
+    /// Opening a pipe would wait for its writer, with the daemon stopped.
+    private func requireFile() throws {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+        throw CommandFailure(.badData, "\(path) is not a file; name a backup that `repairminder-sync backup` has made")
+    }
 }
