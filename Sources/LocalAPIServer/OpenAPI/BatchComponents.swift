@@ -14,7 +14,7 @@ struct BatchComponents {
 
     /// One kind of operation, with the entities whose records can be written so; nil if there are none.
     private func operation(_ kind: String, _ shape: JSONText) -> JSONText? {
-        let needed: [Operation] = kind == "replace" ? [.create, .update] : Operation.allCases.filter { $0.rawValue == kind }
+        let needed = kind == "replace" ? [.create, .update] : Operation.allCases.filter { $0.rawValue == kind }
         let entities = schema.entities.filter { entity in needed.allSatisfy(entity.operations.contains) }
         guard !entities.isEmpty, let properties = shape["properties"] else { return nil }
         let own: [(key: String, value: JSONText)] = [

@@ -309,7 +309,7 @@ struct OpenAPITests {
     }
 
     /// The document of a system whose devices have these fields besides their key; `more`: another entity.
-    @Test("an operation of a batch names the entities whose records can be written so, and is left out if there are none")
+    @Test("an operation of a batch names the entities that can be written so, and is left out without any")
     func batches() throws {
         let operations = try Self.document(
             fields: "a: { type: string }", push: "create: { call: POST /devices }",

@@ -26,7 +26,10 @@ struct RevealTests {
         #expect(answer.json["total"]?.text == "129.90")
         #expect(answer.json.members.last?.key == "_sync")
         #expect(answer.header("Cache-Control") == "no-store")
-        #expect(log.lines.map(\.text) == ["notice secrets were shown caller=user 1000 entity=orders fields=pin id=a request_id=r1"])
+        #expect(
+            log.lines.map(\.text) == [
+                "notice secrets were shown caller=user 1000 entity=orders fields=pin id=a request_id=r1"
+            ])
     }
 
     @Test("a secret is not shown without reveal, in a record, a list, a change or a conflict")

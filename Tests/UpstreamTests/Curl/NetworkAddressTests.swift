@@ -4,7 +4,9 @@ import Testing
 
 @Suite("The addresses of hosts elsewhere on the internet")
 struct NetworkAddressTests {
-    @Test("are those that are given out to hosts", arguments: ["1.1.1.1", "203.0.114.1", "2a00:1450::1", "::ffff:1.1.1.1"])
+    @Test(
+        "are those that are given out to hosts",
+        arguments: ["1.1.1.1", "203.0.114.1", "2a00:1450::1", "::ffff:1.1.1.1"])
     func elsewhere(address: String) {
         #expect(NetworkAddress.isPublic(address, from: []))
     }
@@ -14,7 +16,8 @@ struct NetworkAddressTests {
         arguments: [
             "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255",
             "192.0.0.170", "192.168.1.1", "198.18.0.1", "198.19.255.255", "224.0.0.1", "255.255.255.255", "::", "::1",
-            "::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "fe80::1", "fd00::1", "ff02::1", "2001::1", "2002:7f00:1::",
+            "::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "fe80::1", "fd00::1", "ff02::1", "2001::1",
+            "2002:7f00:1::",
             "2001:db8::1", "", "localhost", "1.1.1", "0x7f.1",
         ])
     func near(address: String) {

@@ -45,7 +45,9 @@ import Testing
         }
     }
 
-    @Test("a secret is found across the ends of lines, also in base64", arguments: ["\n", "\r\n ", "\\r\\n", "&#10;", "%0A"])
+    @Test(
+        "a secret is found across the ends of lines, also in base64",
+        arguments: ["\n", "\r\n ", "\\r\\n", "&#10;", "%0A"])
     func lines(_ end: String) {
         let secret = "s3cret??>>~~password"
         let encoded = Data(secret.utf8).base64EncodedString()
