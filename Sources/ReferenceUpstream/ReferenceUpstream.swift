@@ -87,7 +87,7 @@ package final class ReferenceUpstream: Sendable {
     }
 
     private func arrive(_ request: Request) -> (seq: Int, FaultInjector.Strike) {
-        let key = handler.schema.upstream.idempotencyHeader.flatMap { request.headers[single: $0] }
+        let key = handler.idempotencyKey(of: request)
         return state.withLock { state in
             let strike = state.injector.strike(method: request.method, path: request.path)
             let entry = RequestLog.Entry(

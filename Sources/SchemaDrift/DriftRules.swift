@@ -5,7 +5,7 @@ internal import JSONText
 package struct DriftRules {
     /// What a value should be; `anything` for members that only syncing uses.
     package enum Expected: UInt8 {
-        case anything, string, integer, number, boolean, time, key, object, list, oneOf, quotedNumber
+        case anything, string, integer, number, boolean, time, key, object, list, oneOf, quotedNumber, day
     }
 
     /// A name that a record may have: its field, and the scope of its own members.
@@ -53,7 +53,7 @@ package struct DriftRules {
     /// Names that are not fields but still expected, because they control syncing.
     private static func membersForSyncing(_ entity: Entity) -> [String] {
         let pull = entity.pull
-        var names = [pull?.deleted, pull?.changedAt].compactMap { $0 }
+        var names = [pull?.deleted?.name, pull?.changedAt].compactMap { $0 }
         // Children embedded in the record itself.
         for detail in pull?.details ?? [] where detail.path == nil {
             names += detail.list.records.paths.filter { !$0.isEmpty }
@@ -64,7 +64,7 @@ package struct DriftRules {
     /// Changes whenever drift that was counted by older rules must be counted again.
     package var fingerprint: String {
         let fields = entity.fields.map { field in
-            "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.isStoredSealed)\(field.isDerivedHere ? " kept" : "")\(field.isTextOnWire ? " quoted" : "")"
+            "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.isStoredSealed)\(field.isDerivedHere ? " kept" : "")\(field.isTextOnWire ? " quoted" : "")\(field.dayFormat?.rawValue ?? "")"
         }
         let text = (fields + Self.membersForSyncing(entity)).joined(separator: "\n")
         return String(text.utf8.reduce(NameTable.seed(0), NameTable.mix), radix: 16)
@@ -129,7 +129,9 @@ extension DriftRules.Expected {
         case .integer: self = .integer
         case .number, .money: self = .number
         case .boolean: self = .boolean
+        case .date where field.dayFormat?.isNumber == true: self = .integer
         case .time: self = .time
+        case .date: self = field.dayFormat == nil ? .day : .time
         case .reference: self = .key
         case .object: self = .object
         case .list: self = .list

@@ -118,6 +118,7 @@ package struct DriftWalk {
         case .quotedNumber: fits = found == .string && isNumber(value.dropFirst().dropLast())
         case .boolean: fits = found == .boolean
         case .time: fits = found == .string && TimeText.isTime(bytes, value.dropFirst().dropLast())
+        case .day: fits = found == .string && TimeText.isDay(bytes, value.dropFirst().dropLast())
         case .key: fits = found == .string || found == .integer
         case .object: fits = found == .object
         case .list: fits = found == .array

@@ -7,6 +7,12 @@ package enum TimeText {
             || Timestamp(iso8601: String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)) != nil
     }
 
+    /// `2026-11-21`.
+    package static func isDay(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
+        range.count == 10
+            && Timestamp.isDay(String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self))
+    }
+
     /// `2026-11-21T10:42:00Z`, with or without a fraction.
     package static func isUsual(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
         guard range.count >= 20 else { return false }

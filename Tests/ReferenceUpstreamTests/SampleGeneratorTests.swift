@@ -136,6 +136,7 @@ struct SampleGeneratorTests {
         case .number, .money: return value.kind == .number
         case .boolean: return value.kind == .boolean
         case .time: return value.string.flatMap { Timestamp(iso8601: $0) } != nil
+        case .date: return value.isDay
         case .object: return value.kind == .object
         case .list: return value.kind == .array
         case .enum(let values): return values.contains { $0.value == value.string }

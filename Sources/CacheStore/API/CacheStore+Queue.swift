@@ -1,6 +1,6 @@
 package import EntitySchema
 internal import GRDB
-internal import JSONText
+package import JSONText
 internal import SQLiteStore
 
 /// The queue as the engine drives it: what is ready, what is being sent, and the outcomes.
@@ -62,6 +62,16 @@ extension CacheStore {
                         """),
                 arguments: [id])
             return try row.flatMap { row in try outboxChange(row, db) }
+        }
+    }
+
+    /// What the server had in the fields of a change when it was made or last merged, with secrets sealed; nil when the
+    /// change has ended.
+    package func base(of id: Int64) throws -> JSONText? {
+        try read { db in
+            let base = try String.fetchOne(
+                db.cachedStatement(sql: "SELECT base FROM sync_outbox WHERE id = ?"), arguments: [id])
+            return try base.map { try JSONText(parsing: $0) }
         }
     }
 
@@ -151,16 +161,16 @@ extension CacheStore {
         return try await self.change(at: now) { context in try begin(change, in: table, isLookUp, context) }
     }
 
-    /// The same for the changes of a batch, in one transaction. Returns those that have begun. `showsKeys`: the batch
-    /// carries the key of each.
+    /// The same for the changes of a batch, in one transaction. Returns those that have begun. Of the `hidden` ones the
+    /// batch does not carry the keys that the upstream would know them by.
     package func begin(
-        batch changes: [OutboxChange], showsKeys: Bool, at now: Timestamp
+        batch changes: [OutboxChange], hidingKeysOf hidden: Set<Int64> = [], at now: Timestamp
     ) async throws -> Set<Int64> {
         let tables = try changes.map { try table($0.entity) }
         return try await self.change(at: now) { context in
             var begun: Set<Int64> = []
             for (change, table) in zip(changes, tables) where try begin(change, in: table, false, context) {
-                if !showsKeys { try context.queue.hideKey(change.id) }
+                if hidden.contains(change.id) { try context.queue.hideKey(change.id) }
                 begun.insert(change.id)
             }
             return begun

@@ -42,7 +42,7 @@ struct ColumnCheck {
         guard let statement = statement.map(BoundStatement.init) else { return [] }
         try statement.bind(image.pk, to: 1)
         for (index, field) in plan.columnFields.enumerated() {
-            try statement.bind(ColumnValue(shown[field.place], isTime: field.isTime), to: Int32(index + 2))
+            try statement.bind(ColumnValue(shown[field.place], as: field.kind), to: Int32(index + 2))
         }
         let names = try statement.first { row in
             plan.columns.indices.filter { sqlite3_column_int(row, Int32($0)) != 0 }.map { plan.columns[$0].name }

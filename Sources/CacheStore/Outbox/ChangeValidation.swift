@@ -87,6 +87,7 @@ struct ChangeValidation {
         case .time:
             let isTime = value.string.flatMap(Timestamp.init(iso8601:)) != nil
             return isTime ? nil : "expected a time in ISO 8601, such as 2026-11-21T10:42:00Z, got\(shown)"
+        case .date: return value.isDay ? nil : "expected a day, such as 2026-11-25, got\(shown)"
         case .enum(let values):
             let isKnown = values.contains { $0.value == value.string }
             return isKnown ? nil : "expected one of \(values.map(\.value).joined(separator: ", ")), got\(shown)"

@@ -28,15 +28,17 @@ struct IncomingPage {
         let tested = Set(window?.names ?? []).sorted()
         var hidden = tested
         let changedAt = entity.pull?.changedAt.flatMap { entity[field: $0]?.source }
+        let deleted = entity.pull?.deleted
+        let markSource = deleted?.values == nil ? nil : deleted.flatMap { entity[field: $0.name]?.source }
         page.bytes.withUnsafeBufferPointer { bytes in
             var walk = JSONElementWalk(
-                bytes, members: [entity.key, entity.pull?.deleted, entity.pull?.changedAt] + tested)
+                bytes, members: [entity.key, deleted?.name, entity.pull?.changedAt] + tested)
             while walk.next() {
                 func member(_ index: Int) -> JSONText? {
                     walk.values[index].isEmpty ? .none : .some(page.part(walk.values[index]))
                 }
                 let key = member(0).flatMap(Entity.key)
-                let mark = member(1)
+                let mark = member(1) ?? markSource.flatMap { page.part(walk.element).at(path: $0) }
                 func value(_ field: String) -> JSONText? {
                     let own = tested.firstIndex(of: field).flatMap { member($0 + 3) }
                     if let own, own.kind != .null { return own }
@@ -47,8 +49,7 @@ struct IncomingPage {
                     Record(
                         text: page.part(walk.element), key: key,
                         unreadableKey: key == nil ? Self.unreadable(page.part(walk.element), entity) : nil,
-                        isDeleted: key != nil
-                            && (areDeletions || mark != nil && mark?.kind != .null && mark?.boolean != false),
+                        isDeleted: key != nil && (areDeletions || deleted?.isSet(by: mark) ?? false),
                         changed: member(2) ?? changedAt.flatMap { page.part(walk.element).at(path: $0) },
                         isOutside: window.map { !$0.holds(value) } ?? false))
             }

@@ -204,7 +204,7 @@ struct PageApplier {
 
     /// When the record was deleted; nil if that is not known well enough.
     private func time(of tombstone: IncomingPage.Record) -> Timestamp? {
-        [tombstone.changed, entity.pull?.deleted.flatMap { tombstone.text[$0] }].compactMap { time in
+        [tombstone.changed, entity.pull?.deleted.flatMap { tombstone.text[$0.name] }].compactMap { time in
             // A day without a time says too little.
             time.flatMap { $0.kind == .string && $0.plain.utf8.count <= 10 ? nil : $0.changeTime }
         }.max()

@@ -90,6 +90,7 @@ struct WindowStatement {
         _ column: String, _ sign: String, _ condition: RecordTest.Condition, _ field: Field?
     ) -> [String] {
         let bound = (condition.values.first ?? nil) ?? ""
+        if field?.kind == .date { return ["\(column) \(sign) \(bound.quoted(by: "'"))", "\(column) IS NULL"] }
         guard let field, field.kind == .time else {
             let number = (try? JSONText(parsing: bound)).flatMap { $0.kind == .number ? $0.text : nil } ?? "0"
             return ["\(column) \(sign) \(number)", "\(column) IS NULL", "\(column) >= ''"]

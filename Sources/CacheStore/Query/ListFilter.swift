@@ -194,6 +194,11 @@ struct ListFilter {
                     message: "expected a time such as 2026-11-21 or 2026-11-21T10:42:00Z, got \(text)")
             }
             return table.isTimeColumn(field) ? time.milliseconds.databaseValue : time.description.databaseValue
+        case .date:
+            guard Timestamp.isDay(text) else {
+                throw CacheError.badQuery(field: field.name, message: "expected a day such as 2026-11-25, got \(text)")
+            }
+            return text.databaseValue
         default: return text.databaseValue
         }
     }

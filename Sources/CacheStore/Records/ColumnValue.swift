@@ -15,6 +15,32 @@ enum ColumnValue: Equatable {
     /// UTF-8.
     case text(ArraySlice<UInt8>)
 
+    /// What a column makes of values.
+    enum Kind: Equatable {
+        case plain
+        case time
+        /// Of a field whose upstream has times in place of days.
+        case day(TimeFormat)
+    }
+
+    init(_ json: JSONText?, as kind: Kind) {
+        switch kind {
+        case .plain: self.init(json, isTime: false)
+        case .time: self.init(json, isTime: true)
+        case .day(let format): self.init(json.map { Self.day($0, format) }, isTime: false)
+        }
+    }
+
+    /// The same as `EntityTable.expression` has it.
+    private static func day(_ json: JSONText, _ format: TimeFormat) -> JSONText {
+        guard !format.isNumber else {
+            let number = json.kind == .number ? Int64(json.text) : nil
+            return number.flatMap(format.day(of:)).map(JSONText.string) ?? json
+        }
+        guard let text = json.string, text.firstMatch(of: #/^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]/#) != nil else { return json }
+        return .string(String(text.prefix(10)))
+    }
+
     /// `isTime`: a text that is a time becomes a number; anything else stays text, so no other number looks like one.
     init(_ json: JSONText?, isTime: Bool) {
         guard let json else {

@@ -29,8 +29,8 @@ final class RecordPlan: Sendable {
     let overlay: RecordOverlay
     let hasDerivedFields: Bool
     let columns: [EntityTable.Column]
-    /// The place of each column's field among the watched fields, and whether it is a time.
-    let columnFields: [(place: Int, isTime: Bool)]
+    /// The place of each column's field among the watched fields, and what the column makes of its values.
+    let columnFields: [(place: Int, kind: ColumnValue.Kind)]
     let references: [Reference]
     let owned: [Owned]
     let reminders: [ReminderSchedule]
@@ -87,7 +87,9 @@ final class RecordPlan: Sendable {
                 isSetAlone: !isSearched && !RecordUpdate.sharesBits(fields: names.count))
         }
         columns = table.columns
-        columnFields = table.storedFields.map { ($0.place(in: names), $0.kind == .time) }
+        columnFields = table.storedFields.map { field in
+            (field.place(in: names), field.kind == .time ? .time : field.dayFormat.map { .day($0) } ?? .plain)
+        }
         references = entity.ties.map { tie in
             let counted = Self.counted(by: tie, entity, schema)
             return Reference(

@@ -81,7 +81,7 @@ struct RecordUpdate {
         if has(.deleted) { try statement.bind(new.isDeleted ? 1 : 0 as Int64, to: 9) }
         if has(.displaced) { try statement.bind(new.isDisplaced ? 1 : 0 as Int64, to: 10) }
         for (index, field) in plan.columnFields.enumerated() where parts & Self.bit(index) != 0 {
-            try statement.bind(ColumnValue(values[field.place], isTime: field.isTime), to: Int32(index + 11))
+            try statement.bind(ColumnValue(values[field.place], as: field.kind), to: Int32(index + 11))
         }
     }
 

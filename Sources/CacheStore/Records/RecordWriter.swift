@@ -77,7 +77,7 @@ struct RecordWriter {
             try statement.bind(origin?.at.milliseconds, to: 4)
             try statement.bind(origin?.version, to: 5)
             for (index, field) in plan.columnFields.enumerated() {
-                try statement.bind(ColumnValue(values[field.place], isTime: field.isTime), to: Int32(index + 6))
+                try statement.bind(ColumnValue(values[field.place], as: field.kind), to: Int32(index + 6))
             }
             try statement.run()
         }

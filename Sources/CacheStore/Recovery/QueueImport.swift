@@ -106,8 +106,9 @@ struct QueueImport {
     /// the records that were not there before; in another database those are unknown.
     private func isUnknowable(_ change: ExportedChange, _ entity: Entity) -> Bool {
         guard change.tried > 0, change.knownPk == nil, change.operation == Operation.create.rawValue,
-            !context.schema.upstream.recognizesRepeats || change.idempotencyKey.hasPrefix(OutboxChange.hiddenKeyMark),
             let body = try? JSONText(parsing: change.body),
+            change.idempotencyKey.hasPrefix(OutboxChange.hiddenKeyMark)
+                || !entity.recognizesRepeats(of: .create, record: body, fields: [], context.schema.upstream),
             case .match = entity.route(for: .create, record: body)?.lookUp
         else { return false }
         return true
@@ -115,11 +116,15 @@ struct QueueImport {
 
     /// Whether an attempt that is only guessed may have been a batch that did not carry the change's key.
     private func mayHaveHiddenKey(_ change: ExportedChange, _ entity: Entity) -> Bool {
-        guard change.tried > 0, context.schema.upstream.recognizesRepeats,
-            let body = try? JSONText(parsing: change.body), let operation = Operation(rawValue: change.operation),
-            let plan = entity.batchPlan(for: operation, record: body, fields: body.members.map(\.key))
+        guard change.tried > 0, let body = try? JSONText(parsing: change.body),
+            let operation = Operation(rawValue: change.operation)
         else { return false }
-        return !plan.hasKeys
+        let fields = body.members.map(\.key)
+        guard entity.recognizesRepeats(of: operation, record: body, fields: fields, context.schema.upstream),
+            let route = entity.route(for: operation, record: body, fields: fields),
+            let plan = entity.batchPlan(for: operation, record: body, fields: fields)
+        else { return false }
+        return !route.isKeyShown(in: plan, for: operation)
     }
 
     private func fail(_ change: inout ExportedChange) {

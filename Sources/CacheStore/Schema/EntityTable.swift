@@ -64,7 +64,7 @@ struct EntityTable {
     /// Where each column's value comes from: identical text means identical values.
     var columnSources: String {
         storedFields.map { field in
-            let type = field.kind == .time ? "time" : type(of: field)
+            let type = field.kind == .time ? "time" : field.dayFormat.map { "day \($0.rawValue)" } ?? type(of: field)
             return "\(field.name) \(type) \(field.source ?? "")\(computation(of: field))"
         }.joined(separator: "\n")
     }
@@ -135,7 +135,7 @@ struct EntityTable {
         switch field.kind {
         case .integer, .boolean: "INTEGER"
         case .number, .money: "NUMERIC"
-        case .string, .time, .enum, .reference, .object, .list: "TEXT"
+        case .string, .time, .date, .enum, .reference, .object, .list: "TEXT"
         }
     }
 
@@ -144,6 +144,7 @@ struct EntityTable {
         switch field.kind {
         case .object, .list: value(of: field, by: "->", in: record)
         case .time: Self.normalizedTime(value(of: field, by: "->>", in: record))
+        case .date: Self.day(value(of: field, by: "->>", in: record), field.dayFormat)
         case .string, .enum: "CAST(\(value(of: field, by: "->>", in: record)) AS TEXT)"
         case .reference: key(of: field, in: record)
         case .integer, .boolean, .number, .money: Self.number(value(of: field, by: "->>", in: record))
@@ -191,6 +192,17 @@ struct EntityTable {
         CASE WHEN (\(value)) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' \
         THEN coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', \(value)), \(value)) ELSE CAST(\(value) AS TEXT) END
         """
+    }
+
+    /// A day as text, also of a time; anything else stays as it is.
+    private static func day(_ value: String, _ format: TimeFormat?) -> String {
+        guard let format else { return "CAST(\(value) AS TEXT)" }
+        let text = "CAST(\(value) AS TEXT)"
+        let unit = format == .epochMilliseconds ? " / 1000.0" : ""
+        return format.isNumber
+            ? "iif(typeof(\(value)) = 'integer', coalesce(date(\(value)\(unit), 'unixepoch'), \(text)), \(text))"
+            : "iif(\(value) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][T ]*', substr(\(value), 1, 10), "
+                + "\(text))"
     }
 
     /// A number of milliseconds since 1970 as text.

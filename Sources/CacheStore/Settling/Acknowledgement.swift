@@ -49,7 +49,8 @@ struct Acknowledgement {
         let assumed = assumed(over: known, answer)
         let members = try views.members(of: change.key)
         guard let answer else {
-            let main: ViewTable.Members? = known.map { [ViewMerge.main(of: entity): Set($0.members.map(\.key))] }
+            let merge = ViewMerge(entity: entity, view: view, isSettling: true)
+            let main: ViewTable.Members? = known.map { [ViewMerge.main(of: entity): merge.names(of: $0)] }
             let isNew = known.map { Set(assumed.members.map(\.key)) != Set($0.members.map(\.key)) } ?? true
             let after = members ?? (isNew ? main ?? [:] : nil)
             return Result(remote: assumed, members: after, hasNewMembers: after != members, settling: settling)
@@ -140,10 +141,10 @@ struct Acknowledgement {
         _ members: ViewTable.Members?
     ) -> ViewMerge.Result {
         let merge = ViewMerge(entity: entity, view: view, isSettling: true)
-        let names = Set(answer.members.map(\.key))
+        let names = merge.names(of: answer)
         // What was sent is part of no view yet.
         guard let known else { return merge.result(answer, over: assumed, members ?? [:]) }
-        let knownNames = Set(known.members.map(\.key))
+        let knownNames = merge.names(of: known)
         let sent = Set(change.body.members.map(\.key))
         let isUsual = members == nil && names == knownNames && sent.isSubset(of: names)
         if isUsual { return ViewMerge.Result(record: answer, members: nil) }

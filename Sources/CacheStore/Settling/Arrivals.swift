@@ -150,6 +150,7 @@ struct Arrivals {
     /// Notes which members a new record has, if they do not come from its list.
     func noteInserted(_ shown: JSONText, of key: String) throws {
         guard !isMain else { return }
-        try views.set([view: Set(shown.members.map(\.key))], of: key)
+        let merge = ViewMerge(entity: table.entity, view: view, isSettling: false)
+        try views.set([view: merge.names(of: shown)], of: key)
     }
 }

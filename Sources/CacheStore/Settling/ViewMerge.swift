@@ -4,7 +4,8 @@ internal import JSONText
 /// What is known of a record after one of its views came: a view replaces only what it is a view of.
 ///
 /// A view that has all members that are known replaces them byte for byte. From one that lacks some, the members that
-/// other views have stay, and those that the same view had before go. An answer to a change removes nothing.
+/// other views have stay, and those that the same view had before go. An answer to a change removes nothing. The members
+/// of objects that fields are read from count as members of the record (`NestedMembers`).
 struct ViewMerge {
     let entity: Entity
     let view: RecordView
@@ -21,13 +22,17 @@ struct ViewMerge {
     /// The view from which a record without a row in `sync_view` has its members.
     static func main(of entity: Entity) -> RecordView { entity.pull == nil ? .embedded : .list }
 
+    private var nested: NestedMembers { NestedMembers(nests: entity.nests) }
+
+    func names(of record: JSONText) -> Set<String> { nested.names(of: record) }
+
     func result(_ shown: JSONText, over known: JSONText?, _ members: ViewTable.Members?) -> Result {
         let main = Self.main(of: entity)
-        let names = Set(shown.members.map(\.key))
+        let names = names(of: shown)
         guard let known, known.kind == .object else {
             return Result(record: shown, members: view == main ? nil : [view: names])
         }
-        let knownNames = Set(known.members.map(\.key))
+        let knownNames = self.names(of: known)
         if view == main, members == nil { return Result(record: shown, members: nil) }
         var after = members ?? [main: knownNames]
         let before = after[view] ?? []
@@ -35,15 +40,16 @@ struct ViewMerge {
         let lacking = knownNames.subtracting(names)
         let gone = lacking.intersection(gone(knownNames, before, after))
         let moved = moved(by: shown)
-        let left = lacking.subtracting(gone).subtracting(moved)
+        let flat = nested.flat(shown)
+        let left = lacking.subtracting(gone).subtracting(moved).subtracting(nested.overruled(lacking, by: flat))
         // Where the list has all members, nothing needs to be kept about the others.
         let byView = after[main]?.isSuperset(of: left.union(names)) == true ? nil : after
         if left.isEmpty { return Result(record: shown, members: byView) }
-        var rest = known
-        if !gone.isEmpty || !moved.isDisjoint(with: lacking) {
-            rest = .object(members: known.members.filter { left.contains($0.key) || names.contains($0.key) })
+        var rest = nested.flat(known)
+        if left.count < lacking.count {
+            rest = .object(members: rest.members.filter { left.contains($0.key) || names.contains($0.key) })
         }
-        return Result(record: rest.setting(shown), members: byView)
+        return Result(record: nested.nested(rest.setting(flat)), members: byView)
     }
 
     /// The fields that this view shows for the first time. A field that appears in a view which has shown the record before

@@ -34,6 +34,8 @@ package struct Entity: Sendable, Equatable {
 
     /// The names with a dot in the paths of its requests: values of records that these refer to (`far`).
     package var farNames: [String] = []
+    /// The objects inside the upstream's records that fields are read from: `[properties]`, `[fields, customer]`.
+    package var nests: Set<[String]> = []
     /// References to records that may have only one of these.
     package var singleReferences: [String] = []
 
@@ -124,10 +126,20 @@ extension Entity {
         return field.derivation?.own { value(of: $0, in: record) }
     }
 
+    /// See `nests`.
+    var objectsWithFields: Set<[String]> {
+        var nests: Set<[String]> = []
+        for field in fields {
+            let steps = field.source.map(JSONPath.steps)?.map(String.init) ?? []
+            for count in steps.indices.dropFirst() { nests.insert(Array(steps[..<count])) }
+        }
+        return nests
+    }
+
     /// Whether the upstream has marked the record as deleted (`pull.deleted`).
     package func isDeleted(_ record: JSONText) -> Bool {
-        guard let mark = pull?.deleted.flatMap({ record[$0] }) else { return false }
-        return mark.kind != .null && mark.boolean != false
+        guard let mark = pull?.deleted else { return false }
+        return mark.isSet(by: mark.values == nil ? record[mark.name] : value(of: mark.name, in: record))
     }
 
     /// A key for a record that is created here, made of a random text.

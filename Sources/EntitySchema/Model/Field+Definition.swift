@@ -10,6 +10,7 @@ extension Field.Kind: CustomStringConvertible {
         case .money: "money"
         case .boolean: "boolean"
         case .time: "time"
+        case .date: "date"
         case .object: "object"
         case .list: "list"
         case .enum(let values):

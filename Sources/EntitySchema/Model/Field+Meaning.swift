@@ -2,8 +2,8 @@ package import JSONText
 
 /// Compares values by what they mean, because a server may write a value otherwise than it was sent.
 extension Field {
-    /// Whether two values of this field mean the same: money and numbers by amount, times by instant, booleans also as
-    /// 0 and 1, keys as text, sets in any order; all of them also after one of `forms`.
+    /// Whether two values of this field mean the same: money and numbers by amount, times by instant, days in any form
+    /// of the upstream's, booleans also as 0 and 1, keys as text, sets in any order; all of them also after one of `forms`.
     ///
     /// `directed`: only the second may be the other's normal form.
     package func isSame(
@@ -19,6 +19,7 @@ extension Field {
         case .integer, .number, .money: return isSameAmount(one, other, forms, directed)
         case .boolean: return one.truth != nil && one.truth == other.truth
         case .time: return isSameTime(one, other, forms, directed)
+        case .date: return meant(one).isDay && meant(one) == meant(other)
         case .string, .enum, .reference: return isSameText(one, other, forms, directed)
         case .list: return isSameList(one, other, forms)
         case .object: return false

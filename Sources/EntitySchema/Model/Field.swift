@@ -5,7 +5,7 @@ package import JSONText
 /// A pulled record whose values do not fit is stored anyway; only local writes are checked.
 package struct Field: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
-        case string, integer, number, money, boolean, time, object, list
+        case string, integer, number, money, boolean, time, date, object, list
         case `enum`([EnumValue])
         /// The key of a record of another entity.
         case reference(to: String)
@@ -15,7 +15,7 @@ package struct Field: Sendable, Equatable {
             switch self {
             case .enum: "enum"
             case .reference: "reference"
-            case .string, .integer, .number, .money, .boolean, .time, .object, .list: description
+            case .string, .integer, .number, .money, .boolean, .time, .date, .object, .list: description
             }
         }
     }
@@ -70,6 +70,8 @@ package struct Field: Sendable, Equatable {
     package var hasSteps = false
     /// A number that the upstream writes in quotes, and so takes.
     package var isTextOnWire = false
+    /// How the upstream writes the day, if not as `2026-11-25`: as the time at which it begins in UTC.
+    package var dayFormat: TimeFormat?
     /// A new record is sent after the new record that has the same value there: the server joins the two by it.
     package var waitsFor: Other?
 
@@ -80,7 +82,7 @@ package struct Field: Sendable, Equatable {
     var sealingWord: String { secret ? "secret" : "sealed" }
 
     /// What the field may be, if it is an enum.
-    var enumValues: [String]? {
+    package var enumValues: [String]? {
         if case .enum(let values) = kind { values.map(\.value) } else { nil }
     }
 
@@ -89,8 +91,9 @@ package struct Field: Sendable, Equatable {
         record[name] ?? source.flatMap { record.at(path: $0) }
     }
 
-    /// A value as people mean it: a number, where the upstream has it in quotes.
+    /// A value as people mean it: a number, where the upstream has it in quotes; a day, where it has a time.
     package func meant(_ value: JSONText) -> JSONText {
+        if let dayFormat { return dayFormat.day(in: value).map(JSONText.string) ?? value }
         guard isTextOnWire, let text = value.string, let number = try? JSONText(parsing: text), number.kind == .number
         else { return value }
         return number
@@ -98,7 +101,8 @@ package struct Field: Sendable, Equatable {
 
     /// A value as the upstream has it.
     package func onWire(_ value: JSONText) -> JSONText {
-        isTextOnWire && value.kind == .number ? .string(value.text) : value
+        if let dayFormat { return dayFormat.json(ofDay: value) ?? value }
+        return isTextOnWire && value.kind == .number ? .string(value.text) : value
     }
 
     /// Computed locally: callers cannot write it and it is never sent.

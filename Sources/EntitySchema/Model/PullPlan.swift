@@ -1,3 +1,5 @@
+package import JSONText
+
 /// How an entity's records are pulled.
 package struct PullPlan: Sendable, Equatable {
     package enum Mode: Sendable, Equatable {
@@ -55,6 +57,19 @@ package struct PullPlan: Sendable, Equatable {
         package var expired: [Int]
     }
 
+    /// What marks a record as deleted.
+    package struct DeletionMark: Sendable, Equatable {
+        /// The member, or the field, that marks it.
+        package var name: String
+        /// Its values that do; nil for any other than null and false.
+        package var values: [String]?
+
+        package func isSet(by value: JSONText?) -> Bool {
+            guard let value, value.kind != .null else { return false }
+            return values.map { $0.contains(value.plain) } ?? (value.boolean != false)
+        }
+    }
+
     /// A single record's own path, and where the response has it.
     package struct Single: Sendable, Equatable {
         /// False if the upstream serves no single records.
@@ -108,8 +123,7 @@ package struct PullPlan: Sendable, Equatable {
     package var mode: Mode
     /// The field with a record's change time.
     package var changedAt: String?
-    /// A field whose presence with a value other than null or false marks a record as deleted.
-    package var deleted: String?
+    package var deleted: DeletionMark?
     package var single: Single
     package var details: [Detail] = []
     package var fetch: Fetch?

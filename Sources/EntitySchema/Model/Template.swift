@@ -5,6 +5,9 @@ package struct Template: Sendable, Equatable {
         case placeholder(String)
     }
 
+    /// In the path of a write: the change's idempotency key. It stays as it is until the request is sent.
+    package static let key = "$key"
+
     package let parts: [Part]
 
     init(parts: [Part]) { self.parts = parts }
@@ -39,6 +42,9 @@ package struct Template: Sendable, Equatable {
     package var placeholders: [String] {
         parts.compactMap { if case .placeholder(let name) = $0 { name } else { nil } }
     }
+
+    /// Those of a write's path that name fields.
+    var fields: [String] { placeholders.filter { $0 != Self.key } }
 
     /// The text with every placeholder filled; nil when `value` returns nil or an empty text for one of them.
     package func filled(_ value: (String) -> String?) -> String? {

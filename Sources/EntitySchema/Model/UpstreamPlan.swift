@@ -11,7 +11,10 @@ package struct UpstreamPlan: Sendable, Equatable {
     /// How an access token is exchanged for another: `POST path {send: refresh token}`, or a POST without a body that
     /// carries the access token itself.
     package struct Refresh: Sendable, Equatable {
+        /// Below the base address, or a whole address on another host.
         package var path: String
+        /// How the refresh token is sent, if not as one member of a JSON body: `{$refresh_token}` stands for it.
+        package var call: SignInCall?
         /// The name under which the refresh token is sent; nil if the access token is sent in its usual place instead.
         package var send: String?
         package var token: Place

@@ -78,7 +78,7 @@ struct AuthReader {
 
     func session() throws(SchemaError) -> SignInCall? {
         let session = node.child("session")
-        guard let node = session ?? node.child("client_credentials") else { return nil }
+        guard let node = session ?? node.child("client_credentials") else { return try firstRefresh() }
         if session != nil, let other = self.node.child("client_credentials") {
             throw other.error("session is set too, and there is one way to sign in; remove one of them")
         }
@@ -87,6 +87,14 @@ struct AuthReader {
             throw basic.error("\(name) answers a token, which is no user:password; remove one of them")
         }
         return try session == nil ? ClientCredentialsReader(node: node).call() : SessionReader(node: node).call()
+    }
+
+    /// Standard OAuth without another way to sign in begins with a stored refresh token.
+    private func firstRefresh() throws(SchemaError) -> SignInCall? {
+        guard let refresh = node.child("refresh"), refresh.child("token_url") != nil, node.child("login") == nil else {
+            return nil
+        }
+        return try ClientCredentialsReader(node: refresh, grant: .refreshToken, isFirst: true).call()
     }
 
     func check() throws(SchemaError) -> TokenCheck? {

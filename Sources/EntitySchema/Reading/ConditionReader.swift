@@ -29,7 +29,7 @@ struct ConditionReader {
         switch field.kind {
         case .string, .integer, .boolean, .enum, .reference: return field
         case .list where allowsMore: return field
-        case .number, .money, .time, .object, .list:
+        case .number, .money, .time, .date, .object, .list:
             throw node.error(
                 "\(name) cannot be compared by value; expected a field of type string, integer, boolean, enum or "
                     + "reference")

@@ -16,6 +16,7 @@ struct DefaultReader {
         switch field.kind {
         case .string: return try text(node)
         case .time: return try time(node)
+        case .date: return .value(.string(try node.day()))
         case .boolean: return .value(.boolean(try node.boolean()))
         case .integer: return .value(.integer(try node.integer(in: Int.min...Int.max)))
         case .number, .money: return .value(try number(node))
@@ -46,5 +47,13 @@ struct DefaultReader {
             throw node.error("expected a number")
         }
         return number
+    }
+}
+
+extension SchemaNode {
+    func day() throws(SchemaError) -> String {
+        let text = try string()
+        guard Timestamp.isDay(text) else { throw error("expected a day, such as 2026-11-25") }
+        return text
     }
 }

@@ -9,7 +9,7 @@ struct EntityReader {
     let record: Place
 
     private static let simpleKinds: [String: Field.Kind] = [
-        "string": .string, "integer": .integer, "number": .number, "money": .money, "boolean": .boolean, "time": .time,
+        "string": .string, "integer": .integer, "number": .number, "money": .money, "boolean": .boolean, "time": .time, "date": .date,
         "object": .object, "list": .list,
     ]
 
@@ -131,7 +131,13 @@ struct EntityReader {
         if let node = node.child("default") { field.initial = try DefaultReader(node: node, field: field).initial() }
         if let node = node.child("touch") { field.isTouched = try isTouched(node, field) }
         if let node = node.child("waits_for") { field.waitsFor = try other(node) }
-        if let node = node.child("wire") { field.isTextOnWire = try isText(node, field.kind) }
+        if let node = node.child("wire") {
+            if field.kind == .date {
+                field.dayFormat = try dayFormat(node)
+            } else {
+                field.isTextOnWire = try isText(node, field.kind)
+            }
+        }
         field.hasSteps = try node.child("steps")?.boolean() ?? false
         if field.secret && field.sealed {
             throw node.error("a secret field is sealed already; remove sealed to hide it, or secret to show it")
@@ -194,6 +200,16 @@ struct EntityReader {
             throw node.error("only a field of type integer, number or money can be sent in quotes; remove wire")
         }
         return true
+    }
+
+    private func dayFormat(_ node: SchemaNode) throws(SchemaError) -> TimeFormat? {
+        let word = try node.string()
+        guard let format = TimeFormat(rawValue: word) else {
+            let known = TimeFormat.allCases.map(\.rawValue)
+            let hint = Suggestion.hint(for: word, among: known)
+            throw node.error("expected one of \(known.joined(separator: ", "))\(hint)")
+        }
+        return format == .date ? nil : format
     }
 
     private func isTouched(_ node: SchemaNode, _ field: Field) throws(SchemaError) -> Bool {

@@ -1,8 +1,28 @@
-/// Reads `pull.deleted` where it is a list of its own.
+/// Reads `pull.deleted`: a mark in the records, or a list of its own.
 extension PlanReader {
+    /// `deleted_at`, `{ status: cancelled }` or `{ status: [cancelled, void] }`.
+    func deletionMark() throws(SchemaError) -> PullPlan.DeletionMark? {
+        guard let node = entity.child("pull")?.child("deleted"), !isList(node) else { return nil }
+        guard node.isMapping else { return PullPlan.DeletionMark(name: try node.string()) }
+        let members = try node.members()
+        guard members.count == 1, let (name, values) = members.first else {
+            throw node.error(
+                "expected one field and its value, such as { status: cancelled }, or a list of deletions with a path")
+        }
+        return PullPlan.DeletionMark(
+            name: name, values: values.isSequence ? try values.strings() : [try values.string()])
+    }
+
+    /// Whether it is a list of deletions, or was meant to be one.
+    private func isList(_ node: SchemaNode) -> Bool {
+        node.isMapping && Self.listKeys.contains { node.child($0) != nil }
+    }
+
+    private static let listKeys = ["path", "call", "query", "body", "records", "pagination", "since", "key", "at"]
+
     func tombstones() throws(SchemaError) -> TombstoneList? {
-        guard let pull = entity.child("pull"), let node = pull.child("deleted"), node.isMapping else { return nil }
-        try node.requireKeys(["path", "call", "query", "body", "records", "pagination", "since", "key", "at"])
+        guard let pull = entity.child("pull"), let node = pull.child("deleted"), isList(node) else { return nil }
+        try node.requireKeys(Self.listKeys)
         let since = node.child("since").map { SinceReader(node: $0) }
         let list = try ListReader(node: node, base: self.list).list()
         var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()

@@ -39,9 +39,7 @@ struct PlanReader {
             list: list,
             mode: mode,
             changedAt: changedAt,
-            deleted: try node.child("deleted").flatMap { (node) throws(SchemaError) in
-                node.isMapping ? nil : try node.string()
-            },
+            deleted: try deletionMark(),
             single: try single(node.child("record"), request, node.child("call") ?? node))
         if let detail = node.child("detail") {
             let read = try DetailReader(node: detail, base: self.list).read()
@@ -94,6 +92,9 @@ struct PlanReader {
         if let body = node?.child("body") {
             guard single.method == "POST" else { throw body.error("a record with a body is asked for by call: POST …") }
             single.body = try BodyReader(node: body).values()
+            if single.body?.namesKey == true {
+                throw body.error("{\(Template.key)} belongs to a change, and this reads a record; remove it")
+            }
         }
         return single
     }

@@ -68,12 +68,13 @@ struct RecordTestReader {
     /// One number, or one time.
     private func size(_ node: SchemaNode, _ field: Field) throws(SchemaError) -> String {
         let isNumber = [.integer, .number, .money].contains(field.kind)
-        guard isNumber || templates != nil && field.kind == .time else {
-            let kinds = templates == nil ? "numbers" : "numbers or times"
+        guard isNumber || templates != nil && (field.kind == .time || field.kind == .date) else {
+            let kinds = templates == nil ? "numbers" : "numbers, times or days"
             throw node.error("\(field.name) cannot be compared by size; expected a field with \(kinds)")
         }
         guard !node.isSequence else { throw node.error(isNumber ? "expected a number" : "expected one time") }
         let text = try node.string()
+        if field.kind == .date { return try day(node, text) }
         if let templates, text.contains("{") {
             let template = try node.valueTemplate(templates)
             guard template.parts.count == 1, case .now? = template.placeholders.first?.name,
@@ -92,6 +93,16 @@ struct RecordTestReader {
         } else if Timestamp(iso8601: text) == nil {
             throw node.error("expected a time, such as \"{$now-90d}\" or 2026-01-31T09:00:00Z")
         }
+        return text
+    }
+
+    /// A fixed day, or the day of a time.
+    private func day(_ node: SchemaNode, _ text: String) throws(SchemaError) -> String {
+        guard let templates, text.contains("{") else { return try node.day() }
+        let template = try node.valueTemplate(templates)
+        guard template.parts.count == 1, case .now? = template.placeholders.first?.name,
+            template.placeholders[0].format == .date, !template.placeholders[0].isQuoted
+        else { throw node.error("expected a day, such as \"{$now-90d:date}\" or 2026-01-31") }
         return text
     }
 }

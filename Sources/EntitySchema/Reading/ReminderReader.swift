@@ -18,8 +18,8 @@ struct ReminderReader {
         try node.requireKeys(["of", "at", "before", "text", "where", "unless", "into"])
         let entity = try lookup.entity(node.required("of"))
         let at = try lookup.field(node.required("at"), of: entity)
-        guard at.kind == .time else {
-            throw try node.required("at").error("\(at.name) must be of type time, because it decides when to remind")
+        guard at.kind == .time || at.kind == .date && at.dayFormat == nil else {
+            throw try node.required("at").error("\(at.name) must be of type time or date, because it decides when to remind")
         }
         return ReminderRule(
             name: name, entity: entity.name, at: at.name, before: try node.child("before")?.duration() ?? .zero,

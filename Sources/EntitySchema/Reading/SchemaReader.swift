@@ -187,7 +187,10 @@ extension EntitySchema {
 
     fileprivate var withFarNames: EntitySchema {
         var schema = self
-        for (index, entity) in entities.enumerated() { schema.entities[index].farNames = entity.farNamesInPaths }
+        for (index, entity) in entities.enumerated() {
+            schema.entities[index].farNames = entity.farNamesInPaths
+            schema.entities[index].nests = entity.objectsWithFields
+        }
         return schema
     }
 

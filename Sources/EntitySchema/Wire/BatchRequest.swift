@@ -7,6 +7,8 @@ package struct BatchRequest: Sendable, Equatable {
         /// What its own route would send.
         package var request: PushRequest
         package var idempotencyKey: String
+        /// Whether the batch shows it to the upstream.
+        package var isKeyShown: Bool
         /// The key of the record that it changes.
         package var key: String
         /// The fields that the template names.
@@ -92,6 +94,6 @@ extension Entity {
         var values: [String: JSONText] = [:]
         for name in plan.fieldNames { values[name] = value(of: name, in: record) }
         return BatchRequest.Element(
-            request: request, idempotencyKey: idempotencyKey, key: record[key]?.plain ?? "", values: values)
+            request: request, idempotencyKey: idempotencyKey, isKeyShown: request.isKeyShown(in: plan), key: record[key]?.plain ?? "", values: values)
     }
 }

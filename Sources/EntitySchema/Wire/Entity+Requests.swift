@@ -14,8 +14,9 @@ extension Entity {
             let path = path(route.path, of: record)
         else { return nil }
         guard operation != .delete else {
-            let body = route.envelope?.filled { value(of: $0, in: record) }.enclosing(.null)
-            var request = request(operation, route, path, body, version)
+            let envelope = route.envelope?.filled { value(of: $0, in: record) }
+            var request = request(operation, route, path, envelope?.enclosing(.null), version)
+            request.envelope = envelope
             request.encoding = route.encoding
             return request
         }
@@ -122,9 +123,12 @@ extension Entity {
         pull.flatMap { $0.single.isServed ? path($0.single.path, of: record) : nil }
     }
 
-    /// A path with its placeholders filled from a record; nil when one of them would stay empty, or lead elsewhere.
+    /// A path with its placeholders filled from a record, but for `{$key}`; nil when one of them would stay empty, or
+    /// lead elsewhere.
     package func path(_ template: Template, of record: JSONText) -> String? {
-        template.filled { value(of: $0, in: record).flatMap { Self.segment($0.plain) } }
+        template.filled { name in
+            name == Template.key ? PushRequest.keyMark : value(of: name, in: record).flatMap { Self.segment($0.plain) }
+        }
     }
 
     /// A text as one segment of a path; nil for `.` and `..`: clients and servers take them for steps to another place,

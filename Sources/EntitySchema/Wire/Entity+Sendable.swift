@@ -37,7 +37,7 @@ extension Entity {
     /// sent.
     package func missingPathFields(for operation: Operation, record: JSONText) -> [String] {
         guard let route = route(for: operation, record: record) else { return [] }
-        return route.path.placeholders.filter {
+        return route.path.fields.filter {
             $0 != key && (value(of: $0, in: record)?.plain ?? "").isEmpty
         }
     }
@@ -60,9 +60,4 @@ extension Entity {
         }
         return (parts, nil)
     }
-}
-
-extension UpstreamPlan {
-    /// Whether the upstream recognizes a change that is sent twice by its idempotency key.
-    package var recognizesRepeats: Bool { idempotencyHeader != nil }
 }

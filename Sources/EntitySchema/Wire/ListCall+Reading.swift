@@ -17,7 +17,7 @@ extension ListCall {
         return reading.values
     }
 
-    private struct Reading {
+    fileprivate struct Reading {
         var values: [String: JSONText] = [:]
 
         mutating func read(_ json: JSONText, as template: JSONTemplate) -> Bool {
@@ -57,8 +57,16 @@ extension ListCall {
     }
 }
 
+extension SignInCall {
+    /// The token that this body exchanges.
+    package func refreshToken(in body: JSONText) -> String? {
+        var reading = ListCall.Reading()
+        return reading.read(body, as: self.body) ? reading.values[Self.refreshTokenName]?.plain : nil
+    }
+}
+
 extension BodyTemplate {
-    /// The values of a record's fields in a body of this form; nil for another body.
+    /// The values of a record's fields in a body of this form, and the key of a change; nil for another body.
     package func values(in body: JSONText) -> [String: JSONText]? {
         var values: [String: JSONText] = [:]
         return read(body, into: &values) ? values : nil
@@ -68,9 +76,10 @@ extension BodyTemplate {
         switch self {
         case .fields: return true
         case .value(let name): values[name] = json
+        case .key: values[Template.key] = json
         case .constant(let constant): return constant.isEquivalent(to: json)
         case .object(let members):
-            for member in members {
+            for member in members where !member.isSpread {
                 guard let value = json[member.name], member.value.read(value, into: &values) else { return false }
             }
         case .list(let elements):

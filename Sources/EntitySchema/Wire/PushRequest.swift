@@ -5,6 +5,7 @@ package struct PushRequest: Sendable, Equatable {
     /// The entity of the record that it changes.
     package var entity: String
     package var method: String
+    /// Below the base address, percent-encoded; `keyMark` stands for the idempotency key.
     package var path: String
     /// Nil when the request has no JSON body.
     package var body: JSONText?
@@ -41,6 +42,9 @@ package struct PushRequest: Sendable, Equatable {
         }
     }
 
+    /// No value of a record can contain it in a path.
+    static let keyMark = "{\(Template.key)}"
+
     package init(
         entity: String = "", method: String, path: String, body: JSONText?, record: Place = .itself,
         version: String? = nil, operation: Operation? = nil
@@ -64,8 +68,9 @@ package struct PushRequest: Sendable, Equatable {
         let form = form(idempotencyKey: idempotencyKey)
         let type = form?.type ?? content?.type ?? (body == nil ? nil : encoding.mediaType)
         if let type { headers.append(WireRequest.Header("Content-Type", type)) }
+        let path = path.replacing(Self.keyMark, with: Entity.percentEncoded(idempotencyKey))
         var request = WireRequest(method: method, path: path, headers: headers)
-        if form == nil, let sent = body.map({ envelope?.enclosing($0) ?? $0 }) {
+        if form == nil, let sent = body.map({ envelope?.enclosing($0, key: .string(idempotencyKey)) ?? $0 }) {
             request.body = encoding.json(sent)
             if encoding == .form { request.text = FormBody.text(of: sent) }
         }

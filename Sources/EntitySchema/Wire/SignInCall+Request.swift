@@ -2,11 +2,17 @@ internal import Foundation
 internal import JSONText
 
 extension SignInCall {
-    /// The call with these stored credentials. No error repeats one of them, or the tokens in the answer.
-    package func request(secrets: [String: String]) -> WireRequest {
+    /// What stands for the token that is exchanged, without the `$`.
+    package static let refreshTokenName = "refresh_token"
+
+    /// The call with these stored credentials. No error repeats one of them, or the tokens in it and in the answer.
+    package func request(secrets: [String: String], refreshToken old: String? = nil) -> WireRequest {
         let value: (ValueTemplate.Name) -> JSONText? = { name in
-            guard case .secret(let name) = name else { return .none }
-            return secrets[name].map { .string($0) }
+            switch name {
+            case .secret(let name): secrets[name].map { .string($0) }
+            case .value(Self.refreshTokenName): old.map { .string($0) }
+            case .value, .now, .field: .none
+            }
         }
         let type = isForm ? BodyEncoding.form.mediaType : BodyEncoding.plain.mediaType
         var request = WireRequest(
@@ -15,7 +21,7 @@ extension SignInCall {
         request.headers += headers.map { WireRequest.Header($0.name, $0.value.text(value) ?? "") }
         let json = body.filled(value) ?? .object([:])
         if isForm { request.text = FormBody.text(of: json) } else { request.body = json }
-        request.secrets = secrets.values.flatMap(Self.spellings)
+        request.secrets = (secrets.values + [old].compactMap(\.self)).flatMap(Self.spellings)
         if let basic, let user = basic.user.text(value), let password = basic.password.text(value) {
             let pair = Data("\(Entity.percentEncoded(user)):\(Entity.percentEncoded(password))".utf8)
                 .base64EncodedString()

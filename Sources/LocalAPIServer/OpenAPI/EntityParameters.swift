@@ -94,6 +94,7 @@ struct EntityParameters {
         case .integer, .number, .money: .object(["type": "number"])
         case .boolean: .object(["type": "boolean"])
         case .time: .object(["type": "string", "format": "date-time"])
+        case .date: .object(["type": "string", "format": "date"])
         default: .object(["type": "string"])
         }
     }

@@ -106,6 +106,9 @@ struct RecordSchemas {
         case .number, .money: return typed(["number"])
         case .boolean: return typed(["boolean"])
         case .time: return typed(["string"]).setting("format", to: "date-time")
+        // A record is shown as it came.
+        case .date where field.dayFormat?.isNumber == true: return typed(["string", "integer"])
+        case .date: return typed(["string"]).setting("format", to: field.dayFormat == nil ? "date" : "date-time")
         case .object: return typed(["object"])
         case .list: return typed(["array"])
         case .reference(let other):
@@ -134,6 +137,7 @@ struct RecordSchemas {
         case .number, .money: return .decimal(12_990, places: 2)
         case .boolean: return true
         case .time: return "2026-11-21T10:42:00.000Z"
+        case .date: return "2026-11-21"
         case .object: return .object([:])
         case .list: return .array([])
         case .reference: return "8d21b4"

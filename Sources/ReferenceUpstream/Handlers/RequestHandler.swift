@@ -154,9 +154,7 @@ struct RequestHandler: Sendable {
         _ request: Request, _ memory: inout IdempotencyMemory, _ now: Timestamp,
         _ write: () throws(Refusal) -> Answer
     ) throws(Refusal) -> Answer {
-        guard let name = schema.upstream.idempotencyHeader, let key = request.headers[single: name] else {
-            return try write()
-        }
+        guard let key = idempotencyKey(of: request) else { return try write() }
         let content = IdempotencyMemory.Content(method: request.method, path: request.path, body: request.body)
         if let known = try memory.recall(key, for: content) { return known }
         let answer = try write()

@@ -66,7 +66,7 @@ struct Routes: Sendable {
             for operation in Operation.allCases {
                 routes += entity.routes(for: operation).map { route in
                     Route(
-                        method: route.method, path: route.path.parts,
+                        method: route.method, path: Self.withoutQuery(route.path),
                         target: .push(entity: entity.name, operation, route))
                 }
             }
@@ -135,7 +135,7 @@ struct Routes: Sendable {
         var routes = plan.login.flatMap { way in
             way.steps.enumerated().map { Self.post($1.path, .login(way, step: $0)) }
         }
-        if let refresh = plan.refresh { routes.append(Self.post(refresh.path, .refresh)) }
+        if let refresh = plan.refresh, refresh.path.hasPrefix("/") { routes.append(Self.post(refresh.path, .refresh)) }
         if let call = plan.session, !call.isElsewhere { routes.append(Self.post(call.address, .session(call))) }
         if let check = plan.check {
             routes.append(Route(method: check.method, path: [.text(check.path)], target: .check))
@@ -152,6 +152,11 @@ struct Routes: Sendable {
             }
         }
         return Route(method: plan.call?.method ?? "GET", path: parts ?? [.text(plan.path)], target: target)
+    }
+
+    /// Only the path decides which call a request is.
+    private static func withoutQuery(_ path: Template) -> [Template.Part] {
+        Template(String(path.source.prefix { $0 != "?" }))?.parts ?? path.parts
     }
 
     private static func post(_ path: String, _ target: Target) -> Route {

@@ -20,8 +20,13 @@ struct SignInHandler {
         switch matches[0].target {
         case .session(let call): return reply(try desk.open(call, request, at: now))
         case .refresh:
+            // The first exchange is of a stored credential.
+            for match in matches {
+                guard case .session(let call) = match.target else { continue }
+                if let parts = try? desk.open(call, request, at: now) { return reply(parts) }
+            }
             let plan = handler.schema.upstream
-            let body = plan.refresh?.send == nil ? .object([:]) : try body()
+            let body = plan.refresh?.send == nil ? .object([:]) : try refreshBody(plan.refresh?.call)
             let parts = try desk.renew(body, plan.tokenPlace.token(in: request), at: now)
             return reply(parts + (plan.check?.path == plan.refresh?.path ? handler.accountAtCheck : []))
         default: break
@@ -41,6 +46,14 @@ struct SignInHandler {
 
     private func reply(_ parts: [(place: Place, value: JSONText)]) -> Answer {
         .json(200, handler.envelope.parts(parts))
+    }
+
+    /// The refresh token alone, by its usual name, where the schema has a call for it.
+    private func refreshBody(_ call: SignInCall?) throws(Refusal) -> JSONText {
+        guard let call else { return try body() }
+        let sent = call.isForm ? try URLForm(request.body).members() : try body()
+        guard let token = call.refreshToken(in: sent) else { throw .malformed("the body has no refresh token") }
+        return .object(members: [(key: SignInCall.refreshTokenName, value: .string(token))])
     }
 
     private func body() throws(Refusal) -> JSONText {

@@ -117,12 +117,12 @@ struct Table: Sendable {
         let identity = slots[position].text[entity.key] ?? .string(key)
         version += 1
         if entity.tombstones != nil { deletions.append(Deletion(key: identity, at: time, version: version)) }
-        guard let field = entity.pull?.deleted else {
+        guard let mark = entity.pull?.deleted else {
             slots[position].state = .replaced
             positions[key] = nil
             return
         }
-        slots[position].text = .object(members: [(entity.key, identity), (field, .string(time.description))])
+        slots[position].text = .object(members: [(entity.key, identity), (mark.name, mark.values?.first.map { entity.value($0, for: mark.name) } ?? .string(time.description))])
         slots[position].state = .deleted
         slots[position].version = version
         slots[position].changed = time.milliseconds

@@ -56,7 +56,7 @@ struct SampleTimes {
     private func isSet(
         _ field: Field, _ name: SampleName, _ values: [String: JSONText], _ random: inout SplitMix64
     ) -> Bool {
-        if field.name == entity.pull?.deleted || name.contains("deleted") { return false }
+        if field.name == entity.pull?.deleted?.name || name.contains("deleted") { return false }
         if let reached = entity.hasReached(name.words.first ?? "", values) { return reached }
         return field.required || name.contains("created") || random.chance(0.75)
     }

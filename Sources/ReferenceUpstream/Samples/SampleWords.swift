@@ -2,6 +2,12 @@ internal import JSONText
 
 /// The words for sample values when a schema gives only a field's name.
 enum SampleWords {
+    /// In 2026, in a month that has it.
+    static func day(_ random: inout SplitMix64) -> JSONText {
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return .string("2026-\(two(1 + random.below(12)))-\(two(1 + random.below(28)))")
+    }
+
     /// In upper case, as apps write them.
     static func uuid(_ random: inout SplitMix64) -> String {
         let digits = Array(random.hex(32).uppercased())

@@ -64,7 +64,14 @@ struct SampleWriter {
     // MARK: Values
 
     private func value(of field: Field, _ setting: Setting, _ random: inout SplitMix64) -> JSONText {
-        field.onWire(meant(field, setting, &random))
+        let value = meant(field, setting, &random)
+        guard let mark = entity.pull?.deleted, mark.name == field.name, mark.isSet(by: value) else {
+            return field.onWire(value)
+        }
+        // A sample is no deleted record.
+        if let flag = value.boolean { return .boolean(!flag) }
+        let others = field.enumValues?.filter { !mark.isSet(by: .string($0)) } ?? []
+        return others.first.map(JSONText.string) ?? .null
     }
 
     private func meant(_ field: Field, _ setting: Setting, _ random: inout SplitMix64) -> JSONText {
@@ -72,7 +79,7 @@ struct SampleWriter {
         // Counts and sums are filled in last, when all records exist.
         if field.derivation != nil { return .null }
         if let following = field.follow { return .string(random.pick(following.order)) }
-        if field.name == entity.pull?.deleted || field.name.hasPrefix("deleted") { return .null }
+        if field.name.hasPrefix("deleted") { return .null }
         if let value = ofContent(field) { return value }
         if let text = setting[field.name] { return Self.value(text, of: field) }
         let name = SampleName(field.name)
@@ -85,6 +92,7 @@ struct SampleWriter {
         case .money: return isLeftOut(field, 0.3, &random) ? .null : .decimal(500 + 5 * random.below(6000), places: 2)
         case .object: return isLeftOut(field, 0.5, &random) ? .null : SampleWords.object(name, &random)
         case .list: return list(name, &random)
+        case .date: return isLeftOut(field, 0.25, &random) ? .null : SampleWords.day(&random)
         case .reference, .time: return .null
         }
     }
@@ -104,7 +112,7 @@ struct SampleWriter {
 
     private static func value(_ text: String, of field: Field) -> JSONText {
         switch field.kind {
-        case .string, .enum, .time, .reference: .string(text)
+        case .string, .enum, .time, .date, .reference: .string(text)
         default: (try? JSONText(parsing: text)) ?? .string(text)
         }
     }

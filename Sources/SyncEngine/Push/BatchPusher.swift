@@ -19,9 +19,11 @@ struct BatchPusher {
         defer { slot.give() }
         var attempt = self
         attempt.pusher = pusher.begun(in: slot)
-        let begun = try await pusher.store.begin(
-            batch: changes.map(\.change), showsKeys: showsKeys, at: pusher.now())
-        let changes = changes.filter { begun.contains($0.change.id) }.map { showsKeys ? $0 : $0.withHiddenKey }
+        let hidden = Set(changes.filter(hidesKey).map(\.change.id))
+        let begun = try await pusher.store.begin(batch: changes.map(\.change), hidingKeysOf: hidden, at: pusher.now())
+        let changes = changes.filter { begun.contains($0.change.id) }.map { sent in
+            hidden.contains(sent.change.id) ? sent.withHiddenKey : sent
+        }
         guard !changes.isEmpty else { return nil }
         for sent in changes { await pusher.passage.begins(sent.change.id) }
         do {
@@ -34,7 +36,10 @@ struct BatchPusher {
         }
     }
 
-    private var showsKeys: Bool { !pusher.schema.upstream.recognizesRepeats || plan.hasKeys }
+    /// Whether the upstream knows the change by its key, and the batch does not carry it.
+    private func hidesKey(_ sent: BatchedChange) -> Bool {
+        !sent.element.isKeyShown && pusher.recognizesRepeat(of: sent.change)
+    }
 
     private func sendBegun(_ changes: [BatchedChange], _ slot: AsyncSemaphore.Slot) async throws -> UpstreamError? {
         let results: [BatchResult]

@@ -20,14 +20,43 @@ extension Pusher {
         }
         do {
             if change.operation == .create { return try await meetExisting(change, entity, failure) }
-            guard try await refresh(change, entity) == nil else {
-                return try await settle(change, as: again(change, failure, atOnce: true))
+            let base = try store.base(of: change.id)
+            if let found = try await refresh(change, entity) {
+                if change.operation == .delete, entity.isDeleted(found.record) {
+                    return try await settle(change, as: .acknowledged(record: nil))
+                }
+                let isRule = isRule(failure, change, entity, base, found)
+                let outcome = isRule ? .failed(refusal(failure)) : again(change, failure, atOnce: true)
+                return try await settle(change, as: outcome)
             }
             let verdict = try await verdict(on: change.record, entity, wasRead: true)
             return try await settle(change, as: outcome(of: verdict, change, failure))
         } catch let error as UpstreamError {
             return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
         }
+    }
+
+    /// Whether an answer that usually means another version is about a rule of the server: the change was answered so
+    /// before, and the record is still the one that it was made on.
+    ///
+    /// A reading may show an older version than the answer is about, if the upstream compares versions; and an attempt
+    /// whose answer was lost may still be in progress. In both cases that is over when the time to settle is.
+    private func isRule(
+        _ failure: PushFailure, _ change: OutboxChange, _ entity: Entity, _ base: JSONText?, _ found: RemoteRecord
+    ) -> Bool {
+        guard failure.status != 412, failure.status != 428, change.lastFailure == failure.kind, let base,
+            change.version == nil || found.version == change.version
+        else { return false }
+        let isUnchanged = change.body.members.allSatisfy { field, _ in
+            change.meaning.isSame(
+                entity.value(of: field, in: found.record) ?? .null, base[field] ?? .null, of: field)
+        }
+        let isOnlyRepeated = change.tried == 1 && change.version == nil
+        return isUnchanged && (isOnlyRepeated || !reconciler.knowsKey(of: change))
+    }
+
+    private func refusal(_ failure: PushFailure) -> PushFailure {
+        PushFailure(kind: "refused", status: failure.status, message: failure.message)
     }
 
     /// A record with this key exists: ours, from an attempt whose answer was lost, or someone else's.

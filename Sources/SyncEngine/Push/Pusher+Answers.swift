@@ -210,6 +210,7 @@ extension Pusher {
                 return outcome(of: try await verdict(on: change.record, entity, wasRead: true), change, failure)
             case (.update, let found?) where change.isSaid(by: found.record, of: entity, change.body.members.map(\.key)):
                 return acknowledged(asRead: found)
+            case (.delete, let found?) where entity.isDeleted(found.record): return .acknowledged(record: nil)
             default: return again(change, failure)
             }
         } catch UpstreamError.cancelled {

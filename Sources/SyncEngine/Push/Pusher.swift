@@ -81,7 +81,9 @@ struct Pusher {
 
     /// Whether the upstream knows that a change was sent before by its idempotency key.
     func recognizesRepeat(of change: OutboxChange) -> Bool {
-        schema.upstream.recognizesRepeats && change.hasShownKey
+        guard change.hasShownKey, let entity = schema[change.entity] else { return false }
+        return entity.recognizesRepeats(
+            of: change.operation, record: change.record, fields: change.body.members.map(\.key), schema.upstream)
     }
 
     /// The change to send, merged with the server's version where needed; nil when there is nothing left to send.

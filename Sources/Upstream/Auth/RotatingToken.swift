@@ -33,7 +33,7 @@ package actor RotatingToken: Credentials {
     /// How long a refused refresh token is not sent again.
     private static let retryAfterRefusal = Duration.seconds(60)
 
-    /// `secrets` are the stored credentials for the plan's session; without them nothing signs in by itself. `refusals`
+    /// `secrets` are the stored credentials for the plan's session and refresh; without them nothing signs in by itself. `refusals`
     /// keeps it over a restart that they were refused.
     package init(
         plan: UpstreamPlan, refresh: UpstreamPlan.Refresh?, secrets: SecretFiles? = nil, baseURL: String? = nil,
@@ -44,7 +44,7 @@ package actor RotatingToken: Credentials {
         let caller = HTTPCaller(
             plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, clock: clock, budget: budget,
             now: now)
-        self.refresh = refresh.map { TokenRefresh(plan: $0, caller: caller) }
+        self.refresh = refresh.map { TokenRefresh(plan: $0, caller: caller, secrets: secrets) }
         signIn = secrets.flatMap { secrets in
             plan.session.map { StoredSignIn(call: $0, secrets: secrets, caller: caller) }
         }

@@ -16,16 +16,16 @@ package struct SignOut: Sendable {
     private let caller: HTTPCaller
     private let store: TokenStore
 
-    /// `baseURL` replaces the schema's; `deadline` is for each call as a whole.
+    /// `secrets` are the stored credentials for the plan's refresh; `baseURL` replaces the schema's; `deadline` is for each call as a whole.
     package init(
-        plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, store: TokenStore,
-        deadline: Duration = .seconds(10), now: @escaping @Sendable () -> Timestamp
+        plan: UpstreamPlan, secrets: SecretFiles? = nil, baseURL: String? = nil, transport: any HTTPTransport,
+        store: TokenStore, deadline: Duration = .seconds(10), now: @escaping @Sendable () -> Timestamp
     ) {
         self.plan = plan
         self.store = store
         let caller = HTTPCaller(plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, now: now)
         self.caller = caller
-        refresh = plan.refresh.map { TokenRefresh(plan: $0, caller: caller) }
+        refresh = plan.refresh.map { TokenRefresh(plan: $0, caller: caller, secrets: secrets) }
     }
 
     /// Nil when nothing is stored. Throws when the file cannot be removed; then nothing was revoked.

@@ -5,10 +5,15 @@ internal import JSONText
 struct TokenRefresh: Sendable {
     private let plan: UpstreamPlan.Refresh
     private let caller: HTTPCaller
+    private let clock: ServerClock?
+    /// Those that the call sends beside the token.
+    private let secrets: SecretFiles
 
-    init(plan: UpstreamPlan.Refresh, caller: HTTPCaller) {
+    init(plan: UpstreamPlan.Refresh, caller: HTTPCaller, secrets: SecretFiles?) {
         self.plan = plan
-        self.caller = caller
+        self.caller = plan.call?.isElsewhere == true ? caller.elsewhere : caller
+        self.secrets = secrets ?? SecretFiles(paths: [:])
+        clock = caller.clock
     }
 
     /// Whether the access token itself is what it sends, so that it must still count.
@@ -21,14 +26,12 @@ struct TokenRefresh: Sendable {
 
     /// The tokens that the upstream returns for `old`. `access` may be repeated by no error either.
     func tokens(for old: Tokens, beside access: String?) async throws(UpstreamError) -> Tokens {
-        var request =
-            sendsAccess
-            ? plan.request(carrying: old.access, at: caller.tokenPlace) : plan.request(with: old.refresh ?? "")
+        var request = try self.request(for: old)
         if let access { request.secrets.append(access) }
         let response = try await caller.send(request)
         if let failure = caller.failure(response, to: request) { throw classified(failure, response.status) }
         var places = TokenAnswer(plan)
-        places.offset = caller.clock?.offset ?? .zero
+        places.offset = clock?.offset ?? .zero
         guard let answer = try? caller.json(response, plan.path),
             var fresh = places.tokens(in: answer, at: caller.now())
         else {
@@ -38,6 +41,16 @@ struct TokenRefresh: Sendable {
         }
         fresh.refresh = fresh.refresh ?? old.refresh
         return fresh
+    }
+
+    private func request(for old: Tokens) throws(UpstreamError) -> WireRequest {
+        if sendsAccess { return plan.request(carrying: old.access, at: caller.tokenPlace) }
+        guard let call = plan.call else { return plan.request(with: old.refresh ?? "") }
+        do {
+            return call.request(secrets: try secrets.values(of: call.secretNames), refreshToken: old.refresh)
+        } catch {
+            throw .unauthorized(error.message)
+        }
     }
 
     private func classified(_ failure: UpstreamError, _ status: Int) -> UpstreamError {

@@ -69,7 +69,8 @@ struct SetupReader: Sendable {
     /// One that is not stored yet is no error; one that others may read, or that holds no credential, is.
     private func checkSecrets(_ configuration: Configuration, _ schema: EntitySchema) throws(ConfigurationError) {
         let secrets = SecretFiles(paths: configuration.upstream.secrets)
-        for name in schema.upstream.session?.secretNames ?? [] where secrets.paths[name] != nil {
+        let calls = [schema.upstream.session, schema.upstream.refresh?.call].compactMap(\.self)
+        for name in calls.flatMap(\.secretNames) where secrets.paths[name] != nil {
             guard let problem = secrets.problem(with: [name]) else { continue }
             throw ConfigurationError(place: "upstream.secrets.\(name)", problem: problem)
         }

@@ -21,7 +21,7 @@ struct BatchAttemptTests {
         let cache = try await cache()
         let read = try ready(cache)
         #expect(try await cache.store.begin(read[1], at: now))
-        let begun = try await cache.store.begin(batch: read, showsKeys: true, at: now)
+        let begun = try await cache.store.begin(batch: read, at: now)
         #expect(begun == [read[0].id, read[2].id])
         #expect(try ready(cache).isEmpty)
     }
@@ -33,12 +33,12 @@ struct BatchAttemptTests {
         #expect(change.hasShownKey)
         for _ in 1...2 {
             let again = try #require(try ready(cache).first)
-            _ = try await cache.store.begin(batch: [again], showsKeys: false, at: now)
+            _ = try await cache.store.begin(batch: [again], hidingKeysOf: [again.id], at: now)
             try await cache.store.settle(change.id, .notSent, at: now)
             let back = try #require(try ready(cache).first)
             #expect(back.idempotencyKey == change.idempotencyKey && !back.isTried)
         }
-        _ = try await cache.store.begin(batch: [change], showsKeys: false, at: now)
+        _ = try await cache.store.begin(batch: [change], hidingKeysOf: [change.id], at: now)
         let failure = PushFailure(kind: "timeout", message: "no answer")
         try await cache.store.settle(change.id, .waiting(failure, at: now, counted: true), at: now)
         let unclear = try #require(try ready(cache).first)
@@ -53,7 +53,7 @@ struct BatchAttemptTests {
     func shownKey() async throws {
         let cache = try await cache(1)
         let change = try #require(try ready(cache).first)
-        _ = try await cache.store.begin(batch: [change], showsKeys: true, at: now)
+        _ = try await cache.store.begin(batch: [change], at: now)
         _ = try await cache.store.recoverInterrupted(at: now) { _ in .zero }
         let again = try #require(try ready(cache).first)
         #expect(again.idempotencyKey == change.idempotencyKey && again.hasShownKey && again.isTried)

@@ -208,7 +208,7 @@ struct QueryPlanTests {
         let values =
             switch field.kind {
             case .integer, .number, .money: ["7", "8"]
-            case .time: ["2026-01-02", "2026-01-03"]
+            case .time, .date: ["2026-01-02", "2026-01-03"]
             case .boolean: ["true", "false"]
             default: ["x", "y"]
             }

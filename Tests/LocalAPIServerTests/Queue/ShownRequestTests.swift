@@ -118,6 +118,7 @@ struct ShownRequestTests {
         case .number, .money: 15
         case .boolean: .boolean(other?.boolean == false)
         case .time: "2026-11-21T10:42:00Z"
+        case .date: "2026-11-21"
         case .object: .object(["a": 1])
         case .list: .array([1])
         case .enum(let values): .string(values.first { $0.value != other?.string }?.value ?? "")

@@ -16,7 +16,7 @@ enum Marks {
         case .time: .string(time(number))
         case .list: .array(["b", "a"].map { .string("\($0)\(number)") })
         case .object: .object(["number": .integer(number)])
-        case .boolean, .enum, .reference: nil
+        case .boolean, .date, .enum, .reference: nil
         }
     }
 
@@ -43,7 +43,7 @@ enum Marks {
         // Sets keep what an earlier write added when its answer was lost.
         case .list: return value.elements.compactMap { Int($0.plain.dropFirst()) }.max()
         case .object: return value["number"]?.integer
-        case .boolean, .enum, .reference: return nil
+        case .boolean, .date, .enum, .reference: return nil
         }
     }
 

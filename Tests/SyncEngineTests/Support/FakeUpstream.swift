@@ -180,7 +180,7 @@ final class FakeUpstream: Upstream, Sendable {
         if let failure { throw failure }
         if hidesRecords { return nil }
         let found = state.withLock { $0.lists[entity.pull?.path ?? ""]?.first { $0["id"] == known["id"] } }
-        return found.map { RemoteRecord($0) }
+        return found.map { RemoteRecord($0, version: $0["revision"]?.plain) }
     }
 
     func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {
@@ -193,7 +193,7 @@ final class FakeUpstream: Upstream, Sendable {
         let before = state.withLock { ($0.lists, $0.applied) }
         var results: [BatchResult] = []
         for (index, element) in batch.elements.prefix(failure?.applied ?? .max).enumerated() {
-            let key = batch.plan.hasKeys ? element.idempotencyKey : "batch \(number), element \(index)"
+            let key = element.isKeyShown ? element.idempotencyKey : "batch \(number), element \(index)"
             do throws(UpstreamError) {
                 results.append(.success(try await answer(element.request, idempotencyKey: key)))
             } catch {

@@ -1,4 +1,5 @@
-/// A call that answers a token for stored credentials: `auth.session` and `auth.client_credentials`.
+/// A call that answers a token for stored credentials (`auth.session` and `auth.client_credentials`), or for a refresh
+/// token besides (`auth.refresh`).
 package struct SignInCall: Sendable, Equatable {
     /// A header with a credential in it: `X-Client: {$secret.client}`.
     package struct Header: Sendable, Equatable {

@@ -43,9 +43,6 @@ package struct BatchPlan: Sendable, Equatable {
     /// As in the schema; tells one batch route from another.
     package var call: String { "\(method) \(path)" }
 
-    /// Whether every element carries the idempotency key of its change.
-    package var hasKeys: Bool { elements.values.allSatisfy { $0.names.contains(.value("key")) } }
-
     /// Whether the element of an operation carries the version that a change is based on.
     package func hasVersion(_ operation: Operation) -> Bool {
         elements[operation]?.names.contains(.value("version")) ?? false

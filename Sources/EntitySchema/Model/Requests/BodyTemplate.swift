@@ -15,6 +15,8 @@ package indirect enum BodyTemplate: Sendable, Equatable {
     case fields
     /// `{name}`: the value of a field of the record, with its type.
     case value(String)
+    /// `{$key}`: the change's idempotency key.
+    case key
     case constant(JSONText)
     case object([Member])
     case list([BodyTemplate])
@@ -22,27 +24,30 @@ package indirect enum BodyTemplate: Sendable, Equatable {
     /// The same with the values of fields; null for those that there are not.
     func filled(_ value: (String) -> JSONText?) -> BodyTemplate {
         switch self {
-        case .fields, .constant: self
+        case .fields, .key, .constant: self
         case .value(let name): .constant(value(name) ?? .null)
         case .object(let members): .object(members.map { Member(name: $0.name, value: $0.value.filled(value)) })
         case .list(let elements): .list(elements.map { $0.filled(value) })
         }
     }
 
-    /// The body with these fields in their place. Values that were not filled in are null.
-    package func enclosing(_ fields: JSONText) -> JSONText {
+    /// The body with these fields and this key in their places. Values that were not filled in are null.
+    package func enclosing(_ fields: JSONText, key: JSONText = .null) -> JSONText {
         switch self {
         case .fields: fields
         case .value: .null
+        case .key: key
         case .constant(let json): json
-        case .object(let members): .object(members: Self.enclosing(fields, members))
-        case .list(let elements): .array(elements.map { $0.enclosing(fields) })
+        case .object(let members): .object(members: Self.enclosing(fields, key, members))
+        case .list(let elements): .array(elements.map { $0.enclosing(fields, key: key) })
         }
     }
 
-    private static func enclosing(_ fields: JSONText, _ members: [Member]) -> [(key: String, value: JSONText)] {
+    private static func enclosing(
+        _ fields: JSONText, _ key: JSONText, _ members: [Member]
+    ) -> [(key: String, value: JSONText)] {
         members.flatMap { member in
-            member.isSpread ? beside(members, fields) : [(member.name, member.value.enclosing(fields))]
+            member.isSpread ? beside(members, fields) : [(member.name, member.value.enclosing(fields, key: key))]
         }
     }
 
@@ -55,10 +60,20 @@ package indirect enum BodyTemplate: Sendable, Equatable {
     /// The fields of the record that it has values of.
     var names: [String] {
         switch self {
-        case .fields, .constant: []
+        case .fields, .key, .constant: []
         case .value(let name): [name]
         case .object(let members): members.flatMap(\.value.names)
         case .list(let elements): elements.flatMap(\.names)
+        }
+    }
+
+    /// Whether it has the change's idempotency key.
+    package var namesKey: Bool {
+        switch self {
+        case .key: true
+        case .fields, .value, .constant: false
+        case .object(let members): members.contains { $0.value.namesKey }
+        case .list(let elements): elements.contains(where: \.namesKey)
         }
     }
 
@@ -66,7 +81,7 @@ package indirect enum BodyTemplate: Sendable, Equatable {
     var fieldsCount: Int {
         switch self {
         case .fields: 1
-        case .value, .constant: 0
+        case .value, .key, .constant: 0
         case .object(let members): members.reduce(0) { $0 + $1.value.fieldsCount }
         case .list(let elements): elements.reduce(0) { $0 + $1.fieldsCount }
         }
@@ -76,7 +91,7 @@ package indirect enum BodyTemplate: Sendable, Equatable {
     package func fields(in body: JSONText) -> JSONText? {
         switch self {
         case .fields: return body.kind == .object ? .some(body) : nil
-        case .value, .constant: return nil
+        case .value, .key, .constant: return nil
         case .object(let members):
             guard let place = members.first(where: { $0.value.fieldsCount > 0 }) else { return nil }
             guard !place.isSpread else {

@@ -13,7 +13,7 @@ package enum TimeFormat: String, Sendable, Equatable, CaseIterable {
     /// Milliseconds since then.
     case epochMilliseconds = "epoch_ms"
 
-    var isNumber: Bool { self == .epoch || self == .epochMilliseconds }
+    package var isNumber: Bool { self == .epoch || self == .epochMilliseconds }
 
     /// How much later than in UTC a day begins where it begins last.
     private static let furthestWest = Duration.seconds(12 * 3600)

@@ -1,19 +1,50 @@
 internal import JSONText
 
-/// Reads `auth.client_credentials` (RFC 6749, 4.4): a session whose call has a given form.
+/// Reads a call of OAuth 2 that has a given form: `auth.client_credentials` (RFC 6749, 4.4), or `auth.refresh` with a
+/// `token_url` (RFC 6749, 6).
 struct ClientCredentialsReader {
+    enum Grant: String {
+        case clientCredentials = "client_credentials"
+        case refreshToken = "refresh_token"
+    }
+
     let node: SchemaNode
+    var grant = Grant.clientCredentials
+    /// The token that is exchanged is a stored credential: the first one, which someone was given in a browser.
+    var isFirst = false
 
     func call() throws(SchemaError) -> SignInCall {
-        try node.requireKeys([
+        var keys = [
             "token_url", "client_id", "client_secret", "in", "scope", "audience", "parameters", "token", "expires",
-        ])
+        ]
+        if grant == .refreshToken { keys.append("refresh_token") }
+        try node.requireKeys(keys)
         let url = try node.required("token_url")
         let client = try credential("client_id")
-        let secret = try credential("client_secret")
+        let secret = isPublic ? nil : try credential("client_secret")
         let inBody = try isInBody()
-        var members = [("grant_type", JSONTemplate.constant("client_credentials"))]
-        if inBody { members += [("client_id", .text(client)), ("client_secret", .text(secret))] }
+        return SignInCall(
+            address: try url.checkedAddress(try url.string(), elsewhere: true),
+            basic: inBody ? nil : secret.map { SignInCall.Basic(user: client, password: $0) },
+            body: .object(
+                try members(client: inBody ? client : nil, secret: inBody ? secret : nil).map {
+                    JSONTemplate.Member(name: $0.0, value: $0.1)
+                }),
+            isForm: true, token: try node.child("token")?.place() ?? Place(paths: ["access_token"]),
+            refreshToken: try refreshToken(), expiry: try node.tokenExpiry() ?? .place(Place(paths: ["expires_in"])),
+            key: grant == .refreshToken ? "upstream.auth.refresh" : "upstream.auth.client_credentials")
+    }
+
+    private func members(
+        client: ValueTemplate?, secret: ValueTemplate?
+    ) throws(SchemaError) -> [(String, JSONTemplate)] {
+        var members = [("grant_type", JSONTemplate.constant(.string(grant.rawValue)))]
+        let name = isFirst ? "secret.\(SignInCall.refreshTokenName)" : SignInCall.refreshTokenName
+        if grant == .refreshToken, let token = ValueTemplate("{$\(name)}") {
+            members.append((SignInCall.refreshTokenName, .text(token)))
+        }
+        if let client { members.append(("client_id", .text(client))) }
+        if let secret { members.append(("client_secret", .text(secret))) }
         for name in ["scope", "audience"] {
             if let value = node.child(name) { members.append((name, .text(try value.credentialTemplate()))) }
         }
@@ -23,13 +54,7 @@ struct ClientCredentialsReader {
             }
             members.append((name, .text(try value.credentialTemplate())))
         }
-        return SignInCall(
-            address: try url.checkedAddress(try url.string(), elsewhere: true),
-            basic: inBody ? nil : SignInCall.Basic(user: client, password: secret),
-            body: .object(members.map { JSONTemplate.Member(name: $0.0, value: $0.1) }), isForm: true,
-            token: try node.child("token")?.place() ?? Place(paths: ["access_token"]),
-            expiry: try node.tokenExpiry() ?? .place(Place(paths: ["expires_in"])),
-            key: "upstream.auth.client_credentials")
+        return members
     }
 
     /// A client's id and secret are stored credentials of the same name, unless the schema says otherwise.
@@ -39,12 +64,23 @@ struct ClientCredentialsReader {
         return template
     }
 
+    /// A client without a secret (RFC 6749, 2.1), which says only its id.
+    private var isPublic: Bool { grant == .refreshToken && node.child("client_secret")?.value.text == "none" }
+
     private func isInBody() throws(SchemaError) -> Bool {
-        guard let place = node.child("in") else { return false }
+        guard let place = node.child("in") else { return isPublic }
         switch try place.string() {
-        case "basic": return false
+        case "basic":
+            if isPublic { throw place.error("without a client_secret there is no HTTP Basic; remove in") }
+            return false
         case "body": return true
         default: throw place.error("expected basic (the default) or body")
         }
+    }
+
+    /// An answer without one keeps the old one (RFC 6749, 6).
+    private func refreshToken() throws(SchemaError) -> Place? {
+        guard grant == .refreshToken else { return nil }
+        return try node.child("refresh_token")?.place() ?? Place(paths: ["refresh_token"])
     }
 }

@@ -3,16 +3,59 @@ struct RefreshReader {
     let node: SchemaNode
 
     func refresh() throws(SchemaError) -> UpstreamPlan.Refresh {
-        try node.requireKeys(["path", "call", "send", "with", "token", "refresh_token", "expires_in", "expires"])
+        if node.child("token_url") != nil {
+            return plan(try ClientCredentialsReader(node: node, grant: .refreshToken).call())
+        }
+        try node.requireKeys([
+            "path", "call", "send", "with", "token", "refresh_token", "expires_in", "expires", "body", "encoding",
+            "headers", "basic",
+        ])
+        if ["body", "encoding", "headers", "basic"].contains(where: { node.child($0) != nil }) {
+            return plan(try call())
+        }
         return UpstreamPlan.Refresh(
-            path: try path(), send: try send(), token: try node.required("token").place(),
+            path: try address(elsewhere: false), send: try send(), token: try node.required("token").place(),
             refreshToken: try node.child("refresh_token")?.place(), expiry: try node.tokenExpiry())
     }
 
-    private func path() throws(SchemaError) -> String {
+    private func plan(_ call: SignInCall) -> UpstreamPlan.Refresh {
+        UpstreamPlan.Refresh(
+            path: call.address, call: call, send: SignInCall.refreshTokenName, token: call.token,
+            refreshToken: call.refreshToken, expiry: call.expiry)
+    }
+
+    /// With a body of its own, or with `send` and more than JSON.
+    private func call() throws(SchemaError) -> SignInCall {
+        if let with = node.child("with") {
+            throw with.error("with: access sends the old access token and nothing else; remove body, encoding and headers")
+        }
+        if node.child("body") != nil, let send = node.child("send") {
+            throw send.error("body says what is sent: write {$\(SignInCall.refreshTokenName)} there and remove send")
+        }
+        let reader = SessionReader(node: node, names: TemplateNames(values: [SignInCall.refreshTokenName], hasSecrets: true))
+        var call = SignInCall(
+            address: try address(elsewhere: true), headers: try reader.headers(), basic: try reader.basic(),
+            body: .object([]), isForm: try reader.isForm(),
+            token: try node.required("token").place(), refreshToken: try node.child("refresh_token")?.place(),
+            expiry: try node.tokenExpiry(), key: "upstream.auth.refresh")
+        if let body = node.child("body") {
+            call.body = try reader.body()
+            let isSent = (call.body.placeholders + call.headers.flatMap(\.value.placeholders)).contains {
+                $0.name == .value(SignInCall.refreshTokenName)
+            }
+            guard isSent else {
+                throw body.error("expected {$\(SignInCall.refreshTokenName)}, the token that is exchanged, in a text")
+            }
+        } else if let token = ValueTemplate("{$\(SignInCall.refreshTokenName)}") {
+            call.body = .object([JSONTemplate.Member(name: try node.required("send").string(), value: .text(token))])
+        }
+        return call
+    }
+
+    private func address(elsewhere: Bool) throws(SchemaError) -> String {
         guard let call = node.child("call") else { return try node.required("path").urlPath() }
         if let path = node.child("path") { throw path.error("call says the path; remove path") }
-        return try call.postAddress(elsewhere: false)
+        return try call.postAddress(elsewhere: elsewhere)
     }
 
     /// Nil if the access token itself is sent.

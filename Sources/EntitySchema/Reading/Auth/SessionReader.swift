@@ -1,6 +1,8 @@
 /// Reads `auth.session`: a call that answers a token for stored credentials.
 struct SessionReader {
     let node: SchemaNode
+    /// What its texts may name.
+    var names = TemplateNames(hasSecrets: true)
 
     func call() throws(SchemaError) -> SignInCall {
         try node.requireKeys([
@@ -17,16 +19,16 @@ struct SessionReader {
         return call
     }
 
-    private func headers() throws(SchemaError) -> [SignInCall.Header] {
+    func headers() throws(SchemaError) -> [SignInCall.Header] {
         var headers: [SignInCall.Header] = []
         for (name, value) in try node.child("headers")?.members() ?? [] {
             try value.checkHeader(name, try value.string())
-            headers.append(SignInCall.Header(name: name, value: try value.credentialTemplate()))
+            headers.append(SignInCall.Header(name: name, value: try value.valueTemplate(names)))
         }
         return headers
     }
 
-    private func basic() throws(SchemaError) -> SignInCall.Basic? {
+    func basic() throws(SchemaError) -> SignInCall.Basic? {
         guard let basic = node.child("basic") else { return nil }
         try basic.requireKeys(["user", "password"])
         return SignInCall.Basic(
@@ -34,9 +36,9 @@ struct SessionReader {
             password: try basic.required("password").credentialTemplate())
     }
 
-    private func isForm() throws(SchemaError) -> Bool {
+    func isForm() throws(SchemaError) -> Bool {
         guard let encoding = node.child("encoding") else { return false }
-        guard node.child("body") != nil else {
+        guard node.child("body") != nil || node.child("send") != nil else {
             throw encoding.error("encoding says how body is written, and there is none; remove it")
         }
         switch try encoding.string() {
@@ -46,10 +48,10 @@ struct SessionReader {
         }
     }
 
-    private func body() throws(SchemaError) -> JSONTemplate {
+    func body() throws(SchemaError) -> JSONTemplate {
         guard let node = node.child("body") else { return .object([]) }
         guard node.isMapping else { throw node.error("expected a mapping (name: value)") }
-        return try node.jsonTemplate(TemplateNames(hasSecrets: true))
+        return try node.jsonTemplate(names)
     }
 }
 

@@ -27,9 +27,10 @@ struct BatchCheck {
     /// An upstream that knows a repeat by its key takes a lost creation again, but only under a key that the batch has
     /// shown. Without one it is looked up, and without a look-up it would fail and wait for a person.
     private func checkLostAnswers(of entity: Entity) throws(SchemaError) {
-        guard schema.upstream.recognizesRepeats else { return }
         for route in entity.push.create where route.lookUp == nil {
-            guard let plan = route.batch, plan.elements[.create] != nil, !plan.hasKeys else { continue }
+            guard schema.upstream.idempotencyHeader != nil || route.namesKey, let plan = route.batch,
+                plan.elements[.create] != nil, !route.isKeyShown(in: plan, for: .create)
+            else { continue }
             let place = schema.upstream.batch == plan ? "push.create" : "push.create.batch"
             throw error(
                 entity, place,

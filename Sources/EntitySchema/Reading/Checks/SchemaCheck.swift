@@ -126,6 +126,7 @@ struct SchemaCheck {
         if pull.call?.names("account") == true, schema.upstream.account == nil {
             throw error(entity, "pull", "{$account} needs upstream.account, which says who is signed in; add it")
         }
+        try check(pull.deleted, of: entity)
         try check(pull.single.body, of: entity, at: "pull.record.body")
         for name in pull.single.path.placeholders { try field(name, of: entity, at: "pull.record.path") }
         if let name = pull.whenChanged { try field(name, of: entity, at: "pull.detail.when_changed") }
@@ -133,6 +134,26 @@ struct SchemaCheck {
             throw error(entity, "pull.detail.when_changed", "\(name) goes through a list; name another field, or any")
         }
         for detail in pull.details { try check(detail, of: entity) }
+    }
+
+    private func check(_ mark: PullPlan.DeletionMark?, of entity: Entity) throws(SchemaError) {
+        guard let mark, let values = mark.values else { return }
+        try field(mark.name, of: entity, at: "pull.deleted")
+        guard let field = entity[field: mark.name] else { return }
+        switch field.kind {
+        case .string, .integer, .boolean, .reference: break
+        case .enum(let known):
+            for value in values where !known.contains(where: { $0.value == value }) {
+                let hint = Suggestion.hint(for: value, among: known.map(\.value))
+                throw error(entity, "pull.deleted.\(mark.name)", "\(mark.name) has no value \(value)\(hint)")
+            }
+        case .number, .money, .time, .date, .object, .list:
+            throw error(
+                entity, "pull.deleted", "\(mark.name) must be of type string, enum, boolean, integer or reference")
+        }
+        guard !field.isDerivedHere else {
+            throw error(entity, "pull.deleted", "\(mark.name) is computed here; the upstream must say what is deleted")
+        }
     }
 
     private func check(_ detail: PullPlan.Detail, of entity: Entity) throws(SchemaError) {
@@ -157,7 +178,7 @@ struct SchemaCheck {
         ] {
             for route in routes {
                 let names =
-                    route.path.placeholders + route.conditions.keys.sorted() + (route.fields ?? [])
+                    route.path.fields + route.conditions.keys.sorted() + (route.fields ?? [])
                     + (route.body?.fields ?? []) + route.html.values.sorted() + lookUpNames(route)
                 for name in names { try pathField(name, of: entity, at: "push.\(operation)") }
                 try check(route.envelope, of: entity, at: "push.\(operation)")
@@ -181,8 +202,8 @@ struct SchemaCheck {
                 throw error(entity, "fields.\(name)", "\(name) cannot be \(field.sealingWord): \(place) needs it")
             }
         }
-        let paths = [content.upload?.path, content.delete?.path, content.path].compactMap(\.self)
-        for name in paths.flatMap(\.placeholders) { try pathField(name, of: entity, at: "content") }
+        let writes = [content.upload?.path, content.delete?.path].compactMap(\.self).flatMap(\.fields)
+        for name in writes + (content.path?.placeholders ?? []) { try pathField(name, of: entity, at: "content") }
         guard let name = content.state, case .enum(let values) = entity[field: name]?.kind else { return }
         let missing = ContentState.allCases.map(\.rawValue).filter { word in !values.contains { $0.value == word } }
         guard missing.isEmpty else {
@@ -239,7 +260,7 @@ extension EntitySchema {
         if case .field(let version)? = upstream.version, version.name == field { return "upstream.version" }
         if let pull = entity.pull {
             if pull.changedAt == field { return "the change time" }
-            if pull.deleted == field { return "pull.deleted" }
+            if pull.deleted?.name == field { return "pull.deleted" }
             if pull.single.path.placeholders.contains(field) { return "pull.record" }
             let placeholders = pull.details.compactMap(\.path).flatMap(\.placeholders)
             if placeholders.contains(field) { return "pull.detail" }

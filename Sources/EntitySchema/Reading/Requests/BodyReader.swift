@@ -65,7 +65,15 @@ struct BodyReader {
 
     private func places(_ node: SchemaNode) throws(SchemaError) -> FieldPlaces {
         if node.isMapping { return try members(node) }
-        guard node.isSequence else { return .field(try node.string()) }
+        guard node.isSequence else {
+            let name = try node.string()
+            guard !name.hasPrefix("{") else {
+                throw node.error(
+                    "expected the name of a field; a value stands beside the fields: "
+                        + "{ \(BatchTemplate.spread): { \(Self.fields): { … } }, name: \"\(name)\" }")
+            }
+            return .field(name)
+        }
         let elements = try node.elements()
         guard elements.count == 1, let only = elements.first else {
             throw node.error("expected one field in the list; a list with others is one field of type list")
@@ -127,7 +135,7 @@ struct BodyReader {
             throw Self.unexpected(node)
         }
         if case .placeholder(let name)? = template.parts.first, template.parts.count == 1, Self.isName(name) {
-            return .value(name)
+            return name == Template.key ? .key : .value(name)
         }
         guard !template.placeholders.contains(where: Self.isName) else { throw Self.unexpected(node) }
         return .constant(.string(text))
@@ -138,6 +146,6 @@ struct BodyReader {
     }
 
     private static func unexpected(_ node: SchemaNode) -> SchemaError {
-        node.error("expected \(fields), \(record), one {field} alone, or text without {names}")
+        node.error("expected \(fields), \(record), one {field} or {\(Template.key)} alone, or text without {names}")
     }
 }

@@ -70,7 +70,7 @@ extension Habits {
         var names: [String] = []
         for entity in schema.entities {
             let needed: [String?] = [
-                entity.key, entity.pull?.changedAt, entity.pull?.deleted, entity.pull?.whenChanged,
+                entity.key, entity.pull?.changedAt, entity.pull?.deleted?.name, entity.pull?.whenChanged,
             ]
             for field in entity.fields where !needed.contains(field.name) && !names.contains(field.name) {
                 if case .reference = field.kind { continue }

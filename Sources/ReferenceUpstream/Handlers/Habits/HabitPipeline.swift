@@ -43,7 +43,7 @@ struct HabitPipeline {
         guard let matches, case .batch(let plan, let candidates) = matches[0].target else { return nil }
         do throws(Refusal) {
             try handler.authorize(request, desk.signIn, at: now)
-            let key = handler.schema.upstream.idempotencyHeader.flatMap { request.headers[single: $0] }
+            let key = handler.idempotencyKey(of: request)
             let content = IdempotencyMemory.Content(method: request.method, path: request.path, body: request.body)
             if let key, let known = try desk.memory.recall(key, for: content) { return known }
             let batch = BatchHandler(handler: handler, request: request, plan: plan, candidates: candidates)
@@ -141,7 +141,7 @@ struct HabitPipeline {
 
     /// Answers 202 to a write that could be applied now; a repeat under its key is accepted once.
     private func accept(_ request: Request, dueAt due: Timestamp, _ desk: inout Desk) -> Answer {
-        let key = handler.schema.upstream.idempotencyHeader.flatMap { request.headers[single: $0] }
+        let key = handler.idempotencyKey(of: request)
         var accepted = Answer.json(202, .object(["status": "accepted"]))
         if let key, desk.gateway.acceptedKeys.contains(key) { return accepted }
         var trial = desk
@@ -172,7 +172,7 @@ struct HabitPipeline {
 
     private func forgetKey(of request: Request, _ desk: inout Desk) {
         guard let time = desk.store.habits.time(.forgottenKeys),
-            let key = handler.schema.upstream.idempotencyHeader.flatMap({ request.headers[single: $0] }),
+            let key = handler.idempotencyKey(of: request),
             desk.memory.forget(key, before: now - time)
         else { return }
         desk.store.note(.forgottenKeys)

@@ -37,10 +37,15 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
             ).run(way) { try questions.answer(to: $0.text, secret: $0.secret) }
             let store = TokenStore(path: configuration.signInFile)
             try store.save(tokens)
+            // What was just saved is to be tried, and nothing else.
+            var plan = schema.upstream
+            plan.session = nil
             let account = try await HTTPUpstream(
-                plan: schema.upstream, baseURL: baseURL, transport: transport,
+                plan: plan, baseURL: baseURL, transport: transport,
                 token: RotatingToken(
-                    plan: schema.upstream, refresh: refresh, baseURL: baseURL, transport: transport, store: store,
+                    plan: plan, refresh: refresh,
+                    secrets: SecretFiles(paths: configuration.upstream.secrets), baseURL: baseURL,
+                    transport: transport, store: store,
                     now: StateFiles.now),
                 now: StateFiles.now
             ).account()?.id

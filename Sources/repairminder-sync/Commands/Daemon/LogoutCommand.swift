@@ -18,7 +18,8 @@ struct LogoutCommand: AsyncParsableCommand, StateCommand {
         let configuration = try options.configuration(environment: environment)
         let schema = try SchemaFinder(environment: environment).schema(for: configuration)
         let signOut = SignOut(
-            plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: try LoginCommand.transport(),
+            plan: schema.upstream, secrets: SecretFiles(paths: configuration.upstream.secrets),
+            baseURL: configuration.upstream.baseURL, transport: try LoginCommand.transport(),
             store: TokenStore(path: configuration.signInFile), now: StateFiles.now)
         let revocation: SignOut.Revocation?
         do {

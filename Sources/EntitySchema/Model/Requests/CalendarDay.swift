@@ -1,0 +1,43 @@
+package import JSONText
+
+/// A day without a time, as fields of type `date` have it: `2026-11-25`.
+extension JSONText {
+    /// Whether it is a day that the calendar has.
+    package var isDay: Bool { string.map(Timestamp.isDay) ?? false }
+}
+
+extension Timestamp {
+    package static func isDay(_ text: String) -> Bool {
+        // A day beyond the end of its month is the first of the next one.
+        text.utf8.count == 10 && Timestamp(iso8601: text)?.description.hasPrefix(text) == true
+    }
+}
+
+extension TimeFormat {
+    /// The day that a value of the upstream's, or of a caller, means; nil if it is neither a day nor a time in this format.
+    func day(in value: JSONText) -> String? {
+        guard let text = value.string else {
+            return isNumber && value.kind == .number ? Int64(value.text).flatMap(day(of:)) : nil
+        }
+        // The offset from UTC, if it has one, is that of its own midnight.
+        let day = String(text.prefix(10))
+        guard Timestamp.isDay(day), text.utf8.count == 10 || !isNumber && Timestamp(iso8601: text) != nil else {
+            return nil
+        }
+        return day
+    }
+
+    /// Of seconds or milliseconds since 1970; nil beyond the years with four digits.
+    package func day(of number: Int64) -> String? {
+        let unit: Int64 = self == .epoch ? 1 : 1000
+        guard (-62_167_219_200 * unit..<253_402_300_800 * unit).contains(number) else { return nil }
+        return String(Timestamp(milliseconds: number * (1000 / unit)).description.prefix(10))
+    }
+
+    /// A day in this format; nil for any other value.
+    func json(ofDay value: JSONText) -> JSONText? {
+        guard value.isDay, let midnight = value.changeTime else { return nil }
+        let text = self == .date ? value.plain : text(midnight)
+        return isNumber ? try? JSONText(parsing: text) : .string(text)
+    }
+}

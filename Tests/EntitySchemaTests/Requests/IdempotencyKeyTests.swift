@@ -1,0 +1,101 @@
+import JSONText
+import Testing
+
+@testable import EntitySchema
+
+@Suite("Where a change carries its idempotency key")
+struct IdempotencyKeyTests {
+    private static func schema(upstream: String = "", push: String, record: String = "") throws -> EntitySchema {
+        let yaml = """
+            schema: small
+            upstream: { base_url: http://localhost\(upstream) }
+            entities:
+              notes:
+                fields:
+                  id: { type: string }
+                  text: { type: string }
+                pull: { path: /notes\(record) }
+                push: { \(push) }
+            """
+        return try EntitySchema(yaml: yaml, file: "small.yaml")
+    }
+
+    private static func sent(_ push: String, _ operation: Operation = .create) throws -> WireRequest {
+        let schema = try schema(push: push)
+        let record = JSONText.object(["id": "a", "text": "new"])
+        let request = try #require(schema["notes"]?.request(for: operation, record: record, body: .object(["text": "new"])))
+        return request.request(schema.upstream, idempotencyKey: "k 1")
+    }
+
+    @Test(
+        "the key stands wherever the route has it, and nowhere else",
+        arguments: [
+            (#"create: { call: POST /notes, body: { <<: $fields, request: "{$key}" } }"#, #"{"text":"new","request":"k 1"}"#),
+            (
+                #"create: { call: POST /notes, body: { uuid: "{$key}", data: [{ note: $fields, by: "{$key}" }] } }"#,
+                #"{"uuid":"k 1","data":[{"note":{"text":"new"},"by":"k 1"}]}"#
+            ),
+            (
+                #"create: { call: POST /notes, encoding: form, body: { <<: $fields, request: "{$key}" } }"#,
+                "text=new&request=k%201"
+            ),
+        ])
+    func bodies(_ push: String, _ expected: String) throws {
+        let sent = try Self.sent(push)
+        #expect((sent.text ?? sent.body?.text) == expected)
+        #expect(sent.path == "/notes" && sent.headers.map(\.name) == ["Content-Type"])
+    }
+
+    @Test(
+        "the key stands in a path or a query, percent-encoded",
+        arguments: [
+            ("/notes/by-key/{$key}", "/notes/by-key/k%201"), ("/notes?request_id={$key}&v=2", "/notes?request_id=k%201&v=2"),
+        ])
+    func paths(_ path: String, _ expected: String) throws {
+        let sent = try Self.sent(#"create: { call: "POST \#(path)" }"#)
+        #expect(sent.path == expected && sent.body?.text == #"{"text":"new"}"#)
+    }
+
+    @Test("a deletion carries its key in its body too")
+    func deletions() throws {
+        let push = #"delete: { call: "POST /notes/{id}/delete", body: { id: "{id}", request: "{$key}" } }"#
+        #expect(try Self.sent(push, .delete).body?.text == #"{"id":"a","request":"k 1"}"#)
+    }
+
+    @Test("the upstream recognizes the repeats of those changes that carry a key")
+    func recognized() throws {
+        let push = #"create: { call: POST /notes, body: { <<: $fields, r: "{$key}" } }, update: { call: "PATCH /notes/{id}" }"#
+        let schema = try Self.schema(push: push)
+        let entity = try #require(schema["notes"])
+        #expect(entity.recognizesRepeats(of: .create, record: .object([:]), fields: ["text"], schema.upstream))
+        #expect(!entity.recognizesRepeats(of: .update, record: .object([:]), fields: ["text"], schema.upstream))
+    }
+
+    @Test("a batch whose elements have the body that carries the key shows it")
+    func batches() throws {
+        let route = #"call: POST /notes, body: { <<: $fields, r: "{$key}" }"#
+        _ = try Self.schema(push: "create: { \(route), batch: { call: POST /notes/batch } }")
+        let error = #expect(throws: SchemaError.self) {
+            try Self.schema(
+                push: "create: { \(route), batch: { call: POST /notes/batch, element: { note: $fields } } }")
+        }
+        #expect(error?.problem.contains("write {$key} in each element") == true)
+        #expect(error?.key == "entities.notes.push.create.batch" && error?.line == 8)
+    }
+
+    @Test(
+        "a key where none is sent, or where a field is named, is refused",
+        arguments: [
+            (#"create: { call: POST /notes, body: { name: text, r: "{$key}" } }"#, "", "{ <<: { $fields: { … } }, name:"),
+            (#"create: { call: POST /notes, body: { <<: $fields, r: "n {$key}" } }"#, "", "{$key} alone"),
+            (#"create: { call: POST /notes, body: { <<: $fields, r: "{$kay}" } }"#, "", "no field $kay"),
+            (
+                "create: { call: POST /notes }", #", record: { call: POST /read, body: { id: "{id}", r: "{$key}" } }"#,
+                "this reads a record"
+            ), ("create: { call: POST /notes }", #", record: { path: "/notes/{$key}" }"#, "no field $key"),
+        ])
+    func refused(_ push: String, _ record: String, _ problem: String) throws {
+        let error = #expect(throws: SchemaError.self) { try Self.schema(push: push, record: record) }
+        #expect(error?.description.contains(problem) == true, "\(error?.description ?? "accepted")")
+    }
+}
