@@ -40,6 +40,7 @@ extension PathTemplate {
     package static let pauseSync = PathTemplate("/v1/sync/pause")
     package static let resumeSync = PathTemplate("/v1/sync/resume")
     package static let drift = PathTemplate("/v1/drift")
+    package static let activity = PathTemplate("/v1/_activity")
 
     // MARK: Queue, conflicts and reminders
 

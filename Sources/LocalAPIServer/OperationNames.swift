@@ -26,6 +26,7 @@ struct OperationNames {
         "GET /metrics": "getMetrics",
         "GET /openapi.json": "getDescription", "GET /v1": "getIndex", "GET /v1/schema": "getSchema",
         "GET /v1/schema/{entity}": "getEntitySchema", "GET /v1/status": "getStatus", "GET /v1/drift": "getDrift",
+        "GET /v1/_activity": "getActivity",
         "GET /v1/dashboard": "getDashboard", "POST /v1/_batch": "writeBatch",
         "POST /v1/sync": "startSync", "POST /v1/sync/pause": "pauseSync",
         "POST /v1/sync/resume": "resumeSync", "GET /v1/changes": "listChanges", "GET /v1/events": "streamEvents",

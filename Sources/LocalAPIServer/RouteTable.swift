@@ -108,6 +108,11 @@ struct RouteTable: Sendable {
             OpenAPIOperation(
                 "Differences between the upstream's records and the schema", answers: [(200, .json("Drift"))])
         ) { handlers, _, _ in try handlers.drift() },
+        .fixed(
+            "GET", .activity,
+            OpenAPIOperation(
+                "What the daemon has done in the last hours and days", answers: [(200, .json("Activity"))])
+        ) { handlers, _, _ in try handlers.activity() },
     ]
 
     // MARK: Changes and search

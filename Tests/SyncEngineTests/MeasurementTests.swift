@@ -14,6 +14,8 @@ struct MeasurementTests {
             case .pull(let entity, let outcome, _): "pull \(entity) \(outcome)"
             case .signal(let source, let outcome): "signal \(source) \(outcome)"
             case .pulled(let entity, let written, let deleted): "pulled \(entity) \(written) \(deleted)"
+            case .sync: "sync"
+            case .reachability(let isReachable): isReachable ? "reachable" : "unreachable"
             }
         }
     }
@@ -45,5 +47,19 @@ struct MeasurementTests {
             try await test.engine.sync(SyncRequest())
         }
         #expect(reported(test).filter { $0.hasPrefix("push") } == ["push orders failed", "push orders acknowledged"])
+    }
+
+    @Test("each sync is reported, and each loss and return of the upstream")
+    func syncs() async throws {
+        let test = try TestEngine()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.setOffline(true)
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            test.upstream.setOffline(false)
+            try await test.until { await test.engine.status().isReachable }
+        }
+        let found = reported(test).filter { ["sync", "reachable", "unreachable"].contains($0) }
+        #expect(found.prefix(4) == ["sync", "unreachable", "sync", "reachable"])
     }
 }

@@ -26,6 +26,7 @@ enum Migrations {
         migrator.registerMigration("13: attempts") { db in try db.execute(sql: attempts) }
         migrator.registerMigration("14: windows") { db in try db.execute(sql: windows) }
         migrator.registerMigration("15: delta tokens") { db in try db.execute(sql: lists) }
+        migrator.registerMigration("16: activity") { db in try db.execute(sql: activity) }
         return migrator
     }
 

@@ -66,6 +66,9 @@ package struct Metrics: Sendable {
             self.deleted[entity].add(deleted)
         case .signal(let source, let outcome):
             signals[Signal(source: source, outcome: outcome.rawValue)].add(1)
+        case .sync, .reachability:
+            // The pulls are timed one by one, and whether the upstream is up is read from the status.
+            break
         }
     }
 }

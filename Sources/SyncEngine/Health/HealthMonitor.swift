@@ -13,6 +13,8 @@ actor HealthMonitor {
     private(set) var breaker = CircuitBreaker() {
         didSet {
             if oldValue.isBlocked, !breaker.isBlocked { freshness.noteCallable(from: environment.monotonicNow()) }
+            let isReachable = breaker.offline == nil
+            if isReachable != (oldValue.offline == nil) { environment.measure(.reachability(isReachable)) }
             environment.changed()
         }
     }

@@ -42,6 +42,10 @@ package enum SyncMeasurement: Sendable, Equatable {
     case pull(entity: String, PullOutcome, duration: Duration)
     /// What a pull brought.
     case pulled(entity: String, written: Int, deleted: Int)
+    /// One sync, whatever its outcome.
+    case sync(duration: Duration)
+    /// The upstream can be reached from now on, or no longer.
+    case reachability(Bool)
 }
 
 extension SyncMeasurement.PushOutcome {

@@ -125,6 +125,8 @@ actor PullLoop: TokenRefusalObserver {
 
     private func runOnce(_ request: SyncRequest, _ steps: any RunSteps) async throws {
         run.begin(request)
+        let stopwatch = Stopwatch(environment.clock)
+        defer { environment.measure(.sync(duration: stopwatch.duration)) }
         environment.log.info("sync started", metadata: ["full": "\(request.full)"])
         var result: Result<Void, SyncError> = .success(())
         var isHeld = false

@@ -58,7 +58,9 @@ extension Service {
             upstream: setup.origin.upstream, clock: TimerClock(), log: logger("mirror"))
     }
 
-    func engine(_ store: CacheStore, _ contents: ContentFolder?) throws -> SyncEngine {
+    func engine(
+        _ store: CacheStore, _ contents: ContentFolder?, _ meter: ActivityMeter
+    ) throws -> SyncEngine {
         // This clock keeps running while the machine sleeps.
         let start = ContinuousClock.now
         let serverClock = ServerClock(
@@ -75,10 +77,13 @@ extension Service {
             // token can be checked, each answer may wait for one check that is under way and for another.
             patience: configuration.upstream.deadline * (setup.schema.upstream.check == nil ? 5 : 9) + .seconds(60))
         return SyncEngine(
-            store: store, contents: contents, schema: setup.schema, upstream: try upstream(serverClock),
+            store: store, contents: contents, schema: setup.schema, upstream: try upstream(serverClock, meter),
             settings: settings, clock: TimerClock(),
             now: host.now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset },
-            measure: { [metrics = host.metrics] in metrics.record($0) },
+            measure: { [metrics = host.metrics] in
+                metrics.record($0)
+                meter.note($0)
+            },
             changed: { [statusChanged] in statusChanged.announce() },
             log: logger("sync"))
     }
@@ -97,8 +102,13 @@ extension Service {
             ownAddresses: (configuration.listen.tcp?.addresses ?? []).map { ($0.host, $0.port) })
     }
 
-    private func upstream(_ clock: ServerClock) throws -> HTTPUpstream {
-        let (transport, budget) = (try transport(), requestBudget())
+    func activityKeeper(_ store: CacheStore, _ meter: ActivityMeter) -> ActivityKeeper {
+        ActivityKeeper(store: store, meter: meter, now: host.now, clock: TimerClock(), log: log)
+    }
+
+    private func upstream(_ clock: ServerClock, _ meter: ActivityMeter) throws -> HTTPUpstream {
+        let transport = ObservedTransport(try transport(), note: meter.noteRequest)
+        let budget = requestBudget()
         return HTTPUpstream(
             plan: setup.schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
             token: try credentials(transport, clock, budget), deadline: configuration.upstream.deadline, clock: clock,
@@ -123,7 +133,7 @@ extension Service {
     /// The configured token file; otherwise the sign-in saved by `login`, or one with stored credentials, if the schema
     /// says how.
     private func credentials(
-        _ transport: CurlTransport, _ clock: ServerClock, _ budget: RequestBudget?
+        _ transport: any HTTPTransport, _ clock: ServerClock, _ budget: RequestBudget?
     ) throws -> (any Credentials)? {
         if let path = configuration.upstream.tokenFile {
             return try FileToken(path: path, for: setup.schema.upstream.tokenPlace)

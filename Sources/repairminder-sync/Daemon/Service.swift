@@ -72,7 +72,8 @@ struct Service: Sendable {
     private func serve(_ store: CacheStore, _ state: StateDirectory) async throws {
         if setup.baseURL == nil { log.warning("upstream.base_url is not set; serving cached data only") }
         let contents = try contents(beside: store.path)
-        let engine = try engine(store, contents)
+        let meter = ActivityMeter(monotonic: host.monotonic)
+        let engine = try engine(store, contents, meter)
         let sockets = try await listeners()
         let server = try server(store, engine, state, listeners: sockets.served)
         for address in try server.bind() { log.notice("listening", metadata: ["address": "\(address)"]) }
@@ -99,6 +100,7 @@ struct Service: Sendable {
             }
             if let wrongAddress { group.addTask { try await wrongAddress.run() } }
             if let webhooks { group.addTask { try await webhooks.run() } }
+            group.addTask { try await activityKeeper(store, meter).run() }
             group.addTask { try await logKeeper(store, engine).run() }
             group.addTask { try await backupKeeper(store).run() }
             if let contents { group.addTask { try await contentKeeper(store, contents).run() } }

@@ -1,0 +1,34 @@
+internal import JSONText
+
+/// The component schemas of `GET /v1/_activity`, as the document has them.
+enum ActivityComponents {
+    static func schemas() throws -> JSONText { try JSONText(parsing: text) }
+
+    private static let text = #"""
+        {
+          "Activity": {
+            "type": "object", "required": ["minutes", "hours"],
+            "properties": {
+              "minutes": {"$ref": "#/components/schemas/ActivitySteps"},
+              "hours": {"$ref": "#/components/schemas/ActivitySteps"}}},
+          "ActivitySteps": {
+            "type": "object",
+            "required": ["start", "step_s", "pending", "failed", "syncs", "sync_ms", "unreachable_s", "requests"],
+            "description": "one list for each figure, with an element for each step, oldest first",
+            "properties": {
+              "start": {"type": "string", "format": "date-time", "description": "of the first step"},
+              "step_s": {"type": "integer", "description": "the length of a step in seconds"},
+              "pending": {"$ref": "#/components/schemas/ActivityFigures"},
+              "failed": {"$ref": "#/components/schemas/ActivityFigures"},
+              "syncs": {"$ref": "#/components/schemas/ActivityFigures"},
+              "sync_ms": {"$ref": "#/components/schemas/ActivityFigures"},
+              "unreachable_s": {"$ref": "#/components/schemas/ActivityFigures"},
+              "requests": {
+                "type": "object", "required": ["2xx", "3xx", "4xx", "5xx", "unreachable"],
+                "additionalProperties": {"$ref": "#/components/schemas/ActivityFigures"}}}},
+          "ActivityFigures": {
+            "type": "array", "items": {"type": ["integer", "null"]},
+            "description": "null for a step in which the daemon did not run", "examples": [[null, 0, 2]]}
+        }
+        """#
+}
