@@ -60,6 +60,8 @@ extension PageFile {
         PageFile("core/schema.js", PackageResources.schema_js),
         PageFile("parts/activity.js", PackageResources.activity_js),
         PageFile("parts/change-card.js", PackageResources.change_card_js),
+        PageFile("parts/chart.js", PackageResources.chart_js),
+        PageFile("parts/charts.js", PackageResources.charts_js),
         PageFile("parts/content.js", PackageResources.content_js),
         PageFile("parts/dialog.js", PackageResources.dialog_js),
         PageFile("parts/field-form.js", PackageResources.field_form_js),

@@ -35,6 +35,9 @@ export function duration(seconds) {
   return counted(Math.round(seconds / 3600), "hour");
 }
 
+/** A point in time, in milliseconds since 1970. */
+export const moment = (milliseconds) => times.format(new Date(milliseconds));
+
 const isTime = (text) => typeof text === "string" && !Number.isNaN(Date.parse(text));
 
 /** A time with the exact one on hover; `isRelative` keeps it up to date by `refreshTimes`. */

@@ -6,6 +6,7 @@ import { count, duration, label, time } from "../core/format.js";
 import { isLinked, live, recentChanges, setStatus, status } from "../core/live.js";
 import { places, schema } from "../core/schema.js";
 import { activity } from "../parts/activity.js";
+import { charts } from "../parts/charts.js";
 import { attempt } from "../parts/notices.js";
 import { progressSpeed } from "../parts/progress.js";
 import { stateWords } from "../parts/state.js";
@@ -35,6 +36,7 @@ export async function showOverview(view) {
     state,
     figures,
     el("div", { class: "columns" }, entities, el("section", {}, el("h2", {}, "Recent activity"), feed.node)),
+    charts(view.signal),
   );
   show();
 }
