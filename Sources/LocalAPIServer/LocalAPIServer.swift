@@ -1,5 +1,6 @@
 package import CacheStore
 package import EntitySchema
+internal import LocalAPI
 package import Logging
 package import Pictures
 internal import SQLiteStore
@@ -31,7 +32,7 @@ package struct LocalAPIServer: Sendable {
         let table = RouteTable(schema)
         router = Router(table, schema)
         handlers = Handlers(
-            schema: schema, store: store, engine: engine, about: about, now: now, clock: clock,
+            schema: schema, store: store, engine: engine, callers: callers, about: about, now: now, clock: clock,
             streams: StreamLimit(streamLimit), waiting: StreamLimit(streamLimit), calendar: calendar, metrics: metrics,
             thumbnailer: thumbnailer,
             calls: table.calls, log: log)
@@ -63,8 +64,7 @@ package struct LocalAPIServer: Sendable {
             return nil
         } catch {
             let request = named(request)
-            note(error, request)
-            let response = AnswerHeaders.complete(error.response(to: request), to: request)
+            let response = AnswerHeaders.complete(refused(error, request), to: request)
             handlers.metrics.record(
                 route: RouteLabels.other, method: request.method, status: response.status, duration: .zero)
             return response
@@ -88,8 +88,7 @@ package struct LocalAPIServer: Sendable {
             try route.shape.check(request)
             return try await answer(request, route, match.id)
         } catch {
-            note(error, request)
-            return error.explainingPlus(in: request).response(to: request)
+            return refused(error.explainingPlus(in: request), request)
         }
     }
 
@@ -99,8 +98,11 @@ package struct LocalAPIServer: Sendable {
         return request
     }
 
-    private func note(_ problem: Problem, _ request: Request) {
+    /// An unknown caller of the page is asked for the token, in a browser.
+    private func refused(_ problem: Problem, _ request: Request) -> Response {
         if let refusal = problem.refusal { refusals.note(refusal, request) }
+        let isPage = request.path == PathTemplate.statusPage.text && problem.code == .tokenRequired
+        return isPage ? SessionPage.response(to: problem) : problem.response(to: request)
     }
 
     private func answer(_ request: Request, _ route: Route, _ id: String) async throws(Problem) -> Response {

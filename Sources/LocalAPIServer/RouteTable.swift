@@ -49,13 +49,23 @@ struct RouteTable: Sendable {
             handlers, _, _ in try handlers.openAPI()
         },
         .fixed("GET", .statusPage, OpenAPIOperation("The page for people", answers: [(200, .text("text/html"))])) {
-            handlers, _, _ in try await handlers.statusPage()
+            handlers, request, _ in try await handlers.statusPage(request)
         },
+        .fixed(
+            "POST", .session, access: .anyone,
+            OpenAPIOperation(
+                "Begins a session: the token in the body, a cookie in the answer; for the page at /",
+                body: "SessionRequest", answers: [(204, .nothing)], problems: [401, 429])
+        ) { handlers, request, _ in try handlers.beginSession(request) },
+        .fixed(
+            "DELETE", .session, access: .anyone,
+            OpenAPIOperation("Ends the session that the cookie names", answers: [(204, .nothing)])
+        ) { handlers, request, _ in try handlers.endSession(request) },
     ]
 
     private static let page = PageFile.all.map { file in
         Route(
-            method: "GET", template: .pageFile, path: file.path, isDocumented: false,
+            method: "GET", template: .pageFile, path: file.path, access: .anyone, isDocumented: false,
             operation: OpenAPIOperation("A file of the page", parameters: ["if_none_match"], answers: []),
             handler: { _, request, _ in file.response(to: request) })
     }

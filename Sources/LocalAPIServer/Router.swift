@@ -13,12 +13,12 @@ final class Router: Sendable {
 
     private let root: Place
     private let labels: RouteLabels
-    private let openPaths: [String]
+    private let openPaths: Set<String>
 
     init(_ table: RouteTable, _ schema: EntitySchema) {
         let labels = RouteLabels(table.routes.map(\.template), entities: schema.entities.map(\.name))
         self.labels = labels
-        openPaths = table.routes.filter { $0.access == .anyone }.map(\.path)
+        openPaths = Set(table.routes.filter { $0.access == .anyone }.map(\.path))
         root = Place(table.routes.map { (segments: $0.segments[...], route: $0) }, labels)
     }
 

@@ -4,8 +4,8 @@ package import SocketServer
 /// Decides who may call, before anything else in a request is read.
 ///
 /// A request must name this host (Host), must not come from a foreign web page (Origin, Referer, Sec-Fetch-Site), and
-/// its caller must be known: by the user that the kernel reports, or by the token. No CORS field is ever sent, so no
-/// page can read an answer.
+/// its caller must be known: by the user that the kernel reports, by the token, or by a session. No CORS field is ever
+/// sent, so no page can read an answer.
 package struct CallerGuard: Sendable {
     private let token: [UInt8]
     private let owners: Set<UInt32>
@@ -14,6 +14,9 @@ package struct CallerGuard: Sendable {
     private let tcpWithoutToken: TokenlessTCP
     private let refusals: RateLimit
     private let calls: RateLimit?
+    /// Limits how often a caller may try a token.
+    let signIns: RateLimit
+    let sessions: Sessions
     private static let ownHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 
     /// `owners` are the ids of users who need no token; members of `group` need none either. If callers from other
@@ -22,7 +25,8 @@ package struct CallerGuard: Sendable {
     package init(
         token: String, owners: Set<UInt32>, group: GroupMembers?, isRemoteAllowed: Bool = false,
         tcpWithoutToken: TokenlessTCP = .all, rate: Int? = nil,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) {
         self.token = Array(token.utf8)
         self.owners = owners
@@ -31,6 +35,8 @@ package struct CallerGuard: Sendable {
         self.tcpWithoutToken = tcpWithoutToken
         refusals = RateLimit(perSecond: 10, burst: 100, now: now)
         calls = rate.map { RateLimit(perSecond: $0, burst: 2 * $0, now: now) }
+        signIns = RateLimit(perSecond: 1, burst: 10, now: now)
+        sessions = Sessions(now: now, random: random)
     }
 
     // MARK: Callers
@@ -68,7 +74,7 @@ package struct CallerGuard: Sendable {
 
     private func requireKnown(_ request: Request) throws(Problem) {
         let isKnown = request.caller.access != .stranger
-        guard !isKnown || needsToken(request), !carriesToken(request) else { return }
+        guard !isKnown || needsToken(request), !carriesToken(request), try !hasSession(request) else { return }
         if let wait = refusals.take(RateLimit.Key(request)) { throw .flood(wait) }
         let advice = "send Authorization: Bearer with the token in the daemon's api-token file, or use its Unix socket"
         let reason = isKnown ? "listen.tcp_without_token is \(tcpWithoutToken.rawValue): " : ""
@@ -87,7 +93,7 @@ package struct CallerGuard: Sendable {
         }
     }
 
-    private static func isRead(_ request: Request) -> Bool { request.method == "GET" || request.method == "HEAD" }
+    static func isRead(_ request: Request) -> Bool { request.method == "GET" || request.method == "HEAD" }
 
     /// Stops DNS rebinding: a foreign name that resolves to this machine is refused.
     private func requireOwnHost(_ request: Request) throws(Problem) {
@@ -127,15 +133,14 @@ package struct CallerGuard: Sendable {
         }
     }
 
-    /// Compares in a time that depends only on the length.
     private func carriesToken(_ request: Request) -> Bool {
-        guard !token.isEmpty, let field = request.headers[single: "Authorization"]?.utf8, field.count > 7,
+        guard let field = request.headers[single: "Authorization"]?.utf8, field.count > 7,
             field.prefix(7).map({ $0 | 0x20 }).elementsEqual("bearer ".utf8)
         else { return false }
-        let given = field.dropFirst(7)
-        guard given.count == token.count else { return false }
-        return zip(given, token).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+        return isToken(field.dropFirst(7))
     }
+
+    func isToken(_ given: some Collection<UInt8>) -> Bool { !token.isEmpty && SecretText.isEqual(given, token) }
 
     private func forbidden(_ detail: String, _ refusal: RefusedCaller) -> Problem {
         Problem(refusal == .otherHost ? .foreignHost : .foreignPage, detail, refusal: refusal)
@@ -167,7 +172,7 @@ package enum TokenlessTCP: String, CaseIterable, Sendable {
 }
 
 extension Problem {
-    fileprivate static func flood(_ wait: Duration) -> Problem {
+    static func flood(_ wait: Duration) -> Problem {
         let seconds = wait.components.seconds + 1
         return Problem(
             .tooManyRequests, "this caller asks too often; wait \(seconds) s",
@@ -176,7 +181,7 @@ extension Problem {
 }
 
 extension RateLimit.Key {
-    fileprivate init(_ request: Request) {
+    init(_ request: Request) {
         if let user = request.caller.user {
             self = .user(user)
         } else if case .tcp(let remote, _) = request.peer {

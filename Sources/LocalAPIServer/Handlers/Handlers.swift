@@ -12,6 +12,7 @@ struct Handlers: Sendable {
     let schema: EntitySchema
     let store: CacheStore
     let engine: SyncEngine
+    let callers: CallerGuard
     let about: DaemonDescription
     let now: @Sendable () -> Timestamp
     /// Measures how long callers wait.
@@ -65,9 +66,12 @@ struct Handlers: Sendable {
     }
 
     /// The page shows the first 20 changes with errors; the queue has them all.
-    func statusPage() async throws -> Response {
+    func statusPage(_ request: Request) async throws -> Response {
         let troubled = try store.pending(PendingQuery(limit: 20, onlyWithErrors: true)).changes
-        return StatusPage(status: try await statusDocument(), troubled: troubled, title: schema.title).response
+        return StatusPage(
+            status: try await statusDocument(), troubled: troubled, title: schema.title,
+            isInSession: (try? callers.hasSession(request)) ?? false
+        ).response
     }
 }
 

@@ -25,7 +25,7 @@ struct OpenAPIDocument {
             "components": .object([
                 "schemas": .object(
                     members: try FixedComponents.schemas().members + SchemaComponents.schemas().members
-                        + BatchComponents(schema: schema).all() + ActivityComponents.schemas().members
+                        + BatchComponents(schema: schema).all() + PageComponents.schemas().members
                         + schema.entities.flatMap { RecordSchemas(schema: schema, entity: $0).all }),
                 "parameters": .object(members: try ParameterComponents(schema: schema).all()),
                 "headers": HeaderComponents.all,

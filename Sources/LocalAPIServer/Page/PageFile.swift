@@ -86,5 +86,6 @@ extension PageFile {
         PageFile("views/record.js", PackageResources.record_js),
         PageFile("views/records.js", PackageResources.records_js),
         PageFile("views/search.js", PackageResources.search_js),
+        PageFile("views/session.js", PackageResources.session_js),
     ]
 }

@@ -14,53 +14,22 @@ struct StatusPage {
     /// The schema's name for people.
     let title: String
 
+    /// Whether a session let the reader in, who can end it.
+    let isInSession: Bool
+
     var response: Response {
-        Response(
-            status: 200, headers: [("Content-Type", "text/html; charset=utf-8")] + Self.protection,
-            body: Array(page.source.utf8))
+        PageFrame(
+            title: "\(title)", headline: headline, tone: text("state"),
+            attributes: isInSession ? " data-session" : "",
+            content: "\(problem)\(figures)\(entities)\(changes)",
+            footer: """
+                <p>repairminder-sync \(text("version")), schema \(text("schema")), up \(uptime)</p>
+                <noscript><nav>\(Self.links)</nav></noscript>
+                """
+        ).response()
     }
 
-    /// The page loads only our own files, sends no form, cannot be framed, and cannot turn text into markup.
-    private static let policy = [
-        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'",
-        "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-    ].joined(separator: "; ")
-
-    private static let protection = [
-        (name: "Content-Security-Policy", value: policy), ("X-Content-Type-Options", "nosniff"),
-        ("Referrer-Policy", "no-referrer"), ("Cache-Control", "no-store"),
-    ]
-
-    // MARK: The page
-
-    private var page: HTML {
-        """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="color-scheme" content="light dark">
-        <noscript><meta http-equiv="refresh" content="10"></noscript>
-        <title>\(headline) – \(title)</title>
-        \(PageFile.all.map(\.element))</head>
-        <body>
-        <a class="skip" href="#main">Skip to the content</a>
-        <header class="top"><a class="brand" href="#/">\(title)</a><p class="badge \(text("state"))">\(headline)</p></header>
-        <main id="main" tabindex="-1">
-        <h1>\(headline)</h1>
-        \(problem)\(figures)\(entities)\(changes)
-        </main>
-        <footer>
-        <p>repairminder-sync \(text("version")), schema \(text("schema")), up \(uptime)</p>
-        <noscript><nav>\(Self.links)</nav></noscript>
-        </footer>
-        </body>
-        </html>
-
-        """
-    }
+    // MARK: Parts
 
     /// The state in words.
     private var headline: HTML {

@@ -110,7 +110,7 @@ struct CallerGuardTests {
         #expect(asked.now - start == .seconds(2))
     }
 
-    @Test("only /healthz answers unknown callers")
+    @Test("/healthz answers unknown callers, /readyz does not")
     func health() async throws {
         let api = try TestAPI()
         #expect(await api.call("GET", "/healthz", headers: ["Authorization": nil]).status == 200)

@@ -15,6 +15,7 @@ import { showQueue } from "./views/queue.js";
 import { showRecord } from "./views/record.js";
 import { showRecords } from "./views/records.js";
 import { showSearch } from "./views/search.js";
+import { endSession, showSession } from "./views/session.js";
 
 /** The first segment of an address → its view. */
 const views = {
@@ -25,6 +26,7 @@ const views = {
   conflicts: showConflicts,
   drift: showDrift,
   search: showSearch,
+  session: showSession,
 };
 
 let current = new AbortController();
@@ -73,10 +75,15 @@ function showNothing(view) {
   view.content.append(el("h1", { tabindex: "-1" }, "There is nothing at this address"), el("p", {}, link("#/", "Go to the overview")));
 }
 
-await start();
-document.body.dataset.title = (await schema().catch(() => null))?.title ?? "";
-showHeader();
-listenToKeys();
+if ("signedOut" in document.body.dataset) {
+  location.hash = "#/session";
+} else {
+  await start();
+  document.body.dataset.title = (await schema().catch(() => null))?.title ?? "";
+  showHeader();
+  listenToKeys();
+  if ("session" in document.body.dataset) document.querySelector("footer").append(endSession());
+}
 addEventListener("hashchange", show);
 setInterval(refreshTimes, 5000);
 await show();

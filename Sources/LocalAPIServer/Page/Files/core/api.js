@@ -55,6 +55,8 @@ export function query(parameters) {
 async function request(method, address, { body, headers = {}, signal } = {}) {
   const isBytes = body instanceof Blob;
   const init = { method, signal, headers: { Accept: "application/json", ...headers } };
+  // Proves that a write with the cookie of a session comes from this page.
+  if (method !== "GET") init.headers["X-Repairminder-Page"] = "1";
   if (body !== undefined) {
     init.headers["Content-Type"] ??= isBytes ? body.type || "application/octet-stream" : "application/json";
     init.body = isBytes ? body : JSON.stringify(body);
@@ -69,6 +71,7 @@ async function request(method, address, { body, headers = {}, signal } = {}) {
   const text = await response.text();
   const isJSON = /json/.test(response.headers.get("Content-Type") ?? "");
   const document = isJSON && text ? parse(text) : null;
+  if (response.status === 401) location.hash = "#/session";
   if (!response.ok) throw new ApiError(response.status, document);
   return { document, tag: response.headers.get("ETag"), headers: response.headers };
 }

@@ -36,7 +36,9 @@ export async function refreshStatus() {
     // Forms and tables of another schema would be wrong.
     if (schemaName && schemaName !== status.schema) location.reload();
     tell("status", status);
-  } catch {
+  } catch (error) {
+    // Someone has to sign in first.
+    if (error.status === 401) return;
     setLinked(false);
   }
   if (!document.hidden) {
@@ -88,8 +90,8 @@ async function restart() {
     Object.assign(state, { epoch, position: next });
     follow();
     if (isNewCache) tell("changes", []);
-  } catch {
-    setTimeout(restart, 3000);
+  } catch (error) {
+    if (error.status !== 401) setTimeout(restart, 3000);
   }
 }
 

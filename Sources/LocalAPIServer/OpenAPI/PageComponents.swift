@@ -1,7 +1,7 @@
 internal import JSONText
 
-/// The component schemas of `GET /v1/_activity`, as the document has them.
-enum ActivityComponents {
+/// The component schemas of the calls that the page needs besides those for records, as the document has them.
+enum PageComponents {
     static func schemas() throws -> JSONText { try JSONText(parsing: text) }
 
     private static let text = #"""
@@ -28,7 +28,10 @@ enum ActivityComponents {
                 "additionalProperties": {"$ref": "#/components/schemas/ActivityFigures"}}}},
           "ActivityFigures": {
             "type": "array", "items": {"type": ["integer", "null"]},
-            "description": "null for a step in which the daemon did not run", "examples": [[null, 0, 2]]}
+            "description": "null for a step in which the daemon did not run", "examples": [[null, 0, 2]]},
+          "SessionRequest": {
+            "type": "object", "required": ["token"], "additionalProperties": false,
+            "properties": {"token": {"type": "string", "description": "the content of the daemon's api-token file"}}}
         }
         """#
 }

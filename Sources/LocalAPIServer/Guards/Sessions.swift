@@ -1,0 +1,81 @@
+internal import Synchronization
+
+/// The sessions of browsers whose readers gave the API's token. Kept in memory: they end with the daemon, and when it reads
+/// its configuration again.
+final class Sessions: Sendable {
+    private struct Session {
+        var id: String
+        /// Who began it. A cookie is sent to every port of a host, so the id alone must not open anything to others.
+        var owner: RateLimit.Key
+        var used: ContinuousClock.Instant
+    }
+
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let random: @Sendable () -> UInt64
+    private let open = Mutex<[Session]>([])
+
+    /// A session that is not used for so long has ended.
+    static let idleLimit = Duration.seconds(8 * 3600)
+    /// Beyond it, the one that was not used for the longest time ends.
+    static let most = 64
+
+    /// `random` must not be predictable.
+    init(now: @escaping @Sendable () -> ContinuousClock.Instant, random: @escaping @Sendable () -> UInt64) {
+        self.now = now
+        self.random = random
+    }
+
+    /// Returns the id of the new session.
+    func begin(for owner: RateLimit.Key) -> String {
+        let id = (0..<4).map { _ in
+            let digits = String(random(), radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+        let now = now()
+        open.withLock { open in
+            open.removeAll { now - $0.used >= Self.idleLimit }
+            if open.count >= Self.most, let oldest = open.indices.min(by: { open[$0].used < open[$1].used }) {
+                open.remove(at: oldest)
+            }
+            open.append(Session(id: id, owner: owner, used: now))
+        }
+        return id
+    }
+
+    /// Whether the owner has such a session; starts its idle time again.
+    func use(_ id: String, by owner: RateLimit.Key) -> Bool {
+        let now = now()
+        return open.withLock { open in
+            open.removeAll { now - $0.used >= Self.idleLimit }
+            guard let index = Self.index(of: id, owner, in: open) else { return false }
+            open[index].used = now
+            return true
+        }
+    }
+
+    func end(_ id: String, by owner: RateLimit.Key) {
+        open.withLock { open in
+            if let index = Self.index(of: id, owner, in: open) { open.remove(at: index) }
+        }
+    }
+
+    /// Takes as long for every id of this length.
+    private static func index(of id: String, _ owner: RateLimit.Key, in open: [Session]) -> Int? {
+        var found: Int?
+        for (index, session) in open.enumerated() where SecretText.isEqual(session.id.utf8, id.utf8) {
+            if session.owner == owner { found = index }
+        }
+        return found
+    }
+}
+
+/// Compares secrets.
+enum SecretText {
+    /// In a time that depends only on the lengths.
+    static func isEqual(
+        _ one: some Collection<UInt8>, _ other: some Collection<UInt8>
+    ) -> Bool {
+        guard one.count == other.count else { return false }
+        return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
