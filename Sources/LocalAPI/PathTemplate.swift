@@ -28,6 +28,7 @@ extension PathTemplate {
     package static let ready = PathTemplate("/readyz")
     package static let metrics = PathTemplate("/metrics")
     package static let openAPI = PathTemplate("/openapi.json")
+    package static let signIn = PathTemplate("/v1/_sign-in")
     package static let session = PathTemplate("/v1/_session")
     package static let index = PathTemplate("/v1")
     package static let status = PathTemplate("/v1/status")

@@ -28,6 +28,7 @@ struct OperationNames {
         "GET /v1/schema/{entity}": "getEntitySchema", "GET /v1/status": "getStatus", "GET /v1/drift": "getDrift",
         "GET /v1/_activity": "getActivity",
         "GET /v1/dashboard": "getDashboard", "POST /v1/_batch": "writeBatch",
+        "GET /v1/_sign-in": "getSignInWays", "POST /v1/_sign-in": "signIn",
         "POST /v1/_session": "beginSession", "DELETE /v1/_session": "endSession",
         "POST /v1/sync": "startSync", "POST /v1/sync/pause": "pauseSync",
         "POST /v1/sync/resume": "resumeSync", "GET /v1/changes": "listChanges", "GET /v1/events": "streamEvents",

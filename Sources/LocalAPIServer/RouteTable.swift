@@ -123,6 +123,17 @@ struct RouteTable: Sendable {
             OpenAPIOperation(
                 "What the daemon has done in the last hours and days", answers: [(200, .json("Activity"))])
         ) { handlers, _, _ in try handlers.activity() },
+        .fixed(
+            "GET", .signIn,
+            OpenAPIOperation(
+                "The ways to sign in to the upstream, and whether someone has to", answers: [(200, .json("SignInWays"))])
+        ) { handlers, _, _ in try await handlers.signInWays() },
+        .fixed(
+            "POST", .signIn,
+            OpenAPIOperation(
+                "Begins a sign-in to the upstream, or sends the answers to its questions", body: "SignInRequest",
+                answers: [(200, .json("SignIn"))], problems: [404, 409, 422, 502])
+        ) { handlers, request, _ in try await handlers.signIn(request) },
     ]
 
     // MARK: Changes and search

@@ -213,7 +213,7 @@ package actor SyncEngine: RunSteps {
             state: state, progress: run.progress, phase: run.phase ?? (isPushing ? "pushing" : nil),
             lastSyncAt: run.lastSucceededAt, nextSyncAt: await pull.nextSyncAt.map { $0 + set },
             error: breaker.unauthorized ?? breaker.offline ?? breaker.outage ?? bar ?? run.error,
-            isReachable: breaker.offline == nil, clockOffset: environment.clockOffset(),
+            isReachable: breaker.offline == nil, needsSignIn: breaker.unauthorized != nil, clockOffset: environment.clockOffset(),
             retryAfter: breaker.hold(at: monotonicNow).map { $0 + set },
             budget: environment.upstream.budget.map(SyncStatus.Budget.init),
             batches: environment.batches.restriction(at: monotonicNow),

@@ -1,7 +1,10 @@
 """The shop of the story: the demo's schema and records, an upstream that can go away, and the daemon with its page."""
+import random
 import socket
+import sqlite3
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -12,6 +15,9 @@ from lib.programs import Daemon, Failed, Upstream, await_true  # noqa: E402, F40
 # Conflicts of orders wait for a person, and devices have a photograph.
 PHOTO = '    content: { upload: { call: "PUT /api/devices/{id}/photo" }, types: [image/png] }\n'
 CHANGES = [("  orders:\n", "  orders:\n    conflict: manual\n"), ("  devices:\n", "  devices:\n" + PHOTO)]
+
+
+EMAIL, PASSWORD = "ada@example.org", "right"
 
 
 def free_port():
@@ -30,12 +36,18 @@ class Shop:
                 raise Failed(f"the demo's schema has no {old.strip()}")
             text = text.replace(old, new, 1)
         schema.write_text(text)
-        self.upstream = Upstream(schema, rows=rows, more=["--check-references"])
+        self.upstream = Upstream(schema, rows=rows, more=["--check-references", "--user", f"{EMAIL}:{PASSWORD}"])
         # One port for all its lives: the page stays open while the daemon restarts.
-        settings = {"listen": {"tcp": f"127.0.0.1:{free_port()}"}, "sync": {"interval": "5s", "write_delay": "0ms"}}
-        self.daemon = Daemon(self.folder.name, self.upstream, settings, schema=schema)
+        self.schema = schema
+        self.settings = {"listen": {"tcp": f"127.0.0.1:{free_port()}"},
+                         "sync": {"interval": "5s", "write_delay": "0ms"}}
+        self.daemon = Daemon(self.folder.name, self.upstream, self.settings, schema=schema)
         self.daemon.start(within=30)
+        self.sign_in()
         self.sync()
+        self.daemon.stop()
+        self.remember_a_week()
+        self.daemon.start(within=30)
 
     @property
     def address(self):
@@ -58,6 +70,23 @@ class Shop:
     def sync(self):
         self.call("POST", "/v1/sync?wait=true")
 
+    def sign_in(self):
+        """Signs the daemon in to the upstream, as a script does."""
+        step = self.call("POST", "/v1/_sign-in", {"way": "password"}).json
+        for answers in ({"email": EMAIL, "password": PASSWORD}, None):
+            answers = answers or {"code": self.mailed_code}
+            step = self.call("POST", "/v1/_sign-in", {"id": step["id"], "answers": answers}).json
+        if not step["signed_in"]:
+            raise Failed(f"the sign-in did not end: {step}")
+
+    @property
+    def mailed_code(self):
+        return self.upstream._admin("GET", "mail").lines[-1]["code"]
+
+    def forget_sign_in(self):
+        (self.daemon.state / "tokens.json").unlink()
+        self.call("POST", "/v1/sync")
+
     def order(self, number=1486):
         return self.get(f"/v1/orders?order_number={number}")["data"][0]
 
@@ -72,6 +101,35 @@ class Shop:
 
     def restart_daemon(self):
         self.daemon.start(within=30)
+
+    def ask_for_token(self, asks):
+        """Restarts the daemon, which then asks callers over TCP for the token."""
+        self.daemon.stop()
+        listen = {**self.settings["listen"], "tcp_without_token": "never" if asks else "all"}
+        self.daemon.configure(self.upstream, {**self.settings, "listen": listen}, self.schema)
+        self.daemon.start(within=30)
+
+    @property
+    def token(self):
+        return (self.daemon.state / "api-token").read_text().strip()
+
+    def remember_a_week(self):
+        """Gives the daemon a history, as if it had run for a week: with an outage each day, and a night without it."""
+        chance = random.Random(7)
+        now = int(time.time()) // 60
+        rows = []
+        for minute in range(now - 7 * 1440, now):
+            if now - 3 * 1440 < minute < now - 3 * 1440 + 540:
+                continue
+            is_lost = minute % 1440 > 1400 or now - 75 < minute < now - 50
+            pending = (minute * 7 % 11 + chance.randrange(4)) if is_lost else max(0, chance.randrange(9) - 6)
+            syncs = 0 if is_lost else 1
+            rows.append((minute, pending, 1 if now - 200 < minute < now - 150 else 0, int(minute == now - 3 * 1440 + 540),
+                         syncs, syncs * chance.randrange(180, 900), 60000 if is_lost else 0, 0 if is_lost else 9, 0,
+                         int(chance.random() < 0.05), int(chance.random() < 0.02), 2 if is_lost else 0))
+        with sqlite3.connect(self.daemon.database) as database:
+            database.executemany(f"REPLACE INTO sync_activity VALUES ({', '.join('?' * 12)})", rows)
+        database.close()
 
     def close(self):
         self.daemon.kill()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from selenium.webdriver.common.keys import Keys
 
-from shop import Failed, Shop, await_true
+from shop import EMAIL, PASSWORD, Failed, Shop, await_true
 from window import Window
 
 HOSTILE = "<img src=x onerror=alert(1)> <script>alert(2)</script> \u202eevil \u05e9\u05dc\u05d5\u05dd {{7*7}} " + "long" * 40
@@ -34,6 +34,68 @@ def overview(shop, page):
     page.see("dialog", "search all records")
     page.look("keys")
     page.go(Keys.ESCAPE)
+
+
+def history(shop, page):
+    """The charts show the last hours and days, in words too."""
+    page.open()
+    page.see(".chart h3", "Queue")
+    page.see(".chart .reading", "unreachable for 24 minutes")
+    page.see(".legend", "waiting")
+    drawn = page.run("return [...document.querySelectorAll('.chart')].map((one) => one.querySelectorAll('path[d^=M]').length)")
+    if min(drawn) < 1:
+        raise Failed(f"a chart has no bars: {drawn}")
+    page.run("document.querySelector('.chart svg').focus()")
+    page.go(Keys.HOME)
+    page.see(".chart .reading", ":")
+    page.run("document.activeElement.blur()")
+    page.press("button", "7 days")
+    page.see(".chart .reading", "nothing is known of 9 hours")
+    page.run("document.querySelector('.charts').scrollIntoView()")
+    page.look("history")
+
+
+def upstream(shop, page):
+    """The daemon's sign-in to the upstream is gone, and made again from the page."""
+    page.open()
+    shop.forget_sign_in()
+    page.see(".headline h1", "Needs attention")
+    page.press(".actions a", "Sign in to the upstream")
+    page.type("#answer-email", EMAIL)
+    page.type("#answer-password", "mistaken")
+    page.look("upstream sign in")
+    page.press("form button.primary", "Go on")
+    page.see(".notice", "the name or the password is wrong")
+    if "mistaken" in page.see("main").text:
+        raise Failed("the page repeats the password")
+    page.type("#answer-password", PASSWORD + Keys.ENTER)
+    page.see("label", "The code that was mailed to you")
+    page.type("#answer-code", shop.mailed_code + Keys.ENTER)
+    page.see(".headline h1", "In sync", within=20)
+
+
+def signing_in(shop, page):
+    """Where the daemon does not know its reader, it asks for the token once."""
+    shop.ask_for_token(True)
+    page.open()
+    page.see("h1", "Sign in")
+    page.look("sign in")
+    page.type("#token", "guessed" + Keys.ENTER)
+    page.see(".notice", "not the daemon's token")
+    page.type("#token", shop.token + Keys.ENTER)
+    page.see(".headline h1", "In sync", within=20)
+    page.press(".actions button", "Pause")
+    page.see(".headline h1", "Paused")
+    page.press(".actions button", "Resume")
+    page.open("#/records/orders")
+    page.see(".records td", "Ready")
+    page.press("footer button", "Sign out")
+    page.see("h1", "Sign in")
+    page.open("#/queue")
+    page.see("h1", "Sign in")
+    shop.ask_for_token(False)
+    page.open()
+    page.see(".headline h1", "In sync", within=20)
 
 
 def finding(shop, page):
@@ -235,10 +297,13 @@ def png(width, height):
 
 
 # Each is told in a window of its size. Answers that a chapter expects are no error of the console.
-CHAPTERS = [(overview, "laptop", []), (finding, "phone", []), (offline, "laptop", []), (refused, "tablet", []),
+CHAPTERS = [(overview, "laptop", []), (history, "laptop", []), (finding, "phone", []), (offline, "laptop", []), (refused, "tablet", []),
             (conflict, "phone", []), (table, "wide", []), (hostile, "laptop", []), (picture, "tablet", []),
             (restart, "laptop", ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE",
-                                 "ERR_CONNECTION_RESET"])]
+                                 "ERR_CONNECTION_RESET"]),
+            (upstream, "laptop", ["422"]),
+            (signing_in, "tablet", ["401", "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE",
+                                    "ERR_CONNECTION_RESET"])]
 
 
 def tell(names, axe, pictures):

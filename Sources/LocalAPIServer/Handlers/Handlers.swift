@@ -13,6 +13,8 @@ struct Handlers: Sendable {
     let store: CacheStore
     let engine: SyncEngine
     let callers: CallerGuard
+    /// Nil if no person can sign in to the upstream: the daemon does it, or has a fixed token.
+    let signIns: SignInDesk?
     let about: DaemonDescription
     let now: @Sendable () -> Timestamp
     /// Measures how long callers wait.

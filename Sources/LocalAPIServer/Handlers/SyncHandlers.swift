@@ -93,6 +93,7 @@ extension Handlers {
             "entities": entities(status, summary),
             "upstream": .object([
                 "reachable": .boolean(status.isReachable),
+                "needs_sign_in": .boolean(status.needsSignIn && signIns != nil),
                 "clock_offset_ms": .integer(status.clockOffset.map { Int($0.milliseconds) }),
                 "retry_after": time(status.retryAfter),
                 "budget": budget(status.budget),

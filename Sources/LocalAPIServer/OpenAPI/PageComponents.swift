@@ -31,7 +31,30 @@ enum PageComponents {
             "description": "null for a step in which the daemon did not run", "examples": [[null, 0, 2]]},
           "SessionRequest": {
             "type": "object", "required": ["token"], "additionalProperties": false,
-            "properties": {"token": {"type": "string", "description": "the content of the daemon's api-token file"}}}
+            "properties": {"token": {"type": "string", "description": "the content of the daemon's api-token file"}}},
+          "SignInWays": {
+            "type": "object", "required": ["needed", "ways"],
+            "properties": {
+              "needed": {"type": "boolean", "description": "whether the upstream refuses the daemon's token, or it has none"},
+              "ways": {"type": "array", "items": {"type": "string"}, "description": "none if the daemon needs no person"}}},
+          "SignInRequest": {
+            "oneOf": [
+              {"type": "object", "required": ["way"], "additionalProperties": false,
+                "properties": {"way": {"type": "string", "description": "begins a sign-in"}}},
+              {"type": "object", "required": ["id", "answers"], "additionalProperties": false,
+                "properties": {
+                  "id": {"type": "string"},
+                  "answers": {"type": "object", "additionalProperties": {"type": "string"},
+                    "description": "by the names of the questions"}}}],
+            "examples": [{"way": "password"}]},
+          "SignIn": {
+            "type": "object", "required": ["signed_in", "id", "questions"],
+            "properties": {
+              "signed_in": {"type": "boolean"}, "id": {"type": ["string", "null"]},
+              "questions": {"type": "array", "description": "those to answer next", "items": {
+                "type": "object", "required": ["name", "text", "secret"],
+                "properties": {
+                  "name": {"type": "string"}, "text": {"type": "string"}, "secret": {"type": "boolean"}}}}}}
         }
         """#
 }

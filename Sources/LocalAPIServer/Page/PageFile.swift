@@ -87,5 +87,6 @@ extension PageFile {
         PageFile("views/records.js", PackageResources.records_js),
         PageFile("views/search.js", PackageResources.search_js),
         PageFile("views/session.js", PackageResources.session_js),
+        PageFile("views/sign-in.js", PackageResources.sign_in_js),
     ]
 }

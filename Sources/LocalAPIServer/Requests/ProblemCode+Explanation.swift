@@ -56,6 +56,7 @@ extension ProblemCode {
         case .idempotencyKeyReused: ("another request had this Idempotency-Key", "use a key of its own")
         case .noThumbnail: ("the picture can have no thumbnail", "see detail")
         case .unanswerable: ("the cache does not have what the figures need", "see detail")
+        case .signInRefused: ("the upstream did not accept the answers to its sign-in", "correct them; detail says why")
         case .failedDependency:
             ("the operation refers to a record whose creation in the same batch was refused", "correct that one first")
         case .tooManyRequests: ("the caller asks too often", "wait as Retry-After says")

@@ -39,6 +39,7 @@ enum ProblemCode: String, CaseIterable, Sendable {
     case idempotencyKeyReused = "idempotency_key_reused"
     case noThumbnail = "no_thumbnail"
     case unanswerable
+    case signInRefused = "sign_in_refused"
     case failedDependency = "failed_dependency"
     case tooManyRequests = "too_many_requests"
     case headTooLarge = "head_too_large"
@@ -85,7 +86,9 @@ enum ProblemCode: String, CaseIterable, Sendable {
         case .unsupportedMediaType: 415
         case .rangeNotSatisfiable: 416
         case .unknownExpectation: 417
-        case .invalidFields, .batchRefused, .idempotencyKeyReused, .noThumbnail, .unanswerable: 422
+        case .invalidFields, .batchRefused, .idempotencyKeyReused, .noThumbnail, .unanswerable,
+            .signInRefused:
+            422
         case .failedDependency: 424
         case .tooManyRequests: 429
         case .headTooLarge: 431

@@ -19,6 +19,18 @@ package struct SignInSession: Sendable {
             answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: nil, now: now)
     }
 
+    /// How far a sign-in has come.
+    package struct Progress: Sendable {
+        fileprivate var steps: ArraySlice<LoginStep>
+        /// All answers so far, and the values kept from responses.
+        fileprivate var known: [String: JSONText] = [:]
+
+        package init(_ way: LoginWay) { steps = way.steps[...] }
+
+        /// The questions that the next request answers.
+        package var questions: [LoginStep.Question] { steps.first?.questions ?? [] }
+    }
+
     /// Runs the steps until a response contains a token.
     ///
     /// `ask` is called for each question right before the request that sends its answer. Throws `UpstreamError` for a
@@ -26,20 +38,34 @@ package struct SignInSession: Sendable {
     package func run(
         _ way: LoginWay, ask: (LoginStep.Question) async throws -> String
     ) async throws -> Tokens {
-        var known: [String: JSONText] = [:]
-        for step in way.steps {
-            for question in step.questions { known[question.name] = .string(try await ask(question)) }
-            let answer = try await call(step, known)
+        var progress = Progress(way)
+        while true {
+            var answers: [String: String] = [:]
+            for question in progress.questions { answers[question.name] = try await ask(question) }
+            if let tokens = try await next(&progress, answers) { return tokens }
+        }
+    }
+
+    /// Sends the answers to the questions of `progress`, and the steps after it that ask nothing. Nil if there are more
+    /// questions. After an error, `progress` is where it can go on.
+    package func next(
+        _ progress: inout Progress, _ answers: [String: String]
+    ) async throws(UpstreamError) -> Tokens? {
+        for question in progress.questions { progress.known[question.name] = answers[question.name].map { .string($0) } }
+        while let step = progress.steps.first {
+            let answer = try await call(step, progress.known)
             if let tokens = TokenAnswer(refresh).tokens(in: answer, at: now()) { return tokens }
             for keepsake in step.keep {
                 guard let value = keepsake.place.value(in: answer) else {
-                    throw UpstreamError.malformed(
+                    throw .malformed(
                         "POST \(step.path) answered no \(keepsake.place.description); correct upstream.auth.login")
                 }
-                known[keepsake.name] = value
+                progress.known[keepsake.name] = value
             }
+            progress.steps.removeFirst()
+            if !progress.questions.isEmpty { return nil }
         }
-        throw UpstreamError.malformed(
+        throw .malformed(
             "the sign-in succeeded but returned no token at \(refresh.token.description); correct "
                 + "upstream.auth.refresh in the schema")
     }

@@ -149,6 +149,18 @@ extension Service {
             clock: clock, budget: budget, now: host.now)
     }
 
+    /// Nil when the schema has no sign-in for people, or a token file takes its place.
+    private func signInDesk() throws -> SignInDesk? {
+        let plan = setup.schema.upstream
+        guard configuration.upstream.tokenFile == nil, let refresh = plan.refresh, !plan.login.isEmpty else { return nil }
+        let session = SignInSession(
+            plan: plan, refresh: refresh, baseURL: configuration.upstream.baseURL, transport: try transport(),
+            deadline: configuration.upstream.deadline, now: host.now)
+        return SignInDesk(
+            ways: plan.login, session: session, store: TokenStore(path: configuration.signInFile), now: host.now,
+            makeID: { UUID().uuidString })
+    }
+
     /// Nil when the upstream makes no calls to this machine.
     func webhookServer(_ engine: SyncEngine) throws -> SocketServer? {
         let sources = setup.schema.upstream.signals.filter { $0.word == "webhook" }
@@ -197,7 +209,7 @@ extension Service {
                 warnings: configuration.plainHTTP(with: setup.schema)),
             calendar: configuration.calendar,
             metrics: host.metrics, now: host.now, clock: TimerClock(),
-            thumbnailer: Thumbnailer(executable: "/proc/self/exe"), log: logger("api"))
+            thumbnailer: Thumbnailer(executable: "/proc/self/exe"), signIns: try signInDesk(), log: logger("api"))
         return SocketServer(
             listeners: listeners, threads: configuration.listen.threads,
             handler: { await api.respond(to: $0) },

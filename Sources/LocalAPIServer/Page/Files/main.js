@@ -16,6 +16,7 @@ import { showRecord } from "./views/record.js";
 import { showRecords } from "./views/records.js";
 import { showSearch } from "./views/search.js";
 import { endSession, showSession } from "./views/session.js";
+import { showSignIn } from "./views/sign-in.js";
 
 /** The first segment of an address → its view. */
 const views = {
@@ -27,6 +28,7 @@ const views = {
   drift: showDrift,
   search: showSearch,
   session: showSession,
+  "sign-in": showSignIn,
 };
 
 let current = new AbortController();

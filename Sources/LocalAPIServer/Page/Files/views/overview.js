@@ -63,10 +63,11 @@ function stateParts(now, speed) {
     el(
       "div",
       { class: "actions" },
-      button("Sync now", act(path("sync"), "Syncing"), { class: "primary", disabled: isPaused || now.state === "syncing" }),
+      button("Sync now", act(path("sync"), "Syncing"), { class: now.upstream.needs_sign_in ? "" : "primary", disabled: isPaused || now.state === "syncing" }),
       isPaused
         ? button("Resume", act(path("sync", "resume"), "Syncing goes on"))
         : button("Pause", act(path("sync", "pause"), "Paused: nothing is sent or read until you resume")),
+      now.upstream.needs_sign_in && el("a", { class: "button primary", href: "#/sign-in" }, "Sign in to the upstream"),
       now.failed > 0 && button(`Retry all ${count(now.failed)} failed`, retryAll),
     ),
   ];

@@ -1,0 +1,88 @@
+internal import EntitySchema
+internal import JSONText
+internal import SocketServer
+internal import SyncEngine
+
+/// `/v1/_sign-in`: signs in to the upstream as `repairminder-sync login` does, one question after another.
+extension Handlers {
+    func signInWays() async throws -> Response {
+        let isNeeded = await engine.status().needsSignIn
+        let document = JSONText.object([
+            "needed": .boolean(isNeeded && signIns != nil),
+            "ways": .array((signIns?.names ?? []).map { .string($0) }),
+        ])
+        return .json(200, Array(document.bytes))
+    }
+
+    /// Body: `{"way": "password"}` begins, `{"id": "…", "answers": {"email": "…"}}` goes on.
+    func signIn(_ request: Request) async throws -> Response {
+        guard let signIns else {
+            throw Problem(
+                .notFound, "the daemon signs in by itself or has a fixed token; see upstream.auth in the schema")
+        }
+        let body = try object(request)
+        do {
+            let outcome: SignInDesk.Outcome
+            if let way = body["way"]?.string, body.members.count == 1 {
+                outcome = try await signIns.begin(way)
+            } else {
+                let (id, answers) = try Self.answers(in: body)
+                outcome = try await signIns.answer(answers, id: id)
+            }
+            if outcome == .signedIn {
+                log.notice("signed in to the upstream", metadata: ["request_id": "\(request.id)"])
+                await engine.requestSync(SyncRequest())
+            }
+            return .json(200, Array(Self.document(outcome).bytes))
+        } catch let error as SignInError {
+            throw Problem(error)
+        }
+    }
+
+    private static func answers(in body: JSONText) throws(Problem) -> (id: String, answers: [String: String]) {
+        let given = body["answers"]?.members ?? []
+        let answers = given.compactMap { name, value in value.string.map { (name, $0) } }
+        guard let id = body["id"]?.string, body["answers"]?.kind == .object, body.members.count == 2,
+            answers.count == given.count
+        else {
+            throw Problem.body("", "expected {\"way\": \"…\"}, or {\"id\": \"…\", \"answers\": {…}} with texts")
+        }
+        return (id, Dictionary(answers) { $1 })
+    }
+
+    private static func document(_ outcome: SignInDesk.Outcome) -> JSONText {
+        switch outcome {
+        case .signedIn: .object(["signed_in": true, "id": .null, "questions": .array([])])
+        case .questions(let questions, let id):
+            .object([
+                "signed_in": false, "id": .string(id),
+                "questions": .array(
+                    questions.map { question in
+                        .object([
+                            "name": .string(question.name), "text": .string(question.text),
+                            "secret": .boolean(question.secret),
+                        ])
+                    }),
+            ])
+        }
+    }
+}
+
+extension Problem {
+    fileprivate init(_ error: SignInError) {
+        switch error {
+        case .unknown(let detail): self.init(.notFound, detail)
+        case .unanswered(let names):
+            self = .body("answers", "expected an answer to \(names.joined(separator: ", "))")
+        case .busy: self.init(.conflict, "an answer of this sign-in is being sent; wait for it")
+        case .tooMany(let wait):
+            let seconds = wait.components.seconds + 1
+            self.init(
+                .tooManyRequests, "the upstream has refused too many sign-ins; wait \(seconds) s",
+                headers: [("Retry-After", String(seconds))])
+        case .refused(let detail): self.init(.signInRefused, detail)
+        case .unavailable(let detail): self = .unavailable(detail, .upstreamUnreachable)
+        case .misconfigured(let detail): self.init(.upstreamFailed, detail)
+        }
+    }
+}
