@@ -40,6 +40,10 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
+        .target(
+            name: "SchemaDraft",
+            dependencies: ["EntitySchema", "JSONText", .product(name: "Yams", package: "Yams")],
+            swiftSettings: strict),
         .target(name: "SchemaDrift", dependencies: ["EntitySchema", "JSONText"], swiftSettings: strict),
         .target(
             name: "CacheStore",
@@ -86,7 +90,7 @@ let package = Package(
             dependencies: [
                 "CLinux", "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPI",
                 "LocalAPIServer", "NetworkMonitor", "Pictures", "ResidentMemory", "SQLiteStore",
-                "SchemaDrift", "Secrets", "ServiceManager",
+                "SchemaDraft", "SchemaDrift", "Secrets", "ServiceManager",
                 "SocketServer", "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),

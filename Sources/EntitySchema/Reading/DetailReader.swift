@@ -9,7 +9,31 @@ struct DetailReader {
         var fetch: PullPlan.Fetch?
     }
 
+    /// One detail, or a list of them with paths of their own.
     func read() throws(SchemaError) -> Result {
+        guard node.isSequence else { return try one() }
+        var result = Result(details: [], fetch: nil)
+        for element in try node.elements() {
+            guard element.child("path") != nil else {
+                throw element.error("expected path: each detail in a list is a list of its own, below the record")
+            }
+            let read = try DetailReader(node: element, base: base).one()
+            if let fetch = result.fetch, let trigger = element.child("when_changed"), read.fetch != fetch {
+                throw trigger.error("all details of an entity are requested together; expected the same when_changed")
+            }
+            result.fetch = read.fetch
+            for detail in read.details {
+                if result.details.contains(where: { $0.entity == detail.entity }) {
+                    throw element.error("\(detail.entity) comes with another detail already; remove one of them")
+                }
+                result.details.append(detail)
+            }
+        }
+        guard !result.details.isEmpty else { throw node.error("expected at least one detail") }
+        return result
+    }
+
+    private func one() throws(SchemaError) -> Result {
         try node.requireKeys(["read", "path", "into", "when_changed", "embedded", "records", "pagination"])
         let isSingle = try readsSingle()
         let fetch = try fetch(isSingle: isSingle)

@@ -71,10 +71,14 @@ struct PlanReader {
     }
 
     /// Without a path of its own, the single record is at its key below the list's path. Below a list that is asked for
-    /// by POST, or at a path with values, is none.
+    /// by POST, or at a path with values, is none; nor with `record: none`.
     private func single(
         _ node: SchemaNode?, _ list: ListCallReader.Result, _ place: SchemaNode
     ) throws(SchemaError) -> PullPlan.Single {
+        if let node, !node.isMapping {
+            guard try node.string() == "none" else { throw node.error("expected { path, at }, or none") }
+            return PullPlan.Single(isServed: false, path: Template(parts: [.text(list.path)]), place: record)
+        }
         try node?.requireKeys(["path", "call", "body", "at"])
         guard let template = Template("\(list.path)/{\(key)}") else {
             throw place.error("expected a path without braces")

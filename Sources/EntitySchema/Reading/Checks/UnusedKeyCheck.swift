@@ -59,7 +59,9 @@ struct UnusedKeyCheck {
                 try refuse("read", in: detail, "this list has no single records: add pull.record")
             }
         }
-        if let detail = pull.child("detail") { try checkEmbedded(detail) }
+        if let detail = pull.child("detail") {
+            for one in detail.isSequence ? try detail.elements() : [detail] { try checkEmbedded(one) }
+        }
     }
 
     /// What is embedded comes in one answer, at that place.

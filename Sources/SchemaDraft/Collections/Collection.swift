@@ -1,0 +1,31 @@
+/// A list of records that the document describes, with the other calls for its records.
+struct Collection: Sendable {
+    var list: APIOperation
+    var answer: ListAnswer
+    /// The path of one record; nil if there is none.
+    var recordPath: PathPattern?
+    /// The calls at that path, by method.
+    var recordCalls: [String: APIOperation] = [:]
+    /// The POST that creates one.
+    var creation: APIOperation?
+    /// The member that identifies a record.
+    var key: Guess<String>
+    var name = ""
+
+    var path: PathPattern { list.path }
+    var single: APIOperation? { recordCalls["GET"] }
+
+    /// The path without what only says that it is a list.
+    var base: [String] { Self.base(of: path) }
+
+    static func base(of path: PathPattern) -> [String] {
+        let isWord = ["all", "list"].contains(path.lastSegment.lowercased()) && path.segments.count > 1
+        return isWord ? Array(path.segments.dropLast()) : path.segments
+    }
+
+    /// The path of the list whose records the last parameter of this one's path names.
+    var parentForm: String? {
+        guard let place = path.segments.lastIndex(where: { $0.contains("{") }), place > 0 else { return nil }
+        return PathPattern.form(path.segments[..<place])
+    }
+}

@@ -1,0 +1,58 @@
+internal import EntitySchema
+
+/// Names collections after their paths, each differently and as a schema allows.
+struct EntityNames {
+    /// Words at the end of a path that say too little alone.
+    private static let vague: Set = [
+        "all", "list", "mine", "search", "index", "current", "me", "find", "query", "items", "objects", "values",
+    ]
+
+    func name(_ collections: inout [Collection]) {
+        var taken: Set<String> = []
+        for index in collections.indices {
+            let candidates = Self.candidates(collections[index].path)
+            let name = candidates.first { !taken.contains($0) } ?? Self.numbered(candidates.last ?? "records", taken)
+            taken.insert(name)
+            collections[index].name = name
+        }
+    }
+
+    /// From the shortest to the longest.
+    static func candidates(_ path: PathPattern) -> [String] {
+        let words = path.segments.filter { PathPattern.parameters($0).isEmpty }.map(Words.snake)
+            .filter { !$0.isEmpty && !["api", "rest"].contains($0) && !isVersion($0) }
+        guard let last = words.last else { return ["records"] }
+        var names: [String] = []
+        for count in 1...words.count {
+            let tail = words.suffix(count)
+            if count == 1, vague.contains(last), words.count > 1 { continue }
+            var name = tail.joined(separator: "_")
+            if vague.contains(last), ["all", "list"].contains(last), count > 1 {
+                name = tail.dropLast().joined(separator: "_")
+            }
+            names.append(valid(name))
+        }
+        return names.filter { !isReserved($0) } + [valid("\(last)_list")]
+    }
+
+    private static func isVersion(_ word: String) -> Bool {
+        word.first == "v" && word.dropFirst().first?.isNumber == true && word.count < 8
+    }
+
+    static func isReserved(_ name: String) -> Bool {
+        EntitySchema.reservedEntityNames.contains(name)
+            || EntitySchema.reservedEntityPrefixes.contains { name.hasPrefix($0) }
+    }
+
+    /// A letter, then letters, digits and `_`, at most 55 characters.
+    static func valid(_ name: String) -> String {
+        let text = name.first?.isLetter == true ? name : "list_\(name)"
+        return String(text.prefix(55))
+    }
+
+    private static func numbered(_ name: String, _ taken: Set<String>) -> String {
+        var number = 2
+        while taken.contains("\(name)_\(number)") { number += 1 }
+        return "\(name)_\(number)"
+    }
+}

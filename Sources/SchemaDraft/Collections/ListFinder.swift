@@ -1,0 +1,93 @@
+/// Finds the list of records in the shape of an answer.
+struct ListFinder {
+    let shapes: ShapeReader
+
+    enum Finding: Sendable {
+        case list(ListAnswer)
+        /// It has lists of objects and is none: the reason.
+        case other(String)
+        /// There are no objects in lists.
+        case nothing
+    }
+
+    /// Envelopes are no deeper.
+    private static let deepest = 3
+
+    /// Members that hold the records in many APIs.
+    private static let usual: Set = [
+        "data", "items", "results", "result", "records", "entries", "value", "values", "list", "content", "elements",
+        "rows", "objects", "resources", "hits", "docs", "nodes", "collection", "members", "entities",
+    ]
+    /// Members that hold something about the answer.
+    private static let beside: Set = [
+        "links", "errors", "error", "warnings", "meta", "included", "aggregations", "facets", "messages", "filters",
+        "sort", "sorting", "pagination", "paging", "pageinfo",
+    ]
+
+    private struct Candidate {
+        var names: [String]
+        var item: DataShape
+        var rank: Int
+    }
+
+    /// `path`: that of the call, whose last name is often the list's.
+    func find(in answer: DataShape, of path: PathPattern) -> Finding {
+        if answer.isList {
+            let item = shapes.elements(of: answer)
+            return isObject(item) ? .list(list([], item, answer)) : .nothing
+        }
+        var candidates: [Candidate] = []
+        collect(answer, [], Words.folded(path.lastSegment), &candidates, depth: 0)
+        guard let best = candidates.min(by: { ($0.rank, $0.names.count) < ($1.rank, $1.names.count) }) else {
+            return .nothing
+        }
+        if best.rank > 0, KeyGuess.hasOwnKey(answer, of: path, shapes) {
+            return .other("it answers one record, which contains \(best.names.joined(separator: "."))")
+        }
+        let rivals = candidates.filter { $0.rank == best.rank && $0.names.count == best.names.count }
+        if rivals.count > 1 {
+            let names = rivals.map { $0.names.joined(separator: ".") }.prefix(4).joined(separator: ", ")
+            return .other("it answers several lists (\(names)), of which none is the list of the path")
+        }
+        return .list(list(best.names, best.item, answer))
+    }
+
+    private func isObject(_ item: DataShape) -> Bool { item.kind == .object }
+
+    private func list(_ names: [String], _ item: DataShape, _ answer: DataShape) -> ListAnswer {
+        if item.properties.count == 1, let only = item.properties.first, !KeyGuess.isKeyName(only.name) {
+            let inner = shapes.shape(of: only)
+            if inner.kind == .object, !inner.properties.isEmpty {
+                return ListAnswer(names: names, wrapper: only.name, item: inner, answer: answer)
+            }
+        }
+        return ListAnswer(names: names, wrapper: nil, item: item, answer: answer)
+    }
+
+    private func collect(
+        _ shape: DataShape, _ names: [String], _ path: String, _ found: inout [Candidate], depth: Int
+    ) {
+        guard shape.kind == .object, depth < Self.deepest, found.count < 50 else { return }
+        for property in shape.properties.prefix(60) {
+            let inner = shapes.shape(of: property)
+            let name = Words.folded(property.name)
+            if inner.isList {
+                let item = shapes.elements(of: inner)
+                guard isObject(item) else { continue }
+                found.append(Candidate(names: names + [property.name], item: item, rank: rank(name, path)))
+            } else if inner.kind == .object, !Self.beside.contains(name) {
+                collect(inner, names + [property.name], path, &found, depth: depth + 1)
+            }
+        }
+    }
+
+    /// The less, the likelier.
+    private func rank(_ name: String, _ path: String) -> Int {
+        if Self.beside.contains(name) { return name == path ? 0 : 4 }
+        if Self.usual.contains(name) { return 0 }
+        if name == path || Words.singular(name) == Words.singular(path) { return 0 }
+        let stem = Words.singular(name)
+        if path.hasSuffix(stem) || path.hasSuffix(name) || name.hasSuffix(Words.singular(path)) { return 1 }
+        return 2
+    }
+}

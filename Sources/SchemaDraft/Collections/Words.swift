@@ -1,0 +1,65 @@
+/// Compares and forms names: `customerID`, `customer_id` and `CustomerId` are one.
+enum Words {
+    /// Without what differs between spellings.
+    static func folded(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
+
+    /// `purchaseOrders`, `Purchase-Orders` → `purchase_orders`. Only ASCII letters, digits and `_`.
+    static func snake(_ name: String) -> String {
+        var result = ""
+        var previous: Character = "_"
+        let letters = Array(name.filter(\.isASCII))
+        for (index, letter) in letters.enumerated() {
+            guard letter.isLetter || letter.isNumber else {
+                if previous != "_" { result.append("_") }
+                previous = "_"
+                continue
+            }
+            let next = letters.indices.contains(index + 1) ? letters[index + 1] : "_"
+            let begins = letter.isUppercase && (previous.isLowercase || previous.isNumber || next.isLowercase)
+            if begins, previous != "_" { result.append("_") }
+            result.append(letter.lowercased())
+            previous = letter
+        }
+        while result.hasSuffix("_") { result.removeLast() }
+        return result
+    }
+
+    /// `orders` → `order`, `companies` → `company`, `statuses` → `status`. Other words stay.
+    static func singular(_ word: String) -> String {
+        let lower = word.lowercased()
+        if lower == "people" { return "person" }
+        if lower.hasSuffix("ies"), lower.count > 4 { return word.dropLast(3) + "y" }
+        for ending in ["sses", "shes", "ches", "xes", "zes", "uses"] where lower.hasSuffix(ending) {
+            return String(word.dropLast(2))
+        }
+        let keeps = ["ss", "us", "is", "news", "series", "data"].contains { lower.hasSuffix($0) }
+        return lower.hasSuffix("s") && !keeps && lower.count > 2 ? String(word.dropLast()) : word
+    }
+
+    /// `in_progress`, `inProgress` → `In progress`.
+    static func label(_ value: String) -> String {
+        let words = snake(value).split(separator: "_").joined(separator: " ")
+        guard let first = words.first else { return value }
+        return first.uppercased() + words.dropFirst()
+    }
+
+    /// Whether the last word of a name is one of these: `nextPageToken` ends with `token`.
+    static func lastWord(of name: String) -> String { snake(name).split(separator: "_").last.map(String.init) ?? "" }
+}
+
+/// The places of a schema: names separated by dots.
+enum PlaceText {
+    /// Nil for names that cannot stand in a place.
+    static func joined(_ names: [String]) -> String? {
+        var steps: [String] = []
+        for name in names {
+            guard !name.isEmpty, !name.contains("\""), name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0 != "\\" })
+            else { return nil }
+            let isPlain = name == "*" || name.utf8.allSatisfy { byte in
+                byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+            }
+            steps.append(isPlain ? name : "\"\(name)\"")
+        }
+        return steps.joined(separator: ".")
+    }
+}

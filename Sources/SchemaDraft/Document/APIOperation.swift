@@ -1,0 +1,42 @@
+/// One call that the document describes.
+struct APIOperation: Sendable {
+    struct Parameter: Sendable {
+        var name: String
+        /// `query`, `header`, `path`, `cookie`.
+        var place: String
+        var isRequired: Bool
+        var description: String?
+        var shape: DataShape
+    }
+
+    /// What is sent or answered in one media type.
+    struct Body: Sendable {
+        var mediaType: String
+        var shape: DataShape
+
+        /// Whether it is JSON, or anything.
+        var isJSON: Bool { mediaType.contains("json") || mediaType == "*/*" }
+    }
+
+    /// In capitals.
+    var method: String
+    var path: PathPattern
+    var parameters: [Parameter]
+    var bodies: [Body]
+    /// Of the first status that means success.
+    var answer: DataShape?
+    /// The headers of that answer.
+    var answerHeaders: [String]
+    /// The shape of the first error that the document describes.
+    var error: DataShape?
+    /// The names of the security schemes of the first alternative; nil where the document's own apply.
+    var security: [String]?
+    /// Summary, description and id: what words say about it.
+    var words: String
+
+    var queries: [Parameter] { parameters.filter { $0.place == "query" } }
+
+    func header(_ name: String) -> Parameter? {
+        parameters.first { $0.place == "header" && $0.name.lowercased() == name.lowercased() }
+    }
+}

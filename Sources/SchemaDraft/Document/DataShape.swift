@@ -1,0 +1,40 @@
+/// What a document says about one value: its type, members and elements, with references and combinations resolved.
+struct DataShape: Sendable {
+    enum Kind: String, Sendable {
+        case string, integer, number, boolean, object, array, unknown
+    }
+
+    struct Property: Sendable {
+        var name: String
+        /// All that the document says about it, which holds together.
+        var parts: [DocumentValue]
+    }
+
+    struct EnumValue: Sendable, Equatable {
+        var value: String
+        /// As the document names it for people.
+        var label: String?
+    }
+
+    var kind = Kind.unknown
+    var format: String?
+    var enumValues: [EnumValue] = []
+    var properties: [Property] = []
+    var required: Set<String> = []
+    /// What the document says about elements of an array.
+    var items: [DocumentValue] = []
+    var isReadOnly = false
+    var isWriteOnly = false
+    var isNullable = false
+    var description: String?
+    var pattern: String?
+    var maximum: Int?
+    var initial: String?
+    var example: DocumentValue?
+    /// That of the component it is made of.
+    var name: String?
+
+    subscript(name: String) -> Property? { properties.first { $0.name == name } }
+
+    var isList: Bool { kind == .array }
+}

@@ -1,0 +1,49 @@
+/// An OpenAPI document as its calls, shapes and ways to sign in.
+package struct OpenAPIDocument: Sendable {
+    let root: DocumentValue
+    let shapes: ShapeReader
+    let operations: [APIOperation]
+    package let title: String
+    /// Such as `OpenAPI 3.1.0` or `OpenAPI 2.0`.
+    package let version: String
+
+    package init(_ root: DocumentValue) throws(SchemaDraftError) {
+        guard root.isObject else {
+            throw .unreadable("it is no OpenAPI document, which is one object; check the address or the file")
+        }
+        guard let version = root["openapi"]?.text ?? root["swagger"]?.text else {
+            throw .unreadable(
+                "it is no OpenAPI document: it has neither openapi nor swagger at the top; check the address or the file")
+        }
+        guard root["paths"]?.isObject == true else {
+            throw .unreadable("it has no paths, so it describes no calls; give the document that has them")
+        }
+        self.root = root
+        self.version = "OpenAPI \(version.prefix(20))"
+        title = root["info"]?["title"]?.text ?? "API"
+        shapes = ShapeReader(root: root)
+        operations = OperationReader(root: root).operations()
+    }
+
+    /// The names of security schemes that apply to all operations without their own.
+    var security: [String] { root["security"]?.elements.first?.members.map(\.name) ?? [] }
+
+    /// Name → scheme.
+    var securitySchemes: [(name: String, value: DocumentValue)] {
+        let members = (root["components"]?["securitySchemes"] ?? root["securityDefinitions"])?.members ?? []
+        return members.map { ($0.name, shapes.resolver.resolve($0.value).value) }
+    }
+
+    /// The address in front of all paths, as far as the document says it.
+    var address: String? {
+        if let server = root["servers"]?.elements.first, let url = server["url"]?.text {
+            return (server["variables"]?.members ?? []).reduce(url) { url, variable in
+                url.replacing("{\(variable.name)}", with: variable.value["default"]?.text ?? "{\(variable.name)}")
+            }
+        }
+        guard let host = root["host"]?.text else { return root["basePath"]?.text }
+        let schemes = root["schemes"]?.elements.compactMap(\.text) ?? []
+        let scheme = schemes.isEmpty || schemes.contains("https") ? "https" : schemes[0]
+        return "\(scheme)://\(host)\(root["basePath"]?.text ?? "")"
+    }
+}

@@ -1,0 +1,131 @@
+/// Reads the calls of a document: parameters, bodies and answers of both OpenAPI 2.0 and 3.
+struct OperationReader {
+    let root: DocumentValue
+    let shapes: ShapeReader
+
+    private static let methods = ["get", "post", "put", "patch", "delete"]
+    /// More paths and parameters than these are left out.
+    private static let mostPaths = 5000
+    private static let mostParameters = 200
+
+    init(root: DocumentValue) {
+        self.root = root
+        shapes = ShapeReader(root: root)
+    }
+
+    func operations() -> [APIOperation] {
+        (root["paths"]?.members ?? []).prefix(Self.mostPaths).flatMap { text, item -> [APIOperation] in
+            guard let path = PathPattern(text) else { return [] }
+            let item = shapes.resolver.resolve(item).value
+            return Self.methods.compactMap { method in
+                item[method].map { operation(method, path, $0, item) }
+            }
+        }
+    }
+
+    private func operation(
+        _ method: String, _ path: PathPattern, _ value: DocumentValue, _ item: DocumentValue
+    ) -> APIOperation {
+        let raw = parameters(value, item)
+        let success = success(of: value)
+        return APIOperation(
+            method: method.uppercased(), path: path,
+            parameters: raw.compactMap(parameter), bodies: bodies(value, raw),
+            answer: success.flatMap(answerShape),
+            answerHeaders: (success?["headers"]?.members ?? []).map(\.name),
+            error: error(of: value).flatMap(answerShape),
+            security: value["security"].map { $0.elements.first.map { $0.members.map(\.name) } ?? [] },
+            words: ["summary", "operationId", "description"].compactMap { value[$0]?.text }.joined(separator: " "))
+    }
+
+    // MARK: Parameters
+
+    /// Those of the operation, then those of its path that it does not set itself.
+    private func parameters(_ operation: DocumentValue, _ item: DocumentValue) -> [DocumentValue] {
+        var found: [DocumentValue] = []
+        for value in (operation["parameters"]?.elements ?? []) + (item["parameters"]?.elements ?? []) {
+            guard found.count < Self.mostParameters else { break }
+            let value = shapes.resolver.resolve(value).value
+            let isKnown = found.contains { $0["name"]?.text == value["name"]?.text && $0["in"]?.text == value["in"]?.text }
+            if !isKnown { found.append(value) }
+        }
+        return found
+    }
+
+    private func parameter(_ value: DocumentValue) -> APIOperation.Parameter? {
+        guard let name = value["name"]?.text, let place = value["in"]?.text else { return nil }
+        let content = value["content"]?.members.first?.value["schema"]
+        return APIOperation.Parameter(
+            name: name, place: place, isRequired: value["required"]?.boolean ?? false,
+            description: value["description"]?.text, shape: shapes.shape(of: value["schema"] ?? content ?? value))
+    }
+
+    // MARK: Bodies
+
+    private func bodies(_ operation: DocumentValue, _ parameters: [DocumentValue]) -> [APIOperation.Body] {
+        if let body = operation["requestBody"] {
+            return (shapes.resolver.resolve(body).value["content"]?.members ?? []).prefix(8).map { type, content in
+                APIOperation.Body(
+                    mediaType: Self.essence(type), shape: content["schema"].map(shapes.shape) ?? DataShape())
+            }
+        }
+        let types = (operation["consumes"] ?? root["consumes"])?.elements.compactMap(\.text) ?? []
+        if let body = parameters.first(where: { $0["in"]?.text == "body" }) {
+            let shape = body["schema"].map(shapes.shape) ?? DataShape()
+            return (types.isEmpty ? ["application/json"] : types).prefix(8).map {
+                APIOperation.Body(mediaType: Self.essence($0), shape: shape)
+            }
+        }
+        return form(parameters, types)
+    }
+
+    /// OpenAPI 2.0 lists the members of a form as parameters.
+    private func form(_ parameters: [DocumentValue], _ types: [String]) -> [APIOperation.Body] {
+        let members = parameters.filter { $0["in"]?.text == "formData" }
+        guard !members.isEmpty else { return [] }
+        var shape = DataShape(kind: .object)
+        for member in members {
+            guard let name = member["name"]?.text else { continue }
+            shape.properties.append(DataShape.Property(name: name, parts: [Self.withoutRequired(member)]))
+            if member["required"]?.boolean == true { shape.required.insert(name) }
+        }
+        let isMultipart = types.contains { $0.hasPrefix("multipart/") } || members.contains { $0["type"]?.text == "file" }
+        let type = isMultipart ? "multipart/form-data" : "application/x-www-form-urlencoded"
+        return [APIOperation.Body(mediaType: type, shape: shape)]
+    }
+
+    private static func withoutRequired(_ value: DocumentValue) -> DocumentValue {
+        .object(DocumentObject(value.members.filter { $0.name != "required" && $0.name != "in" }))
+    }
+
+    static func essence(_ mediaType: String) -> String {
+        String(mediaType.prefix { $0 != ";" }).lowercased().filter { !$0.isWhitespace }
+    }
+
+    // MARK: Answers
+
+    private func success(of operation: DocumentValue) -> DocumentValue? {
+        let answers = operation["responses"]?.members ?? []
+        let known = answers.filter { $0.name.hasPrefix("2") }.sorted { $0.name.uppercased() < $1.name.uppercased() }
+        let found = (known + answers.filter { $0.name == "default" }).map { shapes.resolver.resolve($0.value).value }
+        return found.first { answerSchema($0) != nil } ?? found.first
+    }
+
+    private func error(of operation: DocumentValue) -> DocumentValue? {
+        let answers = operation["responses"]?.members ?? []
+        return ["422", "400", "4XX", "409", "404", "403", "401", "500", "default"].lazy.compactMap { status in
+            answers.first { $0.name.uppercased() == status }
+        }.map { shapes.resolver.resolve($0.value).value }.first { answerSchema($0) != nil }
+    }
+
+    private func answerSchema(_ answer: DocumentValue) -> DocumentValue? {
+        if let schema = answer["schema"] { return schema }
+        let content = answer["content"]?.members ?? []
+        let json = content.first { Self.essence($0.name).contains("json") } ?? content.first { $0.name == "*/*" }
+        return json?.value["schema"]
+    }
+
+    private func answerShape(_ answer: DocumentValue) -> DataShape? {
+        answerSchema(answer).map(shapes.shape)
+    }
+}

@@ -1,0 +1,61 @@
+/// A path of the document, with names in braces.
+struct PathPattern: Sendable, Hashable {
+    let text: String
+    /// Between slashes.
+    let segments: [String]
+
+    /// Nil for what is no plain path: without a slash at the beginning, with a query, a space or an open brace.
+    init?(_ text: String) {
+        guard text.hasPrefix("/"), text.utf8.count <= 1000,
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"?#\"\\$".utf8.contains($0) })
+        else { return nil }
+        self.text = text
+        segments = text.split(separator: "/").map(String.init)
+        guard !segments.isEmpty, segments.allSatisfy({ Self.parts($0) != nil }) else { return nil }
+    }
+
+    /// The names in braces, in order.
+    var parameters: [String] { segments.flatMap(Self.parameters) }
+
+    var lastSegment: String { segments[segments.count - 1] }
+    var endsWithSlash: Bool { text.hasSuffix("/") && text.count > 1 }
+
+    /// Without a slash at the end, and with one name for all parameters, so that paths compare by their form.
+    var form: String { Self.form(segments[...]) }
+
+    static func form(_ segments: ArraySlice<String>) -> String {
+        segments.map { "/" + (parts($0) ?? []).map { $0.isParameter ? "{}" : $0.text }.joined() }.joined()
+    }
+
+    static func parameters(_ segment: String) -> [String] {
+        (parts(segment) ?? []).filter(\.isParameter).map(\.text)
+    }
+
+    /// The path with other texts in the place of names in braces.
+    func filled(_ value: (String) -> String) -> String {
+        let filled = segments.map { segment in
+            (Self.parts(segment) ?? []).map { $0.isParameter ? value($0.text) : $0.text }.joined()
+        }
+        return "/" + filled.joined(separator: "/") + (endsWithSlash ? "/" : "")
+    }
+
+    /// Nil if a brace is left open or a name is empty or odd.
+    private static func parts(_ segment: String) -> [(text: String, isParameter: Bool)]? {
+        var parts: [(text: String, isParameter: Bool)] = []
+        var rest = segment[...]
+        while let open = rest.firstIndex(of: "{") {
+            guard let close = rest[open...].firstIndex(of: "}") else { return nil }
+            let name = String(rest[rest.index(after: open)..<close])
+            guard !name.isEmpty, name.utf8.count <= 100, name.allSatisfy({ $0.isLetter || $0.isNumber || "_-.@:".contains($0) })
+            else { return nil }
+            let before = String(rest[..<open])
+            guard !before.contains("}") else { return nil }
+            if !before.isEmpty { parts.append((before, false)) }
+            parts.append((name, true))
+            rest = rest[rest.index(after: close)...]
+        }
+        guard !rest.contains("}") else { return nil }
+        if !rest.isEmpty { parts.append((String(rest), false)) }
+        return parts
+    }
+}

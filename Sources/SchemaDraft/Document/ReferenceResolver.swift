@@ -1,0 +1,68 @@
+/// Follows `$ref` within one document. What leads elsewhere, nowhere or in a ring is an empty value.
+struct ReferenceResolver {
+    let root: DocumentValue
+
+    /// More links than this in a row are a ring.
+    private static let mostHops = 32
+
+    struct Found {
+        var value: DocumentValue
+        /// The last name in the reference, such as that of a component; nil without a reference.
+        var name: String?
+        /// It names another document.
+        var isElsewhere = false
+    }
+
+    func resolve(_ value: DocumentValue) -> Found {
+        var found = Found(value: value)
+        for _ in 0..<Self.mostHops {
+            guard let reference = found.value["$ref"]?.text else { return found }
+            guard reference.hasPrefix("#") else {
+                return Found(value: .object(DocumentObject([])), name: nil, isElsewhere: true)
+            }
+            let steps = Self.steps(of: reference)
+            guard let target = target(steps) else { break }
+            // The first name in a chain is what the document's author calls it.
+            found = Found(value: target, name: found.name ?? steps.last)
+        }
+        return Found(value: .object(DocumentObject([])))
+    }
+
+    private func target(_ steps: [String]) -> DocumentValue? {
+        var value = root
+        for step in steps {
+            if case .array(let elements) = value {
+                guard let index = Int(step), elements.indices.contains(index) else { return nil }
+                value = elements[index]
+            } else {
+                guard let member = value[step] else { return nil }
+                value = member
+            }
+        }
+        return value
+    }
+
+    /// A JSON pointer in a fragment (RFC 6901, 6).
+    static func steps(of reference: String) -> [String] {
+        reference.dropFirst().split(separator: "/").map { step in
+            let text = percentDecoded(String(step))
+            return text.replacing("~1", with: "/").replacing("~0", with: "~")
+        }
+    }
+
+    static func percentDecoded(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        var bytes: [UInt8] = []
+        var rest = Substring(text).utf8
+        while let byte = rest.popFirst() {
+            let digits = Substring(rest.prefix(2))
+            if byte == UInt8(ascii: "%"), digits.utf8.count == 2, let value = UInt8(digits, radix: 16) {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,122 @@
+/// Reads the shape of values from JSON Schema as OpenAPI 2.0, 3.0 and 3.1 use it.
+struct ShapeReader {
+    let resolver: ReferenceResolver
+
+    /// Combinations in combinations, and values looked at for one shape: more than any description needs.
+    private static let deepest = 16
+    private static let most = 4000
+    /// More members or enum values than these are left out.
+    private static let mostProperties = 1000
+    private static let mostValues = 200
+
+    init(root: DocumentValue) { resolver = ReferenceResolver(root: root) }
+
+    func shape(of value: DocumentValue) -> DataShape { shape(of: [value]) }
+
+    func shape(of property: DataShape.Property) -> DataShape { shape(of: property.parts) }
+
+    func shape(of parts: [DocumentValue]) -> DataShape {
+        var shape = DataShape()
+        var room = Self.most
+        for part in parts { add(part, to: &shape, depth: 0, isOptional: false, &room) }
+        if shape.kind == .unknown { shape.kind = Self.kind(impliedBy: shape) }
+        return shape
+    }
+
+    /// That of an array's elements.
+    func elements(of shape: DataShape) -> DataShape { self.shape(of: shape.items) }
+
+    /// The shape at names inside objects.
+    func shape(at names: [String], in shape: DataShape) -> DataShape? {
+        var found = shape
+        for name in names {
+            guard let property = found[name] else { return nil }
+            found = self.shape(of: property)
+        }
+        return found
+    }
+
+    private static func kind(impliedBy shape: DataShape) -> DataShape.Kind {
+        if !shape.properties.isEmpty { return .object }
+        if !shape.items.isEmpty { return .array }
+        if !shape.enumValues.isEmpty { return .string }
+        let isText = ["date", "date-time", "uuid", "uri", "email", "byte"].contains(shape.format ?? "")
+        return isText ? .string : .unknown
+    }
+
+    /// `isOptional`: one of several alternatives, whose members need not be there.
+    private func add(
+        _ value: DocumentValue, to shape: inout DataShape, depth: Int, isOptional: Bool, _ room: inout Int
+    ) {
+        room -= 1
+        guard depth < Self.deepest, room > 0 else { return }
+        let found = resolver.resolve(value)
+        let value = found.value
+        if depth == 0 || shape.name == nil { shape.name = shape.name ?? found.name }
+        addType(value, to: &shape)
+        addEnum(value, to: &shape)
+        for (name, part) in value["properties"]?.members ?? [] { addProperty(name, part, to: &shape) }
+        if !isOptional { shape.required.formUnion((value["required"]?.elements ?? []).compactMap(\.text)) }
+        if let items = value["items"] { shape.items.append(items) }
+        for part in value["allOf"]?.elements ?? [] {
+            add(part, to: &shape, depth: depth + 1, isOptional: isOptional, &room)
+        }
+        for word in ["oneOf", "anyOf"] {
+            let parts = value[word]?.elements ?? []
+            for part in parts {
+                add(part, to: &shape, depth: depth + 1, isOptional: isOptional || parts.count > 1, &room)
+            }
+        }
+    }
+
+    private func addProperty(_ name: String, _ part: DocumentValue, to shape: inout DataShape) {
+        if let index = shape.properties.firstIndex(where: { $0.name == name }) {
+            if shape.properties[index].parts.count < 8 { shape.properties[index].parts.append(part) }
+        } else if shape.properties.count < Self.mostProperties {
+            shape.properties.append(DataShape.Property(name: name, parts: [part]))
+        }
+    }
+
+    private func addType(_ value: DocumentValue, to shape: inout DataShape) {
+        let types = value["type"].map { $0.text.map { [$0] } ?? $0.elements.compactMap(\.text) } ?? []
+        if types.contains("null") || value["nullable"]?.boolean == true || value["x-nullable"]?.boolean == true {
+            shape.isNullable = true
+        }
+        if shape.kind == .unknown, let type = types.first(where: { $0 != "null" }) {
+            shape.kind = DataShape.Kind(rawValue: type) ?? .unknown
+        }
+        shape.format = shape.format ?? value["format"]?.text
+        shape.description = shape.description ?? value["description"]?.text
+        shape.pattern = shape.pattern ?? value["pattern"]?.text
+        shape.maximum = shape.maximum ?? value["maximum"]?.integer
+        shape.initial = shape.initial ?? value["default"]?.text
+        shape.example = shape.example ?? value["example"] ?? value["examples"]?.elements.first
+        if value["readOnly"]?.boolean == true { shape.isReadOnly = true }
+        if value["writeOnly"]?.boolean == true { shape.isWriteOnly = true }
+    }
+
+    private func addEnum(_ value: DocumentValue, to shape: inout DataShape) {
+        func add(_ text: String, _ label: String?) {
+            guard shape.enumValues.count < Self.mostValues, !shape.enumValues.contains(where: { $0.value == text })
+            else { return }
+            shape.enumValues.append(DataShape.EnumValue(value: text, label: label))
+        }
+        if let constant = value["const"]?.text { add(constant, value["title"]?.text) }
+        let labels = Self.labels(value)
+        for (index, element) in (value["enum"]?.elements ?? []).enumerated() {
+            guard let text = element.text else { continue }
+            add(text, labels(index, text))
+        }
+    }
+
+    /// Names beside an enum, by one of the usual extensions: a list in the order of the values, or an object.
+    private static func labels(_ value: DocumentValue) -> (Int, String) -> String? {
+        for word in ["x-enumNames", "x-enum-labels", "x-enum-names"] {
+            guard let names = value[word] else { continue }
+            if names.isObject { return { names[$1]?.text } }
+            let texts = names.elements.map(\.text)
+            return { index, _ in texts.indices.contains(index) ? texts[index] : nil }
+        }
+        return { _, _ in nil }
+    }
+}

@@ -1,0 +1,73 @@
+/// A collection as the draft describes it.
+struct DraftEntity: Sendable {
+    /// What is pulled, for an entity with a list of its own.
+    struct Pull: Sendable {
+        var path: Guess<String>
+        /// Parameters of every page.
+        var query: [(name: String, value: Guess<String>)] = []
+        /// Empty for the answer itself.
+        var records: Guess<String>
+        var paging: Guess<DraftPaging>
+        var since: Guess<Since>?
+        var deleted: Guess<String>?
+        var single: Single
+    }
+
+    struct Since: Sendable, Equatable {
+        var parameter: String
+        var field: String
+        var format: String?
+    }
+
+    enum Single: Sendable, Equatable {
+        /// The upstream serves no single records.
+        case none
+        /// `at`: place of the record in the answer, nil for the answer itself.
+        case path(String, at: String?)
+    }
+
+    /// A list below each record of another entity.
+    struct Below: Sendable {
+        var parent: String
+        /// With fields of the parent in braces.
+        var path: String
+        var records: Guess<String>
+        var paging: Guess<DraftPaging>
+    }
+
+    var name: String
+    /// What the document calls it, for the comment above.
+    var origin: String
+    var key: Guess<String>
+    /// `server`, if the upstream makes the keys.
+    var keyMade: Guess<String>?
+    var title: String?
+    var fields: [DraftField]
+    /// Nil if it comes with its parent.
+    var pull: Pull?
+    var below: Below?
+    var create: DraftRoute?
+    var update: DraftRoute?
+    var delete: DraftRoute?
+    /// What is missing, each with the key to set.
+    var todos: [String] = []
+
+    subscript(field: String) -> DraftField? { fields.first { $0.name == field } }
+
+    /// Whether its name needs settings of the installation.
+    var settings: [String] {
+        let texts = [pull?.path.value, create?.call, update?.call, delete?.call] + (pull?.query.map(\.value.value) ?? [])
+        return texts.compactMap(\.self).flatMap(DraftSetting.names)
+    }
+}
+
+/// A value that the document leaves open, which each installation sets.
+enum DraftSetting {
+    static func text(_ name: String) -> String { "{$setting.\(name)}" }
+
+    static func names(in text: String) -> [String] {
+        text.split(separator: "{$setting.").dropFirst().compactMap { part in
+            part.firstIndex(of: "}").map { String(part[..<$0]) }
+        }
+    }
+}

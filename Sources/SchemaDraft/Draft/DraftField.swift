@@ -1,0 +1,42 @@
+/// One field of a drafted entity.
+struct DraftField: Sendable, Equatable {
+    enum Kind: Sendable, Equatable {
+        /// A word of the schema language: `string`, `time`, `money`, …
+        case simple(String)
+        case `enum`([DataShape.EnumValue])
+        case reference(to: String, as: String?)
+
+        var isReference: Bool { if case .reference = self { true } else { false } }
+    }
+
+    var name: String
+    var kind: Kind
+    /// Where the record has it, if not under its own name.
+    var from: String?
+    /// What the upstream calls it in what it is sent.
+    var wireName: String
+    var isIndexed = false
+    var isSearched = false
+    var isRequired = false
+    /// The upstream has the number in quotes.
+    var isTextOnWire = false
+    var isSecret = false
+    var reason: String?
+
+    init(_ name: String, _ kind: Kind, from: String? = nil, wireName: String? = nil, reason: String? = nil) {
+        self.name = name
+        self.kind = kind
+        self.from = from
+        self.wireName = wireName ?? name
+        self.reason = reason
+    }
+
+    var isTime: Bool { kind == .simple("time") }
+    /// Whether people and paths can use its value as a text.
+    var isPlain: Bool {
+        switch kind {
+        case .simple(let word): ["string", "integer"].contains(word)
+        case .enum, .reference: true
+        }
+    }
+}

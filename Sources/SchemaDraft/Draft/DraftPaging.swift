@@ -1,0 +1,32 @@
+/// How a list is paged, in the words of the schema language.
+struct DraftPaging: Sendable, Equatable {
+    enum Style: Sendable, Equatable {
+        case single
+        case page(parameter: String, pages: String?, first: Int?)
+        case offset(parameter: String, first: Int?)
+        case cursor(parameter: String, next: String)
+        /// The next page is asked for by a value of the last record.
+        case lastRecord(parameter: String, place: String)
+        case link
+        case nextURL(String)
+
+        var word: String {
+            switch self {
+            case .single: "single"
+            case .page: "page"
+            case .offset: "offset"
+            case .cursor, .lastRecord: "cursor"
+            case .link: "link"
+            case .nextURL: "next_url"
+            }
+        }
+    }
+
+    var style = Style.single
+    /// The parameter for the number of records; nil if there is none.
+    var size: String?
+    var pageSize: Int?
+    var total: String?
+    var more: String?
+    var moreIs = true
+}

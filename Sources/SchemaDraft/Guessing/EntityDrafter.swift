@@ -1,0 +1,141 @@
+/// Drafts the entities of a document's collections.
+struct EntityDrafter {
+    let document: OpenAPIDocument
+    let collections: [Collection]
+
+    private var shapes: ShapeReader { document.shapes }
+
+    func entities() -> [DraftEntity] {
+        let targets = ReferenceTargets(collections, shapes)
+        let parents = Parents(collections)
+        var drafted: [DraftEntity] = []
+        // Parents first, so that what is below them knows their fields.
+        for collection in collections.sorted(by: Self.isBefore) {
+            let parent = parents.parent(of: collection).flatMap { parent in drafted.first { $0.name == parent.name } }
+            drafted.append(entity(collection, targets, below: parent, parents.parent(of: collection)))
+        }
+        let order = Dictionary(collections.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        return drafted.sorted { (order[$0.name] ?? 0) < (order[$1.name] ?? 0) }
+    }
+
+    private static func isBefore(_ one: Collection, _ other: Collection) -> Bool {
+        (one.path.parameters.count, one.path.segments.count, one.path.text)
+            < (other.path.parameters.count, other.path.segments.count, other.path.text)
+    }
+
+    private func entity(
+        _ collection: Collection, _ targets: ReferenceTargets, below parent: DraftEntity?, _ above: Collection?
+    ) -> DraftEntity {
+        var fields = FieldGuess(shapes: shapes, targets: targets, entity: collection.name, key: collection.key.value)
+        fields.add(collection.answer.item)
+        if let single = singleShape(collection) { fields.add(single) }
+        addCreated(collection, to: &fields)
+        var entity = DraftEntity(
+            name: collection.name, origin: "GET \(collection.path.text)", key: collection.key,
+            fields: fields.fields)
+        var filler = PathFiller(
+            item: collection.answer.item, fields: entity.fields, key: collection.key.value)
+        let records = Guess(collection.answer.place ?? "", nil)
+        let paging = PagingGuess(shapes: shapes).paging(of: collection.list, collection.answer, key: collection.key.value)
+        let link = parent.flatMap { ParentLink(parent: $0, above: above, collection: collection).link(&entity, &fields) }
+        if let parent, let link, query(collection.list).isEmpty {
+            filler = PathFiller(
+                above: link.above, item: collection.answer.item, fields: entity.fields, key: collection.key.value)
+            entity.below = DraftEntity.Below(parent: parent.name, path: link.path, records: records, paging: paging)
+        } else {
+            entity.pull = pull(collection, filler, records, paging, entity)
+        }
+        entity.title = Self.title(entity)
+        let path = filler.path(collection.path, list: collection.path)
+        WriteGuess(
+            shapes: shapes, collection: collection, filler: filler, listPath: path
+        ).complete(&entity)
+        if let reason = paging.reason, reason.hasPrefix("TODO ") { entity.todos.append(String(reason.dropFirst(5))) }
+        return entity
+    }
+
+    // MARK: Parts
+
+    private func singleShape(_ collection: Collection) -> DataShape? {
+        guard let answer = collection.single?.answer else { return nil }
+        let place = RecordPlace(
+            shapes: shapes, key: collection.key.value, name: Words.folded(Words.singular(collection.name))
+        ).place(in: answer)
+        guard let place else { return answer[collection.key.value] == nil ? nil : answer }
+        guard !place.contains("\"") else { return nil }
+        let names = place.split(separator: ".").map(String.init)
+        return names.contains("0") ? nil : shapes.shape(at: names, in: answer)
+    }
+
+    /// What a creation needs, and no record shows.
+    private func addCreated(_ collection: Collection, to fields: inout FieldGuess) {
+        guard let shape = collection.creation?.bodies.first(where: \.isJSON)?.shape else { return }
+        var needed = shape
+        needed.properties = shape.properties.filter { shape.required.contains($0.name) }
+        let known = Set(fields.fields.map(\.wireName))
+        // A body with nothing of the record has the record inside a member, or is something else.
+        guard shape.properties.contains(where: { known.contains($0.name) }) else { return }
+        fields.add(needed)
+    }
+
+    private func pull(
+        _ collection: Collection, _ filler: PathFiller, _ records: Guess<String>, _ paging: Guess<DraftPaging>,
+        _ entity: DraftEntity
+    ) -> DraftEntity.Pull {
+        var paging = paging
+        if paging.reason?.hasPrefix("TODO ") == true { paging.reason = nil }
+        let changes = ChangeTimeGuess(list: collection.list, fields: entity.fields)
+        let since = changes.since()
+        let settings = collection.path.parameters.isEmpty ? nil : "one list for each: set upstream.settings in the configuration"
+        return DraftEntity.Pull(
+            path: Guess(filler.path(collection.path, list: collection.path), settings),
+            query: query(collection.list), records: records, paging: paging, since: since,
+            deleted: deleted(entity), single: single(collection, filler))
+    }
+
+    /// Parameters without which the list does not answer.
+    private func query(_ list: APIOperation) -> [(name: String, value: Guess<String>)] {
+        list.queries.filter { $0.isRequired && !$0.name.contains("{") }.prefix(10).map { parameter in
+            let known = parameter.shape.initial ?? (parameter.shape.enumValues.count == 1 ? parameter.shape.enumValues[0].value : nil)
+            if let known, !known.isEmpty, !known.contains("{") { return (parameter.name, Guess(known, "the list needs it")) }
+            return (
+                parameter.name,
+                Guess(DraftSetting.text(PathFiller.setting(parameter.name)), "the list needs it: set upstream.settings")
+            )
+        }
+    }
+
+    private func single(_ collection: Collection, _ filler: PathFiller) -> DraftEntity.Single {
+        guard let path = collection.recordPath, let single = collection.single,
+            !single.queries.contains(where: { $0.isRequired && $0.shape.initial == nil })
+        else { return .none }
+        let place = RecordPlace(
+            shapes: shapes, key: collection.key.value, name: Words.folded(Words.singular(collection.name)))
+        return .path(filler.path(path, list: collection.path), at: place.place(in: single.answer))
+    }
+
+    private func deleted(_ entity: DraftEntity) -> Guess<String>? {
+        let names = ["deletedat", "isdeleted", "deleted", "datedeleted"]
+        let found = entity.fields.first { field in
+            field.from == nil && names.contains(Words.folded(field.wireName)) && !field.isSecret
+                && (field.isTime || field.kind == .simple("boolean"))
+        }
+        return found.map { Guess($0.name, "by its name: a record with it counts as deleted") }
+    }
+
+    /// A record's name for people.
+    private static func title(_ entity: DraftEntity) -> String? {
+        let names = [
+            "name", "title", "displayname", "fullname", "label", "subject", "number", "reference", "username", "email",
+            "code", "slug", "filename", "description",
+        ]
+        for name in names {
+            let found = entity.fields.first { field in
+                Words.folded(field.wireName) == name && field.name != entity.key.value && !field.isSecret
+                    && [.simple("string"), .simple("integer")].contains(field.kind)
+            }
+            if let found { return found.name }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,138 @@
+/// The fields of a collection, from the records of its list and from the single record.
+struct FieldGuess {
+    let shapes: ShapeReader
+    let targets: ReferenceTargets
+    /// The entity's name and key.
+    let entity: String
+    let key: String
+
+    /// A schema with more fields would help nobody.
+    private static let most = 150
+
+    private(set) var fields: [DraftField] = []
+    /// In lower case.
+    private var taken: Set<String> = []
+    private var relations: Set<String> = []
+
+    init(shapes: ShapeReader, targets: ReferenceTargets, entity: String, key: String) {
+        self.shapes = shapes
+        self.targets = targets
+        self.entity = entity
+        self.key = key
+    }
+
+    /// `place`: names from the record to these members, such as `attributes`.
+    mutating func add(_ shape: DataShape, at place: [String] = []) {
+        if place.isEmpty, let property = shape[key] { addKey(shapes.shape(of: property)) }
+        for property in shape.properties where fields.count < Self.most {
+            guard place.count > 0 || property.name != key else { continue }
+            let inner = shapes.shape(of: property)
+            if place.isEmpty, property.name == "attributes", inner.kind == .object, !inner.properties.isEmpty {
+                add(inner, at: ["attributes"])
+            } else if place.isEmpty, property.name == "relationships", inner.kind == .object {
+                addRelationships(inner)
+            } else {
+                add(property.name, inner, at: place)
+            }
+        }
+    }
+
+    private mutating func addKey(_ shape: DataShape) {
+        guard !taken.contains(key.lowercased()) else { return }
+        let isNumber = shape.kind == .integer || shape.kind == .number
+        append(DraftField(key, .simple(isNumber ? "integer" : "string")))
+    }
+
+    private mutating func append(_ field: DraftField) {
+        taken.insert(field.name.lowercased())
+        fields.append(field)
+    }
+
+    private mutating func add(_ name: String, _ shape: DataShape, at place: [String]) {
+        let source = PlaceText.joined(place + [name])
+        guard !fields.contains(where: { $0.wireName == name && ($0.from ?? $0.wireName) == (place.isEmpty ? name : source) })
+        else { return }
+        guard let fieldName = FieldNames.field(for: name, taken: taken), let source else { return }
+        let from = fieldName == name && place.isEmpty ? nil : source
+        if let reference = reference(name, shape) {
+            var field = DraftField(fieldName, reference.kind, from: from, wireName: name, reason: reference.reason)
+            field.isIndexed = true
+            return append(field)
+        }
+        guard let found = FieldKindGuess(shapes: shapes).kind(of: shape, name: name) else { return }
+        var field = DraftField(fieldName, found.kind, from: from, wireName: name, reason: found.reason)
+        field.isTextOnWire = found.isTextOnWire
+        field.isSecret = FieldKindGuess.isSecret(shape, name: name)
+        field.isIndexed = !field.isSecret && isWorthAnIndex(field)
+        append(field)
+        if shape.kind == .object { addInner(name, shape, at: place) }
+    }
+
+    private func isWorthAnIndex(_ field: DraftField) -> Bool {
+        switch field.kind {
+        case .enum, .reference: true
+        case .simple(let word):
+            word == "time" || word == "string" && ["status", "state", "number", "code", "email"].contains(field.name)
+        }
+    }
+
+    // MARK: References
+
+    private mutating func reference(_ name: String, _ shape: DataShape) -> (kind: DraftField.Kind, reason: String)? {
+        guard [.string, .integer, .number, .unknown].contains(shape.kind), shape.enumValues.isEmpty else { return nil }
+        if let found = targets.target(for: name, in: entity), fits(found.target, shape) {
+            let kind = DraftField.Kind.reference(to: found.target.entity, as: relation(found.stem, of: name))
+            return (kind, "its name says \(found.target.entity)")
+        }
+        // As Django has it: `customer: 5`.
+        guard shape.kind == .integer || shape.format == "uuid", let target = targets[name], fits(target, shape) else {
+            return nil
+        }
+        return (.reference(to: target.entity, as: relation(name + "_record", of: name)), "its name says \(target.entity)")
+    }
+
+    private func fits(_ target: ReferenceTargets.Target, _ shape: DataShape) -> Bool {
+        target.isNumber == (shape.kind == .integer || shape.kind == .number) || shape.kind == .unknown
+    }
+
+    /// A relation's own name; nil if the field's without `_id` will do.
+    mutating func relation(_ stem: String, of field: String) -> String? {
+        let usual = field.hasSuffix("_id") ? String(field.dropLast(3)) : field
+        let base = Words.snake(stem)
+        let names = [base, "\(base)_record"] + (2...9).map { "\(base)_\($0)" }
+        let reserved = ["content", "history", "thumbnail"]
+        let name = names.first { !relations.contains($0) && !reserved.contains($0) && FieldNames.isAllowed($0) } ?? usual
+        relations.insert(name)
+        return name == usual ? nil : name
+    }
+
+    /// `customer: {"id": 5, …}` is a reference to a customer, and stays as it is too.
+    private mutating func addInner(_ name: String, _ shape: DataShape, at place: [String]) {
+        guard let target = targets[name], let property = shape[target.key], fits(target, shapes.shape(of: property)) else {
+            return
+        }
+        addReference("\(Words.snake(name))_id", to: target, stem: Words.snake(name), at: place + [name, target.key])
+    }
+
+    /// JSON:API: `relationships.customer.data.id`.
+    private mutating func addRelationships(_ shape: DataShape) {
+        for property in shape.properties where fields.count < Self.most {
+            guard let data = shapes.shape(at: ["data"], in: shapes.shape(of: property)), data.kind == .object,
+                let target = targets[property.name]
+            else { continue }
+            let name = Words.snake(property.name)
+            addReference("\(name)_id", to: target, stem: name, at: ["relationships", property.name, "data", "id"])
+        }
+    }
+
+    private mutating func addReference(
+        _ name: String, to target: ReferenceTargets.Target, stem: String, at place: [String]
+    ) {
+        guard FieldNames.isAllowed(name), !taken.contains(name), let from = PlaceText.joined(place) else { return }
+        var field = DraftField(
+            name, .reference(to: target.entity, as: relation(stem, of: name)), from: from, wireName: "",
+            reason: "the record shows it at \(from)")
+        field.isIndexed = true
+        append(field)
+    }
+}

@@ -1,0 +1,106 @@
+/// How a list is paged, from its parameters and its answer.
+struct PagingGuess {
+    let shapes: ShapeReader
+
+    private static let pages = ["page", "page[number]", "pagenumber", "pageno", "p", "currentpage", "pagenum", "pageindex"]
+    private static let offsets = [
+        "offset", "skip", "start", "startindex", "skipcount", "recordindex", "page[offset]", "startat", "from", "first",
+        "$skip",
+    ]
+    private static let cursors = [
+        "cursor", "pagetoken", "page[cursor]", "page[after]", "continuationtoken", "nexttoken", "paginationtoken",
+        "marker", "iterator", "startingafter", "after", "next", "nextcursor", "since", "bookmark", "scrollid",
+        "nextpagetoken", "pagecursor",
+    ]
+    private static let sizes = [
+        "perpage", "pagesize", "limit", "size", "page[size]", "page[limit]", "maxitems", "maxresults", "count", "per",
+        "pagelimit", "top", "$top", "rows", "take", "first", "itemsperpage", "numperpage",
+    ]
+    private static let totals = [
+        "total", "totalcount", "totalitems", "totalresults", "totalrecords", "totalsize", "totalelements", "totalentries",
+        "count", "recordcount", "itemcount", "totalnumber", "numfound",
+    ]
+    private static let pageCounts = ["pages", "totalpages", "pagecount", "lastpage", "numpages"]
+    private static let more = ["hasmore", "hasnext", "hasmoreitems", "hasnextpage", "more"]
+    private static let ends = ["done", "endofstream", "islast", "last"]
+
+    func paging(of list: APIOperation, _ answer: ListAnswer, key: String) -> Guess<DraftPaging> {
+        let places = Places(shapes, answer)
+        let size = Self.parameter(Self.sizes, in: list)
+        var found = DraftPaging()
+        found.total = places.first(Self.totals, [.integer, .number])
+        found.more = places.first(Self.more, [.boolean])
+        if found.more == nil, let end = places.first(Self.ends, [.boolean]) { (found.more, found.moreIs) = (end, false) }
+        if let size { (found.size, found.pageSize) = (size.name, Self.pageSize(size.shape)) }
+        let cursor = Self.parameter(Self.cursors, in: list)
+        if let cursor, let next = places.next(isAddress: false) {
+            found.style = .cursor(parameter: cursor.name, next: next)
+            return Guess(found, "it has the parameter \(cursor.name), and its answer \(next)")
+        }
+        return counted(list, places, found) ?? addressed(list, places, found)
+            ?? byLast(cursor, found, key: key) ?? Self.single(found, size, cursor)
+    }
+
+    private func counted(_ list: APIOperation, _ places: Places, _ known: DraftPaging) -> Guess<DraftPaging>? {
+        var found = known
+        if let page = Self.parameter(Self.pages, in: list) {
+            let first = page.shape.initial.flatMap { Int($0) } == 0 ? 0 : nil
+            let pages = places.first(Self.pageCounts, [.integer, .number])
+            found.style = .page(parameter: page.name, pages: pages, first: first)
+            return Guess(found, "it has the parameter \(page.name)")
+        }
+        guard let offset = Self.parameter(Self.offsets, in: list), offset.name != found.size,
+            [.integer, .number, .unknown].contains(offset.shape.kind)
+        else { return nil }
+        found.style = .offset(parameter: offset.name, first: offset.shape.initial == "1" ? 1 : nil)
+        return Guess(found, "it has the parameter \(offset.name)")
+    }
+
+    private func addressed(_ list: APIOperation, _ places: Places, _ known: DraftPaging) -> Guess<DraftPaging>? {
+        var found = known
+        found.more = nil
+        if list.answerHeaders.contains(where: { $0.lowercased() == "link" }) {
+            found.style = .link
+            return Guess(found, "its answer has a Link header")
+        }
+        guard let next = places.next(isAddress: true) else { return nil }
+        found.style = .nextURL(next)
+        return Guess(found, "its answer has \(next)")
+    }
+
+    /// `?after=` the key of the last record.
+    private func byLast(_ cursor: APIOperation.Parameter?, _ known: DraftPaging, key: String) -> Guess<DraftPaging>? {
+        guard let cursor, ["after", "startingafter", "next", "cursor"].contains(Self.folded(cursor.name)) else { return nil }
+        var found = known
+        found.style = .lastRecord(parameter: cursor.name, place: key)
+        return Guess(found, "it has the parameter \(cursor.name), and its answer no cursor")
+    }
+
+    private static func single(
+        _ known: DraftPaging, _ size: APIOperation.Parameter?, _ cursor: APIOperation.Parameter?
+    ) -> Guess<DraftPaging> {
+        let left = [size?.name, cursor?.name].compactMap(\.self)
+        let found = DraftPaging(style: .single, total: known.total)
+        guard !left.isEmpty else { return Guess(found, nil) }
+        return Guess(found, "TODO pagination: it has \(left.joined(separator: " and ")), and nothing says where the next page is")
+    }
+
+    // MARK: Parameters
+
+    static func folded(_ name: String) -> String {
+        name.lowercased().filter { $0.isLetter || $0.isNumber || "[]$".contains($0) }
+    }
+
+    private static func parameter(_ names: [String], in list: APIOperation) -> APIOperation.Parameter? {
+        for name in names {
+            if let found = list.queries.first(where: { folded($0.name) == name }) { return found }
+        }
+        return nil
+    }
+
+    /// As many as the document allows, up to a hundred.
+    private static func pageSize(_ shape: DataShape) -> Int? {
+        guard let maximum = shape.maximum, (1...10_000).contains(maximum) else { return nil }
+        return min(maximum, 100)
+    }
+}

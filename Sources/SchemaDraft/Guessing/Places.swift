@@ -1,0 +1,74 @@
+/// The scalar members of an answer beside its records, near the top first.
+struct Places {
+    struct Found {
+        var names: [String]
+        var shape: DataShape
+    }
+
+    private(set) var values: [Found] = []
+
+    private static let deepest = 3
+    private static let most = 300
+
+    init(_ shapes: ShapeReader, _ answer: ListAnswer) {
+        var level: [(names: [String], shape: DataShape)] = [([], answer.answer)]
+        for _ in 0..<Self.deepest {
+            var next: [(names: [String], shape: DataShape)] = []
+            for (names, shape) in level {
+                for property in shape.properties.prefix(60) where values.count < Self.most {
+                    let inner = shapes.shape(of: property)
+                    let path = names + [property.name]
+                    if inner.kind == .object { next.append((path, inner)) }
+                    values.append(Found(names: path, shape: inner))
+                }
+            }
+            level = next
+        }
+    }
+
+    /// The first member with one of these names and kinds, in the order of the names.
+    func first(_ names: [String], _ kinds: [DataShape.Kind]) -> String? {
+        for name in names {
+            for value in values where Words.folded(value.names.last ?? "") == name && kinds.contains(value.shape.kind) {
+                if let place = PlaceText.joined(value.names) { return place }
+            }
+        }
+        return nil
+    }
+
+    private static let cursorNames = [
+        "nextcursor", "nextpagetoken", "nexttoken", "nextmarker", "continuationtoken", "iterator", "nextiterator",
+        "endcursor", "paginationtoken", "next", "cursor", "after", "nextpage", "pagetoken", "since",
+    ]
+    private static let addressNames = ["odatanextlink", "nextlink", "nexturl", "nextpageurl", "next", "nexthref"]
+
+    /// Where the answer has the next page: a cursor, or an address.
+    func next(isAddress: Bool) -> String? {
+        for name in isAddress ? Self.addressNames : Self.cursorNames {
+            for value in values where Words.folded(value.names.last ?? "") == name {
+                if isAddress, value.shape.kind == .object, let href = inner("href", of: value) { return href }
+                guard isScalar(value.shape), self.isAddress(value) == isAddress else { continue }
+                if let place = PlaceText.joined(value.names) { return place }
+            }
+        }
+        return nil
+    }
+
+    private func inner(_ name: String, of value: Found) -> String? {
+        value.shape[name] == nil ? nil : PlaceText.joined(value.names + [name])
+    }
+
+    private func isScalar(_ shape: DataShape) -> Bool {
+        [.string, .integer, .number, .unknown].contains(shape.kind)
+    }
+
+    private func isAddress(_ value: Found) -> Bool {
+        if ["uri", "url", "uri-reference", "iri"].contains(value.shape.format ?? "") { return true }
+        let around = value.names.dropLast().map(Words.folded)
+        let name = Words.folded(value.names.last ?? "")
+        if around.contains(where: { $0.contains("link") }) { return true }
+        if name.hasSuffix("link") || name.hasSuffix("url") || name.hasSuffix("href") { return true }
+        let words = (value.shape.description ?? "").lowercased() + (value.shape.example?.text ?? "")
+        return name == "next" && (words.contains("url") || words.contains("http") || words.contains("link"))
+    }
+}

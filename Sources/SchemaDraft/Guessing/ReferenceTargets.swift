@@ -1,0 +1,50 @@
+/// Which collection a name refers to.
+struct ReferenceTargets: Sendable {
+    struct Target: Sendable, Equatable {
+        var entity: String
+        var key: String
+        /// `integer`, or `string` for any other.
+        var isNumber: Bool
+    }
+
+    private let byStem: [String: Target]
+
+    /// Lists of all records before those below another, and shorter paths before longer ones.
+    init(_ collections: [Collection], _ shapes: ShapeReader) {
+        var found: [String: Target] = [:]
+        let order = collections.sorted {
+            ($0.path.parameters.count, $0.path.segments.count) < ($1.path.parameters.count, $1.path.segments.count)
+        }
+        for collection in order {
+            let key = collection.answer.item[collection.key.value].map(shapes.shape)
+            let target = Target(
+                entity: collection.name, key: collection.key.value,
+                isNumber: key?.kind == .integer || key?.kind == .number)
+            let names = [collection.name, collection.base.last ?? "", collection.answer.item.name ?? ""]
+            for name in names {
+                let stem = Words.folded(Words.singular(Words.snake(name)))
+                if stem.count > 1, found[stem] == nil { found[stem] = target }
+            }
+        }
+        byStem = found
+    }
+
+    subscript(stem: String) -> Target? { byStem[Words.folded(Words.singular(stem))] }
+
+    private static let endings = ["_id", "_uuid", "_guid", "_sid", "_key", "_ref"]
+
+    /// `assigned_user_id`, `userId` → users. `parent_id` names a record of the same list.
+    func target(for name: String, in own: String) -> (target: Target, stem: String)? {
+        let word = Words.snake(name)
+        guard let ending = Self.endings.first(where: word.hasSuffix) else { return nil }
+        let stem = String(word.dropLast(ending.count))
+        if let target = self[stem] { return (target, stem) }
+        if stem == "parent", let target = byStem.values.first(where: { $0.entity == own }) { return (target, stem) }
+        let words = stem.split(separator: "_").map(String.init)
+        for count in stride(from: words.count - 1, to: 0, by: -1) {
+            let tail = words.suffix(count).joined(separator: "_")
+            if tail.count > 3, let target = self[tail] { return (target, stem) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,114 @@
+/// How requests carry the token, from the document's security schemes.
+struct SignInGuess {
+    let document: OpenAPIDocument
+    /// The calls that the draft uses.
+    let operations: [APIOperation]
+
+    struct Found {
+        var signIn: Guess<DraftUpstream.SignIn>
+        var todo: String?
+    }
+
+    func found() -> Found {
+        let schemes = document.securitySchemes
+        guard !schemes.isEmpty else {
+            return Found(signIn: Guess(.none, "the document declares no way to sign in"))
+        }
+        let usable = used().lazy.compactMap { name in schemes.first { $0.name == name } }
+        let all = Array(usable) + schemes
+        for (name, scheme) in all {
+            if let found = Self.found(name, scheme) { return found }
+        }
+        return Found(
+            signIn: Guess(.none, nil),
+            todo: "auth: the document signs in by \(schemes[0].name), which the daemon cannot: see docs/schema.md#upstreamauth")
+    }
+
+    /// Names of schemes, those of most calls first.
+    private func used() -> [String] {
+        var counts: [String: Int] = [:]
+        for operation in operations {
+            for name in operation.security ?? document.security { counts[name, default: 0] += 1 }
+        }
+        return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+    }
+
+    private static func found(_ name: String, _ scheme: DocumentValue) -> Found? {
+        let reason = "the security scheme \(name)"
+        switch scheme["type"]?.text?.lowercased() {
+        case "http":
+            switch scheme["scheme"]?.text?.lowercased() {
+            case "basic": return Found(signIn: Guess(.basic, reason))
+            case "bearer": return Found(signIn: Guess(.bearer, reason))
+            default: return nil
+            }
+        case "basic": return Found(signIn: Guess(.basic, reason))
+        case "apikey": return key(scheme, reason)
+        case "oauth2": return oauth(scheme, reason)
+        case "openidconnect":
+            return Found(
+                signIn: Guess(.bearer, reason),
+                todo: "upstream.token_file: another program signs in and writes the token there, see docs/config.md")
+        default: return nil
+        }
+    }
+
+    private static func key(_ scheme: DocumentValue, _ reason: String) -> Found? {
+        guard let name = scheme["name"]?.text, isHeader(name) || scheme["in"]?.text == "query" else { return nil }
+        switch scheme["in"]?.text {
+        case "query":
+            guard name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+            return Found(signIn: Guess(.query(name), reason))
+        case "header" where name.lowercased() == "authorization":
+            let words = (scheme["description"]?.text ?? "").lowercased()
+            if let word = ["Token token=", "Bearer ", "Token ", "ApiKey ", "Basic "].first(where: {
+                words.contains($0.lowercased())
+            }) {
+                if word == "Bearer " { return Found(signIn: Guess(.bearer, reason)) }
+                if word == "Basic " { return Found(signIn: Guess(.basic, reason)) }
+                return Found(signIn: Guess(.header(name: name, value: "\(word){$token}"), reason))
+            }
+            return Found(
+                signIn: Guess(.header(name: name, value: nil), reason),
+                todo: "auth.send.value: a text such as \"Token {$token}\", if the header has more than the token")
+        case "header": return Found(signIn: Guess(.header(name: name, value: nil), reason))
+        default: return nil
+        }
+    }
+
+    private static func oauth(_ scheme: DocumentValue, _ reason: String) -> Found {
+        let flow = scheme["flows"]?["clientCredentials"]
+        let isOld = ["application", "clientCredentials"].contains(scheme["flow"]?.text ?? "")
+        if let url = (flow?["tokenUrl"] ?? (isOld ? scheme["tokenUrl"] : nil))?.text, let address = address(url) {
+            let scopes = (flow ?? scheme)["scopes"]?.members.map(\.name).filter { !$0.contains("{") } ?? []
+            return Found(
+                signIn: Guess(
+                    .clientCredentials(tokenURL: address, scope: scopes.count == 1 ? scopes[0] : nil), reason),
+                todo: scopes.count > 1
+                    ? "auth.client_credentials.scope: those that you need of \(scopes.prefix(6).joined(separator: ", "))"
+                    : nil)
+        }
+        return Found(
+            signIn: Guess(.bearer, reason),
+            todo: "upstream.token_file: another program signs in with OAuth and writes the token there, see docs/config.md")
+    }
+
+    /// Credentials go out encrypted, or to a path of the same host.
+    private static func address(_ url: String) -> String? {
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"{}#\\\"".utf8.contains($0) }) else { return nil }
+        if url.hasPrefix("/") { return url }
+        guard url.hasPrefix("https://"), let host = url.dropFirst(8).split(separator: "/").first, !host.contains("@") else {
+            return nil
+        }
+        return url
+    }
+
+    static func isHeader(_ name: String) -> Bool {
+        let own = ["accept", "connection", "content-length", "content-type", "expect", "host", "if-match", "upgrade"]
+        return !name.isEmpty && !own.contains(name.lowercased())
+            && name.utf8.allSatisfy { byte in
+                byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte)
+                    || (0x61...0x7A).contains(byte | 0x20)
+            }
+    }
+}

@@ -1,0 +1,129 @@
+/// What a document says about the upstream as a whole.
+struct UpstreamGuess {
+    let document: OpenAPIDocument
+    let collections: [Collection]
+    /// Where the document came from, if that was an address: a relative one starts there.
+    let source: String?
+
+    func upstream() -> DraftUpstream {
+        let signIn = SignInGuess(document: document, operations: calls).found()
+        var upstream = DraftUpstream(signIn: signIn.signIn)
+        upstream.todos += [signIn.todo].compactMap(\.self)
+        upstream.address = address()
+        if upstream.address == nil {
+            upstream.todos.append("base_url: the address of the API, https://…, here or in the configuration")
+        }
+        upstream.headers = headers()
+        upstream.probe = probe()
+        upstream.errorMessage = errorMessage()
+        upstream.idempotencyHeader = idempotencyHeader()
+        upstream.hasEntityTags = hasEntityTags()
+        return upstream
+    }
+
+    private var calls: [APIOperation] {
+        collections.flatMap { [$0.list] + $0.recordCalls.values.sorted { $0.method < $1.method } + [$0.creation].compactMap(\.self) }
+    }
+
+    private func address() -> Guess<String>? {
+        guard var address = document.address else { return nil }
+        if address.hasPrefix("//") { address = "https:\(address)" }
+        if address.hasPrefix("/"), let source, let origin = Self.origin(of: source) { address = origin + address }
+        guard address.hasPrefix("https://") || address.hasPrefix("http://"),
+            address.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"{}\"\\?#".utf8.contains($0) }),
+            address.split(separator: "/").count > 1
+        else { return nil }
+        while address.hasSuffix("/") { address.removeLast() }
+        return Guess(address, "the document's first server")
+    }
+
+    /// `https://host:port` of an address.
+    static func origin(of address: String) -> String? {
+        guard let scheme = address.firstRange(of: "://") else { return nil }
+        let host = address[scheme.upperBound...].prefix { !"/?#".contains($0) }
+        return host.isEmpty ? nil : String(address[..<scheme.upperBound]) + host
+    }
+
+    /// Headers that most lists need, and that can have only one value.
+    private func headers() -> [(name: String, value: Guess<String>)] {
+        let needed = collections.flatMap { $0.list.parameters.filter { $0.place == "header" && $0.isRequired } }
+        let names = needed.map { $0.name.lowercased() }
+        return needed.reduce(into: []) { found, parameter in
+            let name = parameter.name
+            let own = ["authorization", "if-match", "if-none-match"].contains(name.lowercased())
+            guard !own, SignInGuess.isHeader(name), names.count(where: { $0 == name.lowercased() }) * 2 > collections.count,
+                !found.contains(where: { $0.name.lowercased() == name.lowercased() }),
+                let value = parameter.shape.initial ?? only(parameter.shape), Self.isHeaderText(value)
+            else { return }
+            found.append((name, Guess(value, "the lists need it")))
+        }
+    }
+
+    private func only(_ shape: DataShape) -> String? { shape.enumValues.count == 1 ? shape.enumValues[0].value : nil }
+
+    private static func isHeaderText(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && !"{}".utf8.contains($0) }
+    }
+
+    private func probe() -> Guess<String>? {
+        let names: Set = ["health", "healthz", "ping", "status", "version", "readyz", "heartbeat"]
+        let found = document.operations.first { operation in
+            operation.method == "GET" && operation.path.parameters.isEmpty
+                && names.contains(operation.path.lastSegment.lowercased())
+        }
+        return found.map { Guess($0.path.text, "by its name") }
+    }
+
+    // MARK: Errors
+
+    private static let messages = ["message", "detail", "errormessage", "description", "title", "error", "msg", "reason"]
+
+    private func errorMessage() -> Guess<String>? {
+        var counts: [String: Int] = [:]
+        for shape in calls.compactMap(\.error).prefix(200) {
+            if let place = message(in: shape) { counts[place, default: 0] += 1 }
+        }
+        let best = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }
+        return best.map { Guess($0.key, "the errors of \($0.value) calls have it") }
+    }
+
+    private func message(in shape: DataShape) -> String? {
+        for name in Self.messages {
+            guard let property = shape.properties.first(where: { Words.folded($0.name) == name }) else { continue }
+            let inner = document.shapes.shape(of: property)
+            if inner.kind == .string { return PlaceText.joined([property.name]) }
+            guard inner.kind == .object, let deeper = message(inside: inner) else { continue }
+            return PlaceText.joined([property.name, deeper])
+        }
+        let lists = shape.properties.first { Words.folded($0.name) == "errors" }
+        return lists.flatMap { PlaceText.joined([$0.name]) }
+    }
+
+    private func message(inside shape: DataShape) -> String? {
+        Self.messages.lazy.compactMap { name in
+            shape.properties.first { Words.folded($0.name) == name && document.shapes.shape(of: $0).kind == .string }
+        }.first?.name
+    }
+
+    // MARK: Changes
+
+    private func idempotencyHeader() -> Guess<String>? {
+        let names = ["idempotency-key", "x-idempotency-key", "idempotencykey", "paypal-request-id", "x-idempotency"]
+        for collection in collections {
+            for name in names {
+                if let found = collection.creation?.header(name) {
+                    return Guess(found.name, "POST \(collection.creation?.path.text ?? "") takes it")
+                }
+            }
+        }
+        return nil
+    }
+
+    private func hasEntityTags() -> Guess<Bool>? {
+        let fits = collections.first { collection in
+            let takes = ["PATCH", "PUT"].contains { collection.recordCalls[$0]?.header("If-Match") != nil }
+            return takes && collection.single?.answerHeaders.contains { $0.lowercased() == "etag" } == true
+        }
+        return fits.map { Guess(true, "\($0.recordPath?.text ?? "") has an ETag, and its changes take If-Match") }
+    }
+}

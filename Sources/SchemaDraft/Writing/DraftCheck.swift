@@ -1,0 +1,125 @@
+internal import EntitySchema
+
+/// Runs a draft through the reader of schemas, and takes out what it refuses: the daemon accepts whatever is written.
+struct DraftCheck {
+    /// The draft, its text, and what the reader made of it.
+    struct Accepted {
+        var model: DraftModel
+        var yaml: String
+        var schema: EntitySchema
+    }
+
+    /// How much of an entity was taken out before: first what writes, then all that is not needed, then it goes.
+    private enum Step: Int {
+        case whole, readOnly, bare, gone
+    }
+
+    static func accepted(_ model: DraftModel) throws(SchemaDraftError) -> Accepted {
+        var model = model
+        var steps: [String: Step] = [:]
+        // Each round takes something out of one entity, or out of the upstream.
+        var rounds = 4 * model.entities.count + 8
+        while true {
+            guard !model.entities.isEmpty else { throw .nothing(nothing(model)) }
+            let yaml = DraftWriter(model: model).yaml()
+            let settings = Dictionary(model.settings.map { ($0, "1") }) { first, _ in first }
+            do throws(SchemaError) {
+                let schema = try EntitySchema(yaml: yaml, file: "draft", settings: settings)
+                return Accepted(model: model, yaml: yaml, schema: schema)
+            } catch {
+                rounds -= 1
+                guard rounds > 0, takeOut(error, of: &model, &steps) else {
+                    throw .nothing("no schema can be drafted: \(error.problem)")
+                }
+            }
+        }
+    }
+
+    private static func nothing(_ model: DraftModel) -> String {
+        let reasons = model.leftOut.prefix(3).map { "\($0.path): \($0.reason)" }
+        return "it has no list of records that can be synced" + (reasons.isEmpty ? "" : "; \(reasons.joined(separator: "; "))")
+    }
+
+    private static func takeOut(_ error: SchemaError, of model: inout DraftModel, _ steps: inout [String: Step]) -> Bool {
+        let keys = error.key.split(separator: ".", maxSplits: 3).map(String.init)
+        guard keys.first == "entities", keys.count > 1, let index = model.entities.firstIndex(where: { $0.name == keys[1] })
+        else { return simplify(&model.upstream, error) }
+        let name = model.entities[index].name
+        let step = Step(rawValue: (steps[name] ?? .whole).rawValue + 1) ?? .gone
+        steps[name] = step
+        switch step {
+        case .whole, .readOnly: makeReadOnly(&model.entities[index], error)
+        case .bare: makeBare(&model.entities[index])
+        case .gone: remove(index, of: &model, error)
+        }
+        return true
+    }
+
+    private static func simplify(_ upstream: inout DraftUpstream, _ error: SchemaError) -> Bool {
+        let plain = DraftUpstream(signIn: Guess(.none, nil))
+        guard upstream.signIn.value != .none || !upstream.headers.isEmpty || upstream.address != nil
+                || upstream.probe != nil || upstream.errorMessage != nil || upstream.idempotencyHeader != nil
+                || upstream.hasEntityTags != nil
+        else { return false }
+        let todos = upstream.todos + ["upstream: the daemon refuses what the document says (\(error.problem))"]
+        upstream = plain
+        upstream.todos = todos
+        return true
+    }
+
+    private static func makeReadOnly(_ entity: inout DraftEntity, _ error: SchemaError) {
+        let had = entity.create != nil || entity.update != nil || entity.delete != nil
+        (entity.create, entity.update, entity.delete, entity.keyMade) = (nil, nil, nil, nil)
+        if had { entity.todos.append("push: left out, because the daemon refuses it (\(error.problem))") }
+    }
+
+    private static func makeBare(_ entity: inout DraftEntity) {
+        let whole = entity
+        entity.fields = whole.fields.filter { isNeeded($0, by: whole) }.map { field in
+            guard field.kind.isReference, whole.below == nil else { return field }
+            return DraftField(field.name, .simple("string"), from: field.from, wireName: field.wireName)
+        }
+        entity.title = nil
+        entity.pull?.since = nil
+        entity.pull?.deleted = nil
+    }
+
+    /// Whether it is the key, the reference to the parent, or part of the path of the single record.
+    private static func isNeeded(_ field: DraftField, by entity: DraftEntity) -> Bool {
+        if field.name == entity.key.value || field.kind.isReference && entity.below != nil { return true }
+        guard case .path(let path, _) = entity.pull?.single else { return false }
+        return path.contains("{\(field.name)}")
+    }
+
+    private static func remove(_ index: Int, of model: inout DraftModel, _ error: SchemaError) {
+        let entity = model.entities.remove(at: index)
+        model.leftOut.append(
+            LeftOut(
+                path: String(entity.origin.drop { $0 != "/" }), why: .refused,
+                reason: "the daemon refuses \(entity.name): \(error.problem)"))
+        model.forget(entity.name, because: "it is below \(entity.name), which is left out")
+    }
+}
+
+extension DraftModel {
+    /// Takes out what is below an entity that is gone, and makes references to it plain fields.
+    mutating func forget(_ name: String, because reason: String) {
+        for child in entities where child.below?.parent == name {
+            entities.removeAll { $0.name == child.name }
+            leftOut.append(LeftOut(path: String(child.origin.drop { $0 != "/" }), why: .refused, reason: reason))
+            forget(child.name, because: reason)
+        }
+        for index in entities.indices {
+            for place in entities[index].fields.indices {
+                guard case .reference(to: name, _) = entities[index].fields[place].kind else { continue }
+                let field = entities[index].fields[place]
+                var plain = DraftField(
+                    field.name, .simple("string"), from: field.from, wireName: field.wireName,
+                    reason: "the key of \(name), which this draft leaves out")
+                plain.isIndexed = field.isIndexed
+                plain.isRequired = field.isRequired
+                entities[index].fields[place] = plain
+            }
+        }
+    }
+}

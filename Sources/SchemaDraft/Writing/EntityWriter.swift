@@ -1,0 +1,130 @@
+/// Writes one entity of a draft.
+struct EntityWriter {
+    let entity: DraftEntity
+    /// The entities whose records are listed below each of this one.
+    let children: [DraftEntity]
+    /// The paging that the upstream has for all.
+    let usual: DraftPaging
+
+    var member: YAMLNode.Member {
+        var members: [YAMLNode.Member] = [key]
+        if let title = entity.title { members.append(YAMLNode.Member("title", .text("{\(title)}"))) }
+        members.append(YAMLNode.Member("fields", .block(entity.fields.map { FieldWriter(field: $0).member })))
+        if let pull { members.append(YAMLNode.Member("pull", .block(pull))) }
+        let routes = push
+        if !routes.isEmpty { members.append(YAMLNode.Member("push", .block(routes))) }
+        if !entity.todos.isEmpty { members.append(.comment(entity.todos.map { "TODO \($0)" })) }
+        return YAMLNode.Member(entity.name, .block(members), above: [entity.origin])
+    }
+
+    private var key: YAMLNode.Member {
+        guard let made = entity.keyMade else {
+            return YAMLNode.Member("key", .text(entity.key.value), entity.key.reason)
+        }
+        let members = [
+            YAMLNode.Member("field", .text(entity.key.value)), YAMLNode.Member("made", .text(made.value)),
+        ]
+        let reasons = [entity.key.reason, made.reason].compactMap(\.self)
+        return YAMLNode.Member("key", .mapping(members), reasons.joined(separator: "; "))
+    }
+
+    // MARK: Pull
+
+    private var pull: [YAMLNode.Member]? {
+        guard let pull = entity.pull else { return nil }
+        var members = [YAMLNode.Member("path", .text(pull.path.value), pull.path.reason)]
+        if !pull.query.isEmpty {
+            members.append(
+                YAMLNode.Member("query", .block(pull.query.map { YAMLNode.Member($0.name, .text($0.value.value), $0.value.reason) })))
+        }
+        if !pull.records.value.isEmpty { members.append(YAMLNode.Member("records", .text(pull.records.value))) }
+        if pull.paging.value != usual {
+            members.append(YAMLNode.Member("pagination", PagingWriter.node(pull.paging.value), pull.paging.reason))
+        }
+        members.append(single(pull.single))
+        if let since = pull.since {
+            var parts = [YAMLNode.Member("param", .text(since.value.parameter)), YAMLNode.Member("field", .text(since.value.field))]
+            if let format = since.value.format { parts.append(YAMLNode.Member("format", .text(format))) }
+            members.append(YAMLNode.Member("since", .mapping(parts), since.reason))
+        }
+        if let deleted = pull.deleted { members.append(YAMLNode.Member("deleted", .text(deleted.value), deleted.reason)) }
+        if !children.isEmpty { members.append(YAMLNode.Member("detail", details)) }
+        return members
+    }
+
+    private func single(_ single: DraftEntity.Single) -> YAMLNode.Member {
+        switch single {
+        case .none: return YAMLNode.Member("record", .text("none"), "the upstream serves no single records")
+        case .path(let path, let at):
+            var members = [YAMLNode.Member("path", .text(path))]
+            if let at { members.append(YAMLNode.Member("at", .text(at))) }
+            return YAMLNode.Member("record", .mapping(members))
+        }
+    }
+
+    private var details: YAMLNode {
+        let all = children.compactMap { child -> YAMLNode? in
+            guard let below = child.below else { return nil }
+            var members = [
+                YAMLNode.Member("path", .text(below.path)), YAMLNode.Member("into", .text(child.name)),
+                YAMLNode.Member("when_changed", .text("any")),
+            ]
+            if !below.records.value.isEmpty { members.append(YAMLNode.Member("records", .text(below.records.value))) }
+            if below.paging.value != usual { members.append(YAMLNode.Member("pagination", PagingWriter.node(below.paging.value))) }
+            return .mapping(members)
+        }
+        return all.count == 1 ? all[0] : .list(all)
+    }
+
+    // MARK: Push
+
+    private var push: [YAMLNode.Member] {
+        [("create", entity.create), ("update", entity.update), ("delete", entity.delete)].compactMap { name, route in
+            route.map { YAMLNode.Member(name, .mapping(members(of: $0, name)), $0.reason) }
+        }
+    }
+
+    private func members(of route: DraftRoute, _ operation: String) -> [YAMLNode.Member] {
+        var members = [YAMLNode.Member("call", .text(route.call))]
+        if let fields = route.fields { members.append(YAMLNode.Member("fields", .list(fields.map(YAMLNode.text)))) }
+        if let body = body(of: route, operation) { members.append(YAMLNode.Member("body", body)) }
+        if let encoding = route.encoding { members.append(YAMLNode.Member("encoding", .text(encoding))) }
+        if let record = route.record { members.append(YAMLNode.Member("record", .text(record))) }
+        switch route.lookUp {
+        case .key: members.append(YAMLNode.Member("look_up", .text("key")))
+        case .match(let fields, let path): members.append(YAMLNode.Member("look_up", lookUp(fields, path)))
+        case nil: break
+        }
+        return members
+    }
+
+    private func lookUp(_ fields: [String], _ path: String?) -> YAMLNode {
+        var members = [YAMLNode.Member("match", .list(fields.map(YAMLNode.text)))]
+        if let path, let below = entity.below {
+            members.append(YAMLNode.Member("path", .text(path)))
+            if !below.records.value.isEmpty { members.append(YAMLNode.Member("records", .text(below.records.value))) }
+            if below.paging.value != usual { members.append(YAMLNode.Member("pagination", PagingWriter.node(below.paging.value))) }
+        }
+        return .mapping(members)
+    }
+
+    private func body(of route: DraftRoute, _ operation: String) -> YAMLNode? {
+        let isWhole = route.call.hasPrefix("PUT ") && operation == "update"
+        let slot = isWhole ? "$record" : "$fields"
+        let names: YAMLNode? = route.names.isEmpty ? nil : .mapping(route.names.filter { name in
+            route.fields?.contains(name.field) ?? true
+        }.map { YAMLNode.Member($0.wire, .text($0.field)) })
+        let fields = names.map { YAMLNode.mapping([YAMLNode.Member(slot, $0)]) } ?? .text(slot)
+        switch route.body {
+        case .plain: return names
+        case .inside(let name): return .mapping([YAMLNode.Member(name, fields)])
+        case .resource(let type, let hasID):
+            var members: [YAMLNode.Member] = []
+            if !type.isEmpty { members.append(YAMLNode.Member("type", .text(type))) }
+            let chooses = operation == "create" && entity.keyMade == nil && hasID
+            if operation == "update" || chooses { members.append(YAMLNode.Member("id", .text("{\(entity.key.value)}"))) }
+            members.append(YAMLNode.Member("attributes", fields))
+            return .mapping([YAMLNode.Member("data", .mapping(members))])
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// Writes `upstream`.
+struct UpstreamWriter {
+    let upstream: DraftUpstream
+    let paging: DraftPaging
+    /// Why all lists are paged so.
+    let reason: String?
+
+    var member: YAMLNode.Member {
+        var members: [YAMLNode.Member] = []
+        if let address = upstream.address {
+            members.append(YAMLNode.Member("base_url", .text(address.value), address.reason))
+        }
+        if let auth { members.append(auth) }
+        if !upstream.headers.isEmpty {
+            let headers = upstream.headers.map { YAMLNode.Member($0.name, .text($0.value.value), $0.value.reason) }
+            members.append(YAMLNode.Member("headers", .block(headers)))
+        }
+        if let probe = upstream.probe { members.append(YAMLNode.Member("probe", .text(probe.value), probe.reason)) }
+        if let message = upstream.errorMessage {
+            members.append(YAMLNode.Member("error_message", .text(message.value), message.reason))
+        }
+        members.append(YAMLNode.Member("pagination", PagingWriter.node(paging), reason))
+        if let header = upstream.idempotencyHeader {
+            members.append(YAMLNode.Member("idempotency_header", .text(header.value), header.reason))
+        }
+        if let tags = upstream.hasEntityTags {
+            members.append(YAMLNode.Member("version", .mapping([YAMLNode.Member("etag", .word("true"))]), tags.reason))
+        }
+        if !upstream.todos.isEmpty { members.append(.comment(upstream.todos.map { "TODO \($0)" })) }
+        return YAMLNode.Member("upstream", .block(members))
+    }
+
+    private var auth: YAMLNode.Member? {
+        let reason = upstream.signIn.reason
+        func send(_ members: [YAMLNode.Member]) -> YAMLNode.Member {
+            YAMLNode.Member("auth", .mapping([YAMLNode.Member("send", .mapping(members))]), reason)
+        }
+        switch upstream.signIn.value {
+        case .none: return nil
+        case .bearer: return YAMLNode.Member("auth", .mapping([YAMLNode.Member("type", .text("bearer"))]), reason)
+        case .header(let name, let value):
+            return send(
+                [YAMLNode.Member("header", .text(name))] + (value.map { [YAMLNode.Member("value", .text($0))] } ?? []))
+        case .query(let name): return send([YAMLNode.Member("query", .text(name))])
+        case .basic: return send([YAMLNode.Member("basic", .word("true"))])
+        case .clientCredentials(let url, let scope):
+            let members =
+                [YAMLNode.Member("token_url", .text(url))] + (scope.map { [YAMLNode.Member("scope", .text($0))] } ?? [])
+            return YAMLNode.Member(
+                "auth", .mapping([YAMLNode.Member("client_credentials", .mapping(members))]), reason)
+        }
+    }
+}
