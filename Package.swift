@@ -119,7 +119,9 @@ let package = Package(
         // What the tests of several targets share.
         .target(
             name: "TestSupport",
-            dependencies: ["CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "Secrets"],
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "Secrets", "SocketServer", "Upstream",
+            ],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["JSONText", "Secrets"], swiftSettings: strict),
@@ -131,6 +133,13 @@ let package = Package(
             swiftSettings: strict,
             linkerSettings: [.linkedLibrary("gd")]),
         .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "SchemaDraftTests",
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "SchemaDraft", "SyncEngine", "Upstream",
+                "TestSupport", .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["Documents"], swiftSettings: strict),
         .testTarget(
             name: "SyncEngineTests",
             dependencies: [

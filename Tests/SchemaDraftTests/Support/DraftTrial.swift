@@ -1,0 +1,193 @@
+import EntitySchema
+import JSONText
+import Logging
+import ReferenceUpstream
+import SyncEngine
+import TestSupport
+import Upstream
+
+@testable import CacheStore
+
+/// Serves a drafted schema by the reference upstream, and syncs each of its entities both ways.
+struct DraftTrial {
+    private let schema: EntitySchema
+    private let reference: ReferenceUpstream
+    private let store: CacheStore
+    private let engine: SyncEngine
+    private let clock = ManualClock()
+
+    init(_ schema: EntitySchema) throws {
+        self.schema = schema
+        let records = SampleGenerator(schema: schema, rows: 12, seed: 7).records()
+        reference = ReferenceUpstream(schema: schema, records: records, now: { [clock] in clock.timestamp })
+        store = try CacheStore.temporary(schema)
+        let upstream = HTTPUpstream(
+            plan: schema.upstream, baseURL: "http://localhost", transport: CallTransport(reference: reference),
+            token: nil, now: { [clock] in clock.timestamp })
+        engine = SyncEngine(
+            store: store, schema: schema, upstream: upstream,
+            settings: SyncSettings(writeDelay: .zero, retry: RetryPolicy(maximumAttempts: 2)), clock: clock,
+            now: { [clock] in clock.timestamp }, random: { 0.5 },
+            log: Logger(label: "trial") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// What did not work, by entity; entities that sync both ways are not in it.
+    func problems() async throws -> [String: String] {
+        let task = Task { try await engine.run() }
+        defer { task.cancel() }
+        var problems: [String: String] = [:]
+        let remote = try await pulled(&problems)
+        let local = try await written(&problems)
+        for (entity, problem) in try await checked(remote, local) where problems[entity] == nil {
+            problems[entity] = problem
+        }
+        return problems
+    }
+
+    // MARK: From the upstream
+
+    private struct Edit {
+        var key: String
+        var field: String
+        var value: JSONText
+    }
+
+    /// Pulls everything; then edits one record of each entity upstream and pulls again.
+    private func pulled(_ problems: inout [String: String]) async throws -> [String: Edit] {
+        try await engine.sync(SyncRequest(full: true))
+        let counts = try store.rowCounts()
+        var edits: [String: Edit] = [:]
+        for entity in schema.entities {
+            let there = reference.records(of: entity.name)
+            guard !there.isEmpty, counts[entity.name] == there.count else {
+                let reason = try store.cursor(of: entity.name).error ?? ""
+                problems[entity.name] = "\(counts[entity.name] ?? 0) of \(there.count) records arrived \(reason)"
+                continue
+            }
+            guard let edit = edit(of: entity, there[0], "there") else { continue }
+            try reference.update(entity.name, edit.key, with: .object([edit.field: edit.value]))
+            edits[entity.name] = edit
+        }
+        try await engine.sync(SyncRequest(full: true))
+        return edits
+    }
+
+    private func edit(of entity: Entity, _ record: JSONText, _ text: String, among fields: [Field]? = nil) -> Edit? {
+        let used = [entity.pull?.changedAt, entity.pull?.deleted, entity.key].compactMap(\.self)
+        let paths = Operation.allCases.flatMap(entity.routes).flatMap(\.path.placeholders) + (entity.pull?.single.path.placeholders ?? [])
+        for field in fields ?? entity.fields where !used.contains(field.name) && !paths.contains(field.name) {
+            guard !field.secret, field.source == nil || fields != nil, let value = value(of: field, text, record) else { continue }
+            return Edit(key: record[entity.key]?.plain ?? "", field: field.name, value: value)
+        }
+        return nil
+    }
+
+    /// Another value than the record has.
+    private func value(of field: Field, _ text: String, _ record: JSONText) -> JSONText? {
+        let old = field.value(in: record)
+        switch field.kind {
+        case .string: return .string("\(text) \(field.name)")
+        case .integer: return field.isTextOnWire ? .string("\(4711 + text.count)") : .integer(4711 + text.count)
+        case .number, .money: return field.isTextOnWire ? .string("47.\(text.count)") : .integer(47 + text.count)
+        case .boolean: return .boolean(old?.boolean != true)
+        case .enum(let values): return values.map(\.value).first { $0 != old?.string }.map(JSONText.string)
+        case .object: return .object(["mark": .string(text)])
+        case .list: return .array([JSONText.string(text)])
+        case .time, .reference: return nil
+        }
+    }
+
+    // MARK: From here
+
+    private struct Writes {
+        var edits: [String: Edit] = [:]
+        var created: [String: String] = [:]
+        var deleted: [String: String] = [:]
+    }
+
+    /// Changes, creates and deletes one record of each entity here, where the schema has routes for it.
+    private func written(_ problems: inout [String: String]) async throws -> Writes {
+        var writes = Writes()
+        for entity in schema.entities where problems[entity.name] == nil {
+            do {
+                try await write(entity, &writes)
+            } catch {
+                problems[entity.name] = "a write is refused here: \(error)"
+            }
+        }
+        engine.noteLocalWrite()
+        for _ in 0..<2000 {
+            guard try store.pendingCount().pending > 0 else { break }
+            await clock.waitForSleepers(2)
+            clock.advance(by: .milliseconds(500))
+            engine.noteLocalWrite()
+            await Task.yield()
+        }
+        return writes
+    }
+
+    private func write(_ entity: Entity, _ writes: inout Writes) async throws {
+        let there = reference.records(of: entity.name)
+        if !entity.push.update.isEmpty, there.count > 1,
+            let edit = edit(of: entity, there[1], "here", among: entity.writable(by: .update))
+        {
+            let value = entity[field: edit.field]?.meant(edit.value) ?? edit.value
+            try await store.update(
+                entity.name, key: edit.key, body: .object([edit.field: value]), at: clock.timestamp)
+            writes.edits[entity.name] = edit
+        }
+        if !entity.push.create.isEmpty, let body = creation(of: entity, like: there[there.count - 1]) {
+            writes.created[entity.name] = try await store.create(entity.name, body: body, at: clock.timestamp)
+        }
+        if !entity.push.delete.isEmpty, there.count > 2, !isReferredTo(entity) {
+            let key = there[2][entity.key]?.plain ?? ""
+            try await store.delete(entity.name, key: key, at: clock.timestamp)
+            writes.deleted[entity.name] = key
+        }
+    }
+
+    private func isReferredTo(_ entity: Entity) -> Bool {
+        schema.entities.contains { other in other.fields.contains { $0.kind == .reference(to: entity.name) } }
+    }
+
+    /// A new record with the values of another, but for its key.
+    private func creation(of entity: Entity, like record: JSONText) -> JSONText? {
+        var members: [(key: String, value: JSONText)] = []
+        for field in entity.writable(by: .create) where field.name != entity.key {
+            guard let value = entity.value(of: field.name, in: record), value != .null else {
+                if field.required, let value = self.value(of: field, "new", record) { members.append((field.name, value)) }
+                continue
+            }
+            members.append((field.name, field.meant(value)))
+        }
+        return .object(members: members)
+    }
+
+    // MARK: Checking
+
+    private func checked(_ remote: [String: Edit], _ local: Writes) async throws -> [String: String] {
+        let failed = try store.pending(PendingQuery(limit: 200)).changes
+        var problems: [String: String] = [:]
+        for change in failed {
+            problems[change["entity"]?.plain ?? ""] = "\(change["operation"]?.plain ?? "") \(change["error"]?.plain ?? change.text)"
+        }
+        for (name, edit) in remote {
+            let here = try store.record(name, key: edit.key).map { try JSONText($0) }
+            if here?[edit.field] != edit.value { problems[name] = "an edit of \(edit.field) there has not arrived" }
+        }
+        for (name, edit) in local.edits {
+            guard let entity = schema[name], let there = reference.record(name, edit.key) else { continue }
+            let value = entity.value(of: edit.field, in: there)
+            if value != edit.value { problems[name] = problems[name] ?? "an edit of \(edit.field) here has not arrived: \(value?.text ?? "")" }
+        }
+        for (name, key) in local.created {
+            guard let entity = schema[name] else { continue }
+            let here = try store.record(name, key: key).map { try JSONText($0) }
+            if reference.record(name, here?[entity.key]?.plain ?? "") == nil { problems[name] = problems[name] ?? "a new record has not arrived" }
+        }
+        for (name, key) in local.deleted where reference.record(name, key) != nil {
+            problems[name] = problems[name] ?? "a deletion has not arrived"
+        }
+        return problems
+    }
+}
