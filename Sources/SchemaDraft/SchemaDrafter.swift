@@ -1,27 +1,26 @@
 internal import EntitySchema
 
-/// Drafts a schema from a description of an API.
+/// Drafts a schema from a description of an API: first as guesses, which answers can correct, then as a file.
 package struct SchemaDrafter {
-    let document: OpenAPIDocument
-    /// Where it came from: an address or a file, for the comment at the top.
-    let source: String
+    private(set) var model: DraftModel
 
+    /// `source`: the address or the file that the description came from.
     package init(_ document: OpenAPIDocument, source: String) {
-        self.document = document
-        self.source = source
-    }
-
-    /// `only`: names of entities to draft; all if it is empty. What the reader of schemas refuses is left out.
-    package func draft(only: [String] = []) throws(SchemaDraftError) -> SchemaDraft {
         let found = CollectionFinder(document: document).find()
-        var model = DraftModel(
+        let count = found.collections.count + found.leftOut.count
+        model = DraftModel(
             name: Self.name(document.title), title: String(document.title.prefix(80)),
-            origin: "\(source) (\(document.version), \(found.collections.count + found.leftOut.count) lists)",
+            origin: "\(source) (\(document.version), \(count) lists)",
             upstream: UpstreamGuess(document: document, collections: found.collections, source: source).upstream(),
             entities: EntityDrafter(document: document, collections: found.collections).entities(),
             leftOut: found.leftOut)
-        try Self.keep(only, of: &model)
-        let accepted = try DraftCheck.accepted(model)
+    }
+
+    /// The draft with all that was found, or only with these entities. What the reader of schemas refuses is left out.
+    package func draft(only: [String] = []) throws(SchemaDraftError) -> SchemaDraft {
+        var drafter = self
+        try drafter.keep(only)
+        let accepted = try DraftCheck.accepted(drafter.model)
         return SchemaDraft(model: accepted.model, yaml: accepted.yaml, schema: accepted.schema)
     }
 
@@ -31,20 +30,36 @@ package struct SchemaDrafter {
         return name.isEmpty ? "drafted" : String(name.prefix(40))
     }
 
-    /// Leaves out what was not asked for. A list below another needs that one too.
-    static func keep(_ only: [String], of model: inout DraftModel) throws(SchemaDraftError) {
+    /// Leaves out what is not asked for. A list below another needs that one too.
+    package mutating func keep(_ only: [String]) throws(SchemaDraftError) {
         guard !only.isEmpty else { return }
-        for name in only where model[name] == nil {
-            let known = model.entities.map(\.name)
-            let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
-            throw .nothing("there is no list \(name)\(hint) It has \(known.prefix(40).joined(separator: ", "))")
+        let known = model.entities.map(\.name)
+        for name in only where !known.contains(name) {
+            let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
+            let all = known.prefix(40).joined(separator: ", ")
+            throw .nothing("there is no list \(name)\(hint) " + (all.isEmpty ? "There is none at all" : "There are \(all)"))
         }
         let needed = Set(only + only.compactMap { model[$0]?.below?.parent })
         for entity in model.entities where !needed.contains(entity.name) {
             model.entities.removeAll { $0.name == entity.name }
-            model.leftOut.append(
-                LeftOut(path: String(entity.origin.drop { $0 != "/" }), why: .notAsked, reason: "not asked for"))
+            model.leftOut.append(LeftOut(path: entity.path, why: .notAsked, reason: "not asked for"))
             model.forget(entity.name, because: "not asked for")
         }
+    }
+
+    // MARK: Questions
+
+    /// What a person may know better, one question at a time; asked already are those with these numbers.
+    package var questions: [DraftQuestion] {
+        DraftQuestion.all(of: model)
+    }
+
+    /// Corrects the draft. An empty answer leaves the guess.
+    package mutating func take(_ answer: String, to question: DraftQuestion) throws(SchemaDraftError) {
+        guard !answer.isEmpty, answer != question.likely else { return }
+        if case .lists = question.subject {
+            return try keep(answer.split(separator: ",").map { $0.filter { !$0.isWhitespace } })
+        }
+        try question.apply(answer, to: &model)
     }
 }

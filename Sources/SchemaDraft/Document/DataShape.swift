@@ -31,6 +31,8 @@ struct DataShape: Sendable {
     var maximum: Int?
     var initial: String?
     var example: DocumentValue?
+    /// The path of the list whose records it names by their keys, if that was observed.
+    var refersTo: String?
     /// That of the component it is made of.
     var name: String?
 

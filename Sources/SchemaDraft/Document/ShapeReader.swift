@@ -91,6 +91,7 @@ struct ShapeReader {
         shape.maximum = shape.maximum ?? value["maximum"]?.integer
         shape.initial = shape.initial ?? value["default"]?.text
         shape.example = shape.example ?? value["example"] ?? value["examples"]?.elements.first
+        shape.refersTo = shape.refersTo ?? value["x-refers-to"]?.text
         if value["readOnly"]?.boolean == true { shape.isReadOnly = true }
         if value["writeOnly"]?.boolean == true { shape.isWriteOnly = true }
     }

@@ -54,10 +54,18 @@ struct DraftEntity: Sendable {
 
     subscript(field: String) -> DraftField? { fields.first { $0.name == field } }
 
-    /// Whether its name needs settings of the installation.
+    /// That of its list, as the document has it.
+    var path: String { String(origin.drop { $0 != "/" }) }
+
+    /// The settings of the installation that it names.
     var settings: [String] {
-        let texts = [pull?.path.value, create?.call, update?.call, delete?.call] + (pull?.query.map(\.value.value) ?? [])
-        return texts.compactMap(\.self).flatMap(DraftSetting.names)
+        var texts = [pull?.path.value, below?.path].compactMap(\.self) + (pull?.query.map(\.value.value) ?? [])
+        if case .path(let path, _)? = pull?.single { texts.append(path) }
+        for route in [create, update, delete].compactMap(\.self) {
+            texts.append(route.call)
+            if case .match(_, let path?)? = route.lookUp { texts.append(path) }
+        }
+        return texts.flatMap(DraftSetting.names)
     }
 }
 

@@ -80,6 +80,10 @@ struct FieldGuess {
 
     private mutating func reference(_ name: String, _ shape: DataShape) -> (kind: DraftField.Kind, reason: String)? {
         guard [.string, .integer, .number, .unknown].contains(shape.kind), shape.enumValues.isEmpty else { return nil }
+        if let path = shape.refersTo, let target = targets.target(at: path) {
+            let stem = name.lowercased().hasSuffix("id") && name.count > 3 ? String(Words.snake(name).dropLast(3)) : name + "_record"
+            return (.reference(to: target.entity, as: relation(stem, of: name)), "its values are keys of \(target.entity)")
+        }
         if let found = targets.target(for: name, in: entity), fits(found.target, shape) {
             let kind = DraftField.Kind.reference(to: found.target.entity, as: relation(found.stem, of: name))
             return (kind, "its name says \(found.target.entity)")

@@ -55,6 +55,7 @@ struct ParentLink {
         }
         if let index = entity.fields.firstIndex(where: isParent) {
             entity.fields[index].isIndexed = true
+            entity.fields[index].isRequired = true
             return entity.fields[index].name
         }
         // A member of the same name as the parent's key, or as the parameter.
@@ -67,6 +68,7 @@ struct ParentLink {
             let name = entity.fields[index].name
             entity.fields[index].kind = .reference(to: parent.name, as: fields.relation(stem, of: name))
             entity.fields[index].isIndexed = true
+            entity.fields[index].isRequired = true
             entity.fields[index].reason = "the list is below \(parent.name)"
             return name
         }
@@ -76,6 +78,7 @@ struct ParentLink {
             name, .reference(to: parent.name, as: fields.relation(stem, of: name)), wireName: "",
             reason: "the daemon fills it in: the list is below \(parent.name)")
         field.isIndexed = true
+        field.isRequired = true
         entity.fields.append(field)
         return name
     }

@@ -8,10 +8,12 @@ struct ReferenceTargets: Sendable {
     }
 
     private let byStem: [String: Target]
+    private let byPath: [String: Target]
 
     /// Lists of all records before those below another, and shorter paths before longer ones.
     init(_ collections: [Collection], _ shapes: ShapeReader) {
         var found: [String: Target] = [:]
+        var paths: [String: Target] = [:]
         let order = collections.sorted {
             ($0.path.parameters.count, $0.path.segments.count) < ($1.path.parameters.count, $1.path.segments.count)
         }
@@ -20,14 +22,18 @@ struct ReferenceTargets: Sendable {
             let target = Target(
                 entity: collection.name, key: collection.key.value,
                 isNumber: key?.kind == .integer || key?.kind == .number)
+            paths[collection.path.text] = target
             let names = [collection.name, collection.base.last ?? "", collection.answer.item.name ?? ""]
             for name in names {
                 let stem = Words.folded(Words.singular(Words.snake(name)))
                 if stem.count > 1, found[stem] == nil { found[stem] = target }
             }
         }
-        byStem = found
+        (byStem, byPath) = (found, paths)
     }
+
+    /// The collection whose list is at this path.
+    func target(at path: String) -> Target? { byPath[path] }
 
     subscript(stem: String) -> Target? { byStem[Words.folded(Words.singular(stem))] }
 

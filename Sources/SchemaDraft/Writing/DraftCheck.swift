@@ -95,7 +95,7 @@ struct DraftCheck {
         let entity = model.entities.remove(at: index)
         model.leftOut.append(
             LeftOut(
-                path: String(entity.origin.drop { $0 != "/" }), why: .refused,
+                path: entity.path, why: .refused,
                 reason: "the daemon refuses \(entity.name): \(error.problem)"))
         model.forget(entity.name, because: "it is below \(entity.name), which is left out")
     }
@@ -106,7 +106,7 @@ extension DraftModel {
     mutating func forget(_ name: String, because reason: String) {
         for child in entities where child.below?.parent == name {
             entities.removeAll { $0.name == child.name }
-            leftOut.append(LeftOut(path: String(child.origin.drop { $0 != "/" }), why: .refused, reason: reason))
+            leftOut.append(LeftOut(path: child.path, why: .refused, reason: reason))
             forget(child.name, because: reason)
         }
         for index in entities.indices {

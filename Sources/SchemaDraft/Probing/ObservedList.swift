@@ -1,0 +1,54 @@
+package import JSONText
+
+/// What the answers to a few requests show of one list.
+package struct ObservedList: Sendable {
+    /// Below the address, such as `/orders`.
+    package var path: String
+    /// The pages, as answered.
+    package var answers: [JSONText]
+    /// The parameter for the next page that worked, and what it takes.
+    package var page: (name: String, isNumber: Bool)?
+    /// The parameter for the number of records that worked.
+    package var size: String?
+    package var hasLinkHeader = false
+    /// The answer to the request for one record by its key.
+    package var single: JSONText?
+
+    package init(path: String, answers: [JSONText]) {
+        self.path = path
+        self.answers = answers
+    }
+
+    /// The records of an answer: its longest list of objects, at most three levels deep.
+    package static func records(in answer: JSONText) -> [JSONText] {
+        var best: [JSONText] = []
+        func look(_ value: JSONText, _ depth: Int) {
+            if value.kind == .array {
+                let elements = value.elements
+                if elements.first?.kind == .object, elements.count > best.count { best = elements }
+            } else if value.kind == .object, depth < 3 {
+                for (_, value) in value.members.prefix(100) { look(value, depth + 1) }
+            }
+        }
+        look(answer, 0)
+        return best
+    }
+
+    package var records: [JSONText] { answers.flatMap(Self.records) }
+
+    /// The member that differs for each record and is named as keys are.
+    package var key: String? { Self.key(of: records) }
+
+    package static func key(of records: [JSONText]) -> String? {
+        guard let first = records.first else { return nil }
+        let names = first.members.map(\.key).filter(FieldNames.isAllowed)
+        let likely = ["id", "uuid", "guid", "key", "uid", "sid", "pk", "slug", "code", "number"]
+        let order =
+            likely.compactMap { word in names.first { Words.folded($0) == word } }
+            + names.filter { ["id", "uuid", "key"].contains(Words.lastWord(of: $0)) } + names.filter { Words.folded($0) == "name" }
+        return order.first { name in
+            let values = records.compactMap { $0[name]?.plain }.filter { !$0.isEmpty }
+            return values.count == records.count && Set(values).count == values.count
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import JSONText
+
+/// Describes values that an API answered, as a document would: types, formats, members.
+struct ObservedShape {
+    /// The path of the list whose keys all of these texts are, if there is one.
+    var reference: (_ name: String, _ values: [JSONText]) -> String? = { _, _ in nil }
+
+    private static let deepest = 12
+
+    func schema(of values: [JSONText], name: String = "", depth: Int = 0) -> DocumentValue {
+        let known = values.filter { $0.kind != .null }
+        guard let first = known.first, depth < Self.deepest else { return .object(DocumentObject([])) }
+        guard known.allSatisfy({ $0.kind == first.kind }) else { return .object(DocumentObject([])) }
+        var members: [(name: String, value: DocumentValue)] = []
+        func add(_ key: String, _ text: String) { members.append((key, .scalar(text, isPlain: false))) }
+        switch first.kind {
+        case .object:
+            add("type", "object")
+            members.append(("properties", .object(DocumentObject(properties(of: known, depth)))))
+        case .array:
+            add("type", "array")
+            members.append(("items", schema(of: Array(known.flatMap(\.elements).prefix(2000)), depth: depth + 1)))
+        case .string:
+            add("type", "string")
+            if let format = Self.format(of: known.compactMap(\.string)) { add("format", format) }
+            if let example = first.string, example.count < 80 { add("example", example) }
+            let seen = Self.seenValues(known.compactMap(\.string), name)
+            if !seen.isEmpty { members.append(("enum", .array(seen.map { .scalar($0, isPlain: false) }))) }
+        case .number: add("type", known.allSatisfy { $0.integer != nil } ? "integer" : "number")
+        case .boolean: add("type", "boolean")
+        case .null: break
+        }
+        if let path = reference(name, known) { add("x-refers-to", path) }
+        return .object(DocumentObject(members))
+    }
+
+    private func properties(of objects: [JSONText], _ depth: Int) -> [(name: String, value: DocumentValue)] {
+        var names: [String] = []
+        var values: [String: [JSONText]] = [:]
+        for object in objects {
+            for (name, value) in object.members {
+                if values[name] == nil { names.append(name) }
+                values[name, default: []].append(value)
+            }
+        }
+        return names.map { ($0, schema(of: values[$0] ?? [], name: $0, depth: depth + 1)) }
+    }
+
+    private static func format(of texts: [String]) -> String? {
+        func all(_ fits: (String) -> Bool) -> Bool { !texts.isEmpty && texts.allSatisfy(fits) }
+        if all({ $0.wholeMatch(of: #/\d{4}-\d\d-\d\dT\d\d:\d\d.*/#) != nil }) { return "date-time" }
+        if all({ $0.wholeMatch(of: #/\d{4}-\d\d-\d\d/#) != nil }) { return "date" }
+        if all({ $0.wholeMatch(of: #/[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}/#) != nil }) { return "uuid" }
+        if all({ $0.wholeMatch(of: #/-?\d{1,15}\.\d{2,4}/#) != nil }) { return "decimal" }
+        return nil
+    }
+
+    /// A few short words under a name that says that there are no others.
+    private static func seenValues(_ texts: [String], _ name: String) -> [String] {
+        guard ["status", "state", "kind", "type", "priority", "role", "stage"].contains(Words.lastWord(of: name)) else { return [] }
+        let seen = texts.reduce(into: [String]()) { if !$0.contains($1), $0.count < 13 { $0.append($1) } }
+        let isEnum = texts.count >= 8 && seen.count <= 12 && seen.allSatisfy { $0.wholeMatch(of: #/[A-Za-z][A-Za-z0-9_-]{0,30}/#) != nil }
+        return isEnum ? seen : []
+    }
+}
