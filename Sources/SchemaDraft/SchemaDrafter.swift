@@ -37,7 +37,8 @@ package struct SchemaDrafter {
         for name in only where !known.contains(name) {
             let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
             let all = known.prefix(40).joined(separator: ", ")
-            throw .nothing("there is no list \(name)\(hint) " + (all.isEmpty ? "There is none at all" : "There are \(all)"))
+            throw .nothing(
+                "there is no list \(name)\(hint) " + (all.isEmpty ? "There is none at all" : "There are \(all)"))
         }
         let needed = Set(only + only.compactMap { model[$0]?.below?.parent })
         for entity in model.entities where !needed.contains(entity.name) {

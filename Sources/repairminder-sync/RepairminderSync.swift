@@ -20,7 +20,7 @@ struct RepairminderSync: AsyncParsableCommand {
             WatchCommand.self, EventsCommand.self, HistoryCommand.self,
             SearchCommand.self, ExportCommand.self,
             ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self, APICommand.self,
-            CheckConfigCommand.self, DoctorCommand.self, BackupCommand.self, RestoreCommand.self,
+            InitCommand.self, CheckConfigCommand.self, DoctorCommand.self, BackupCommand.self, RestoreCommand.self,
             ImportMirrorCommand.self, ThumbnailCommand.self,
         ])
 

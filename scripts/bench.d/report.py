@@ -20,6 +20,7 @@ INTRODUCTION = """# Benchmarks
 contestants of a row are measured in turn in the same run, and the ratio is the median over the rounds. Figures are medians, with
 minimum and maximum in brackets. `make bench-setup` installs the competitors; the suite also runs without them.
 `scripts/bench --help` lists its options. {reached} of {all} targets are met.
+[Drafted schemas](benchmarks/drafts.md) have a table of their own.
 """
 
 

@@ -10,9 +10,8 @@ struct Envelope: Sendable {
         _ rows: [JSONText], of list: ListPlan, _ query: ListQuery, total: Int, next: String?,
         delta: (place: Place, value: String)? = nil
     ) -> JSONText {
-        let records = JSONText.array(rows)
-        guard !Self.path(list.records).isEmpty else { return records }
-        var parts: [(path: [Substring], value: JSONText)] = [(["success"], true), (Self.path(list.records), records)]
+        guard !Self.path(list.records).isEmpty else { return .array(rows) }
+        var parts: [(path: [Substring], value: JSONText)] = [(["success"], true), Self.records(rows, at: list.records)]
         let place: Place?
         var position: (name: String, value: Int)?
         switch list.style {
@@ -41,6 +40,14 @@ struct Envelope: Sendable {
         if let delta { parts.append((Self.path(delta.place), .string(delta.value))) }
         if let more = list.more { parts.append((Self.path(more), .boolean((next != nil) == list.moreIs))) }
         return Self.tree(parts[...])
+    }
+
+    /// With `*` in the place, each record is inside an object of its own: `list.entries.*.entry`.
+    private static func records(_ rows: [JSONText], at place: Place) -> (path: [Substring], value: JSONText) {
+        let path = path(place)
+        guard let star = path.firstIndex(of: "*") else { return (path, .array(rows)) }
+        let inner = Array(path[(star + 1)...])
+        return (Array(path[..<star]), .array(rows.map { inner.isEmpty ? $0 : tree([(inner, $0)]) }))
     }
 
     func record(_ record: JSONText, at place: Place) -> JSONText {

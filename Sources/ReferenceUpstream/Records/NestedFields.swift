@@ -17,7 +17,7 @@ struct NestedFields {
             guard let field = entity[field: member.key], let source = field.source, record[member.key] == nil else {
                 return record.setting(member.key, to: member.value)
             }
-            let path = source.split(separator: ".")
+            let path = JSONPath.steps(source)
             guard path.last == "id", path.count > 1 else { return record.setting(path[...], to: member.value) }
             return record.setting(path.dropLast(), to: object(of: field, path, member.value))
         }
@@ -28,7 +28,7 @@ struct NestedFields {
         guard id != .null else { return .null }
         let around = path.dropLast()
         if case .reference(let other) = field.kind, let record = referred(other, id.plain) {
-            let siblings = entity.fields.compactMap { $0.source?.split(separator: ".") }.filter {
+            let siblings = entity.fields.compactMap { $0.source.map(JSONPath.steps) }.filter {
                 $0.dropLast() == around
             }
             return .object(

@@ -8,7 +8,7 @@ extension Store {
         var record = record
         for field in entity.fields where entity.value(of: field.name, in: record) ?? .null == .null {
             guard field.derivation == nil, let value = initial(field, record, entity) else { continue }
-            record = record.setting((field.source ?? field.name).split(separator: ".")[...], to: value)
+            record = record.setting(JSONPath.steps(field.source ?? field.name)[...], to: value)
         }
         return record
     }

@@ -25,11 +25,11 @@ struct SampleWriter {
         settle(&values)
         values.merge(SampleTimes(entity: entity, born: frame.born).values(beside: values, &random)) { $1 }
         let places = entity.fields.compactMap { field in
-            frame.references[field.name] == nil ? nil : field.source?.split(separator: ".").dropLast()
+            frame.references[field.name] == nil ? nil : field.source.map { JSONPath.steps($0).dropLast() }
         }
         var record = JSONText.object(members: [])
         for field in entity.fields where frame.references[field.name] == nil && !field.isComputedOnReading {
-            let path = field.source?.split(separator: ".") ?? [field.name[...]]
+            let path = field.source.map(JSONPath.steps) ?? [field.name[...]]
             // A value in the same object as a reference belongs to the other record.
             guard path.count == 1 || !places.contains(path.dropLast()) else { continue }
             record = record.setting(path[...], to: values[field.name] ?? .null)

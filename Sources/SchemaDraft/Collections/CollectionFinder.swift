@@ -46,9 +46,10 @@ struct CollectionFinder {
         if let path {
             for call in calls[path.form] ?? [] where call.path == path { collection.recordCalls[call.method] = call }
         }
-        collection.creation = [operation.path.form, PathPattern.form(collection.base[...])].lazy.compactMap { form in
-            calls[form]?.first { $0.method == "POST" && $0.path.parameters == operation.path.parameters }
-        }.first
+        collection.creation =
+            [operation.path.form, PathPattern.form(collection.base[...])].lazy.compactMap { form in
+                calls[form]?.first { $0.method == "POST" && $0.path.parameters == operation.path.parameters }
+            }.first
         found.collections.append(collection)
     }
 
@@ -69,7 +70,8 @@ struct CollectionFinder {
     /// A list below a record often shows some of the records of a list of all.
     private func leaveOutViews(_ found: inout Found) {
         let whole = Dictionary(
-            grouping: found.collections.filter { $0.path.parameters.isEmpty }, by: { Words.folded($0.path.lastSegment) })
+            grouping: found.collections.filter { $0.path.parameters.isEmpty }, by: { Words.folded($0.path.lastSegment) }
+        )
         found.collections.removeAll { collection in
             guard !collection.path.parameters.isEmpty, collection.recordCalls.isEmpty,
                 let other = whole[Words.folded(collection.path.lastSegment)]?.first(where: {

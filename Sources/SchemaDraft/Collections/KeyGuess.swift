@@ -25,8 +25,11 @@ struct KeyGuess {
             if let found = member(name, of: item) { return Guess(found, "it is named after the list") }
         }
         for name in Self.names.dropFirst(7) + Self.lastNames[...] {
-            if let found = member(name, of: item), list.parameters.isEmpty || record != nil || item.required.contains(found)
-            { return Guess(found, "a guess by its name: check that it differs for each record") }
+            if let found = member(name, of: item),
+                list.parameters.isEmpty || record != nil || item.required.contains(found)
+            {
+                return Guess(found, "a guess by its name: check that it differs for each record")
+            }
         }
         return onlyID(of: item)
     }
@@ -42,7 +45,8 @@ struct KeyGuess {
     /// Whether the object at a path is a record itself.
     static func hasOwnKey(_ answer: DataShape, of path: PathPattern, _ shapes: ShapeReader) -> Bool {
         answer.properties.contains { property in
-            guard ["id", "uuid", "guid", "sid"].contains(Words.folded(property.name)) || isNamed(property.name, in: path)
+            guard
+                ["id", "uuid", "guid", "sid"].contains(Words.folded(property.name)) || isNamed(property.name, in: path)
             else { return false }
             return [.string, .integer].contains(shapes.shape(of: property).kind)
         }
@@ -63,7 +67,8 @@ struct KeyGuess {
         let stems = stems(of: list)
         for word in all.split(separator: "_or_").map(String.init) + [all] {
             // `{customer}` may be its id or its name.
-            let rest = stems.lazy.compactMap { word.hasPrefix($0 + "_") ? String(word.dropFirst($0.count + 1)) : nil }.first
+            let rest = stems.lazy.compactMap { word.hasPrefix($0 + "_") ? String(word.dropFirst($0.count + 1)) : nil }
+                .first
             for name in [rest ?? word, rest == nil && word != "id" ? nil : word].compactMap(\.self) {
                 if let found = item.properties.first(where: { folded($0.name) == folded(name) }) { return found.name }
             }
@@ -95,7 +100,8 @@ struct KeyGuess {
     /// The only member whose name ends like that of a key.
     private func onlyID(of item: DataShape) -> Guess<String>? {
         let found = item.properties.filter { property in
-            ["id", "uuid", "sid", "guid", "key"].contains(Words.lastWord(of: property.name)) && isKey(property.name, of: item)
+            ["id", "uuid", "sid", "guid", "key"].contains(Words.lastWord(of: property.name))
+                && isKey(property.name, of: item)
         }
         guard found.count == 1, let only = found.first else { return nil }
         return Guess(only.name, "the only member with such a name: check that it differs for each record")

@@ -53,11 +53,14 @@ enum PlaceText {
     static func joined(_ names: [String]) -> String? {
         var steps: [String] = []
         for name in names {
-            guard !name.isEmpty, !name.contains("\""), name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0 != "\\" })
+            guard !name.isEmpty, !name.contains("\""),
+                name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0 != "\\" })
             else { return nil }
-            let isPlain = name == "*" || name.utf8.allSatisfy { byte in
-                byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
-            }
+            let isPlain =
+                name == "*"
+                || name.utf8.allSatisfy { byte in
+                    byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+                }
             steps.append(isPlain ? name : "\"\(name)\"")
         }
         return steps.joined(separator: ".")

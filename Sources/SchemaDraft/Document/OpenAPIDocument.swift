@@ -13,7 +13,8 @@ package struct OpenAPIDocument: Sendable {
         }
         guard let version = root["openapi"]?.text ?? root["swagger"]?.text else {
             throw .unreadable(
-                "it is no OpenAPI document: it has neither openapi nor swagger at the top; check the address or the file")
+                "it is no OpenAPI document: it has neither openapi nor swagger at the top; check the address or the file"
+            )
         }
         guard root["paths"]?.isObject == true else {
             throw .unreadable("it has no paths, so it describes no calls; give the document that has them")

@@ -46,7 +46,9 @@ struct OperationReader {
         for value in (operation["parameters"]?.elements ?? []) + (item["parameters"]?.elements ?? []) {
             guard found.count < Self.mostParameters else { break }
             let value = shapes.resolver.resolve(value).value
-            let isKnown = found.contains { $0["name"]?.text == value["name"]?.text && $0["in"]?.text == value["in"]?.text }
+            let isKnown = found.contains {
+                $0["name"]?.text == value["name"]?.text && $0["in"]?.text == value["in"]?.text
+            }
             if !isKnown { found.append(value) }
         }
         return found
@@ -89,7 +91,8 @@ struct OperationReader {
             shape.properties.append(DataShape.Property(name: name, parts: [Self.withoutRequired(member)]))
             if member["required"]?.boolean == true { shape.required.insert(name) }
         }
-        let isMultipart = types.contains { $0.hasPrefix("multipart/") } || members.contains { $0["type"]?.text == "file" }
+        let isMultipart =
+            types.contains { $0.hasPrefix("multipart/") } || members.contains { $0["type"]?.text == "file" }
         let type = isMultipart ? "multipart/form-data" : "application/x-www-form-urlencoded"
         return [APIOperation.Body(mediaType: type, shape: shape)]
     }

@@ -46,7 +46,8 @@ struct PathPattern: Sendable, Hashable {
         while let open = rest.firstIndex(of: "{") {
             guard let close = rest[open...].firstIndex(of: "}") else { return nil }
             let name = String(rest[rest.index(after: open)..<close])
-            guard !name.isEmpty, name.utf8.count <= 100, name.allSatisfy({ $0.isLetter || $0.isNumber || "_-.@:".contains($0) })
+            guard !name.isEmpty, name.utf8.count <= 100,
+                name.allSatisfy({ $0.isLetter || $0.isNumber || "_-.@:".contains($0) })
             else { return nil }
             let before = String(rest[..<open])
             guard !before.contains("}") else { return nil }

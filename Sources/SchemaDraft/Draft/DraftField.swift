@@ -31,6 +31,11 @@ struct DraftField: Sendable, Equatable {
         self.reason = reason
     }
 
+    /// How many more values than a usual field it has in the file.
+    var size: Int {
+        if case .enum(let values) = kind { values.count / 3 } else { 0 }
+    }
+
     var isTime: Bool { kind == .simple("time") }
     /// Whether people and paths can use its value as a text.
     var isPlain: Bool {

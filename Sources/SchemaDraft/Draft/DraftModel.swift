@@ -30,6 +30,8 @@ package struct LeftOut: Sendable, Equatable {
         case refused
         /// The caller did not ask for it.
         case notAsked
+        /// The schema has enough without it.
+        case tooMany
     }
 
     package var path: String

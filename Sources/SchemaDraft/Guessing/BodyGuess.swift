@@ -47,16 +47,22 @@ struct BodyGuess {
         for type in types {
             if let found = bodies.first(where: { $0.mediaType == type }) { return found }
         }
-        if let found = bodies.first(where: { $0.isJSON && $0.mediaType != Self.jsonPatch }) ?? bodies.first(where: \.isJSON)
+        if let found = bodies.first(where: { $0.isJSON && $0.mediaType != Self.jsonPatch }) ?? bodies.first(
+            where: \.isJSON)
             ?? bodies.first(where: { $0.mediaType == "application/x-www-form-urlencoded" })
-        { return found }
-        throw Problem(reason: "it takes \(bodies[0].mediaType), which is no change of fields: see content in docs/schema.md")
+        {
+            return found
+        }
+        throw Problem(
+            reason: "it takes \(bodies[0].mediaType), which is no change of fields: see content in docs/schema.md")
     }
 
     private func encoding(_ body: APIOperation.Body, _ operation: APIOperation) throws(Problem) -> String? {
         let isOperations = body.shape.isList && shapes.elements(of: body.shape)["op"] != nil
         if body.mediaType == Self.jsonPatch || isOperations {
-            guard operation.method == "PATCH" else { throw Problem(reason: "it takes a JSON patch, which only a PATCH sends") }
+            guard operation.method == "PATCH" else {
+                throw Problem(reason: "it takes a JSON patch, which only a PATCH sends")
+            }
             return Self.jsonPatch
         }
         switch body.mediaType {

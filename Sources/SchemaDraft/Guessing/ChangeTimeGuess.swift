@@ -5,8 +5,10 @@ struct ChangeTimeGuess {
 
     /// The field with the time of a record's last change, likeliest first.
     private static let names = [
-        "updatedat", "modifiedat", "updatedon", "modifiedon", "lastmodified", "lastupdated", "lastmodifiedat", "updated",
-        "modified", "lastupdatedat", "updatetime", "modifiedtime", "changedat", "lastmodifieddatetime", "lastmodifieddate",
+        "updatedat", "modifiedat", "updatedon", "modifiedon", "lastmodified", "lastupdated", "lastmodifiedat",
+        "updated",
+        "modified", "lastupdatedat", "updatetime", "modifiedtime", "changedat", "lastmodifieddatetime",
+        "lastmodifieddate",
         "updateddateutc", "lastupdate", "dateupdated", "datemodified", "lastmodifiedtime", "updateddate", "mtime",
     ]
 

@@ -36,8 +36,11 @@ struct EntityDrafter {
         var filler = PathFiller(
             item: collection.answer.item, fields: entity.fields, key: collection.key.value)
         let records = Guess(collection.answer.place ?? "", nil)
-        let paging = PagingGuess(shapes: shapes).paging(of: collection.list, collection.answer, key: collection.key.value)
-        let link = parent.flatMap { ParentLink(parent: $0, above: above, collection: collection).link(&entity, &fields) }
+        let paging = PagingGuess(shapes: shapes).paging(
+            of: collection.list, collection.answer, key: collection.key.value)
+        let link = parent.flatMap {
+            ParentLink(parent: $0, above: above, collection: collection).link(&entity, &fields)
+        }
         if let parent, let link, query(collection.list).isEmpty {
             filler = PathFiller(
                 above: link.above, item: collection.answer.item, fields: entity.fields, key: collection.key.value)
@@ -86,7 +89,8 @@ struct EntityDrafter {
         if paging.reason?.hasPrefix("TODO ") == true { paging.reason = nil }
         let changes = ChangeTimeGuess(list: collection.list, fields: entity.fields)
         let since = changes.since()
-        let settings = collection.path.parameters.isEmpty ? nil : "one list for each: set upstream.settings in the configuration"
+        let settings =
+            collection.path.parameters.isEmpty ? nil : "one list for each: set upstream.settings in the configuration"
         return DraftEntity.Pull(
             path: Guess(filler.path(collection.path, list: collection.path), settings),
             query: query(collection.list), records: records, paging: paging, since: since,
@@ -96,8 +100,12 @@ struct EntityDrafter {
     /// Parameters without which the list does not answer.
     private func query(_ list: APIOperation) -> [(name: String, value: Guess<String>)] {
         list.queries.filter { $0.isRequired && !$0.name.contains("{") }.prefix(10).map { parameter in
-            let known = parameter.shape.initial ?? (parameter.shape.enumValues.count == 1 ? parameter.shape.enumValues[0].value : nil)
-            if let known, !known.isEmpty, !known.contains("{") { return (parameter.name, Guess(known, "the list needs it")) }
+            let known =
+                parameter.shape.initial
+                ?? (parameter.shape.enumValues.count == 1 ? parameter.shape.enumValues[0].value : nil)
+            if let known, !known.isEmpty, !known.contains("{") {
+                return (parameter.name, Guess(known, "the list needs it"))
+            }
             return (
                 parameter.name,
                 Guess(DraftSetting.text(PathFiller.setting(parameter.name)), "the list needs it: set upstream.settings")

@@ -50,7 +50,10 @@ struct FieldGuess {
 
     private mutating func add(_ name: String, _ shape: DataShape, at place: [String]) {
         let source = PlaceText.joined(place + [name])
-        guard !fields.contains(where: { $0.wireName == name && ($0.from ?? $0.wireName) == (place.isEmpty ? name : source) })
+        guard
+            !fields.contains(where: {
+                $0.wireName == name && ($0.from ?? $0.wireName) == (place.isEmpty ? name : source)
+            })
         else { return }
         guard let fieldName = FieldNames.field(for: name, taken: taken), let source else { return }
         let from = fieldName == name && place.isEmpty ? nil : source
@@ -81,8 +84,12 @@ struct FieldGuess {
     private mutating func reference(_ name: String, _ shape: DataShape) -> (kind: DraftField.Kind, reason: String)? {
         guard [.string, .integer, .number, .unknown].contains(shape.kind), shape.enumValues.isEmpty else { return nil }
         if let path = shape.refersTo, let target = targets.target(at: path) {
-            let stem = name.lowercased().hasSuffix("id") && name.count > 3 ? String(Words.snake(name).dropLast(3)) : name + "_record"
-            return (.reference(to: target.entity, as: relation(stem, of: name)), "its values are keys of \(target.entity)")
+            let stem =
+                name.lowercased().hasSuffix("id") && name.count > 3
+                ? String(Words.snake(name).dropLast(3)) : name + "_record"
+            return (
+                .reference(to: target.entity, as: relation(stem, of: name)), "its values are keys of \(target.entity)"
+            )
         }
         if let found = targets.target(for: name, in: entity), fits(found.target, shape) {
             let kind = DraftField.Kind.reference(to: found.target.entity, as: relation(found.stem, of: name))
@@ -92,7 +99,9 @@ struct FieldGuess {
         guard shape.kind == .integer || shape.format == "uuid", let target = targets[name], fits(target, shape) else {
             return nil
         }
-        return (.reference(to: target.entity, as: relation(name + "_record", of: name)), "its name says \(target.entity)")
+        return (
+            .reference(to: target.entity, as: relation(name + "_record", of: name)), "its name says \(target.entity)"
+        )
     }
 
     private func fits(_ target: ReferenceTargets.Target, _ shape: DataShape) -> Bool {
@@ -105,14 +114,16 @@ struct FieldGuess {
         let base = Words.snake(stem)
         let names = [base, "\(base)_record"] + (2...9).map { "\(base)_\($0)" }
         let reserved = ["content", "history", "thumbnail"]
-        let name = names.first { !relations.contains($0) && !reserved.contains($0) && FieldNames.isAllowed($0) } ?? usual
+        let name =
+            names.first { !relations.contains($0) && !reserved.contains($0) && FieldNames.isAllowed($0) } ?? usual
         relations.insert(name)
         return name == usual ? nil : name
     }
 
     /// `customer: {"id": 5, …}` is a reference to a customer, and stays as it is too.
     private mutating func addInner(_ name: String, _ shape: DataShape, at place: [String]) {
-        guard let target = targets[name], let property = shape[target.key], fits(target, shapes.shape(of: property)) else {
+        guard let target = targets[name], let property = shape[target.key], fits(target, shapes.shape(of: property))
+        else {
             return
         }
         addReference("\(Words.snake(name))_id", to: target, stem: Words.snake(name), at: place + [name, target.key])

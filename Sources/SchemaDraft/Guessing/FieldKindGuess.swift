@@ -18,7 +18,8 @@ struct FieldKindGuess {
     func kind(of shape: DataShape, name: String) -> Found? {
         switch shape.kind {
         case .string: text(shape, name)
-        case .integer: Found(kind: .simple("integer"), reason: Self.isEpoch(name, shape) ? "seconds or milliseconds" : nil)
+        case .integer:
+            Found(kind: .simple("integer"), reason: Self.isEpoch(name, shape) ? "seconds or milliseconds" : nil)
         case .number:
             Self.isMoney(name)
                 ? Found(kind: .simple("money"), reason: "money by its name")
@@ -65,7 +66,8 @@ struct FieldKindGuess {
     }
 
     private static func isPlain(_ text: String) -> Bool {
-        text.count <= 80 && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "{" && $0 != "}" && $0.value != 0x7F }
+        text.count <= 80
+            && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "{" && $0 != "}" && $0.value != 0x7F }
     }
 
     static func isMoney(_ name: String) -> Bool { money.contains(Words.lastWord(of: name)) }

@@ -2,7 +2,9 @@
 struct PagingGuess {
     let shapes: ShapeReader
 
-    private static let pages = ["page", "page[number]", "pagenumber", "pageno", "p", "currentpage", "pagenum", "pageindex"]
+    private static let pages = [
+        "page", "page[number]", "pagenumber", "pageno", "p", "currentpage", "pagenum", "pageindex",
+    ]
     private static let offsets = [
         "offset", "skip", "start", "startindex", "skipcount", "recordindex", "page[offset]", "startat", "from", "first",
         "$skip",
@@ -17,7 +19,8 @@ struct PagingGuess {
         "pagelimit", "top", "$top", "rows", "take", "first", "itemsperpage", "numperpage",
     ]
     private static let totals = [
-        "total", "totalcount", "totalitems", "totalresults", "totalrecords", "totalsize", "totalelements", "totalentries",
+        "total", "totalcount", "totalitems", "totalresults", "totalrecords", "totalsize", "totalelements",
+        "totalentries",
         "count", "recordcount", "itemcount", "totalnumber", "numfound",
     ]
     private static let pageCounts = ["pages", "totalpages", "pagecount", "lastpage", "numpages"]
@@ -30,7 +33,9 @@ struct PagingGuess {
         var found = DraftPaging()
         found.total = places.first(Self.totals, [.integer, .number])
         found.more = places.first(Self.more, [.boolean])
-        if found.more == nil, let end = places.first(Self.ends, [.boolean]) { (found.more, found.moreIs) = (end, false) }
+        if found.more == nil, let end = places.first(Self.ends, [.boolean]) {
+            (found.more, found.moreIs) = (end, false)
+        }
         if let size { (found.size, found.pageSize) = (size.name, Self.pageSize(size.shape)) }
         let cursor = Self.parameter(Self.cursors, in: list)
         if let cursor, let next = places.next(isAddress: false) {
@@ -70,7 +75,9 @@ struct PagingGuess {
 
     /// `?after=` the key of the last record.
     private func byLast(_ cursor: APIOperation.Parameter?, _ known: DraftPaging, key: String) -> Guess<DraftPaging>? {
-        guard let cursor, ["after", "startingafter", "next", "cursor"].contains(Self.folded(cursor.name)) else { return nil }
+        guard let cursor, ["after", "startingafter", "next", "cursor"].contains(Self.folded(cursor.name)) else {
+            return nil
+        }
         var found = known
         found.style = .lastRecord(parameter: cursor.name, place: key)
         return Guess(found, "it has the parameter \(cursor.name), and its answer no cursor")
@@ -82,7 +89,9 @@ struct PagingGuess {
         let left = [size?.name, cursor?.name].compactMap(\.self)
         let found = DraftPaging(style: .single, total: known.total)
         guard !left.isEmpty else { return Guess(found, nil) }
-        return Guess(found, "TODO pagination: it has \(left.joined(separator: " and ")), and nothing says where the next page is")
+        return Guess(
+            found, "TODO pagination: it has \(left.joined(separator: " and ")), and nothing says where the next page is"
+        )
     }
 
     // MARK: Parameters

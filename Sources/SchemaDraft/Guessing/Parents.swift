@@ -59,7 +59,9 @@ struct ParentLink {
             return entity.fields[index].name
         }
         // A member of the same name as the parent's key, or as the parameter.
-        let names = [parent.key.value, parameter].map(Words.folded).filter { !["id", "name", "key", "uuid"].contains($0) }
+        let names = [parent.key.value, parameter].map(Words.folded).filter {
+            !["id", "name", "key", "uuid"].contains($0)
+        }
         let stem = Words.singular(parent.name)
         if let index = entity.fields.firstIndex(where: { field in
             names.contains(Words.folded(field.wireName)) && field.name != entity.key.value && field.from == nil

@@ -17,7 +17,9 @@ struct PathFiller {
         var position = 0
         return path.filled { parameter in
             defer { position += 1 }
-            if position < leading { return above[list.parameters[position]] ?? DraftSetting.text(Self.setting(parameter)) }
+            if position < leading {
+                return above[list.parameters[position]] ?? DraftSetting.text(Self.setting(parameter))
+            }
             return "{\(field(for: parameter, list: list))}"
         }
     }

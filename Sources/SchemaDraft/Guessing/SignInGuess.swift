@@ -21,7 +21,9 @@ struct SignInGuess {
         }
         return Found(
             signIn: Guess(.none, nil),
-            todo: "auth: the document signs in by \(schemes[0].name), which the daemon cannot: see docs/schema.md#upstreamauth")
+            todo:
+                "auth: the document signs in by \(schemes[0].name), which the daemon cannot: see docs/schema.md#upstreamauth"
+        )
     }
 
     /// Names of schemes, those of most calls first.
@@ -90,14 +92,17 @@ struct SignInGuess {
         }
         return Found(
             signIn: Guess(.bearer, reason),
-            todo: "upstream.token_file: another program signs in with OAuth and writes the token there, see docs/config.md")
+            todo:
+                "upstream.token_file: another program signs in with OAuth and writes the token there, see docs/config.md"
+        )
     }
 
     /// Credentials go out encrypted, or to a path of the same host.
     private static func address(_ url: String) -> String? {
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"{}#\\\"".utf8.contains($0) }) else { return nil }
         if url.hasPrefix("/") { return url }
-        guard url.hasPrefix("https://"), let host = url.dropFirst(8).split(separator: "/").first, !host.contains("@") else {
+        guard url.hasPrefix("https://"), let host = url.dropFirst(8).split(separator: "/").first, !host.contains("@")
+        else {
             return nil
         }
         return url

@@ -22,7 +22,9 @@ struct UpstreamGuess {
     }
 
     private var calls: [APIOperation] {
-        collections.flatMap { [$0.list] + $0.recordCalls.values.sorted { $0.method < $1.method } + [$0.creation].compactMap(\.self) }
+        collections.flatMap {
+            [$0.list] + $0.recordCalls.values.sorted { $0.method < $1.method } + [$0.creation].compactMap(\.self)
+        }
     }
 
     private func address() -> Guess<String>? {
@@ -51,7 +53,8 @@ struct UpstreamGuess {
         return needed.reduce(into: []) { found, parameter in
             let name = parameter.name
             let own = ["authorization", "if-match", "if-none-match"].contains(name.lowercased())
-            guard !own, SignInGuess.isHeader(name), names.count(where: { $0 == name.lowercased() }) * 2 > collections.count,
+            guard !own, SignInGuess.isHeader(name),
+                names.count(where: { $0 == name.lowercased() }) * 2 > collections.count,
                 !found.contains(where: { $0.name.lowercased() == name.lowercased() }),
                 let value = parameter.shape.initial ?? only(parameter.shape), Self.isHeaderText(value)
             else { return }
@@ -76,7 +79,9 @@ struct UpstreamGuess {
 
     // MARK: Errors
 
-    private static let messages = ["message", "detail", "errormessage", "description", "title", "error", "msg", "reason"]
+    private static let messages = [
+        "message", "detail", "errormessage", "description", "title", "error", "msg", "reason",
+    ]
 
     private func errorMessage() -> Guess<String>? {
         var counts: [String: Int] = [:]

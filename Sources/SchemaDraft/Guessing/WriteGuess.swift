@@ -19,7 +19,9 @@ struct WriteGuess {
     // MARK: Creation
 
     private func addCreation(to entity: inout DraftEntity) {
-        let upsert = collection.recordCalls["PUT"].flatMap { Self.isCreation($0) && collection.creation == nil ? $0 : nil }
+        let upsert = collection.recordCalls["PUT"].flatMap {
+            Self.isCreation($0) && collection.creation == nil ? $0 : nil
+        }
         guard let operation = collection.creation ?? upsert else { return }
         do throws(BodyGuess.Problem) {
             let found = try BodyGuess(shapes: shapes, fields: entity.fields).found(in: operation)
@@ -36,7 +38,8 @@ struct WriteGuess {
             route.lookUp = lookUp(entity, found.fields ?? [], isOwn: isOwn)
             entity.create = route
             if route.lookUp == nil {
-                entity.todos.append("push.create.look_up: { match: […] }, so that a creation whose answer is lost is not made twice")
+                entity.todos.append(
+                    "push.create.look_up: { match: […] }, so that a creation whose answer is lost is not made twice")
             }
         } catch {
             entity.todos.append(todo("create", operation, error.reason))
@@ -62,7 +65,9 @@ struct WriteGuess {
     private func require(_ required: Set<String>, _ entity: inout DraftEntity, among names: [String]) {
         for index in entity.fields.indices {
             let field = entity.fields[index]
-            if required.contains(field.wireName), names.contains(field.name), !field.isSecret, field.name != key || entity.keyMade == nil {
+            if required.contains(field.wireName), names.contains(field.name), !field.isSecret,
+                field.name != key || entity.keyMade == nil
+            {
                 entity.fields[index].isRequired = true
             }
         }

@@ -88,7 +88,8 @@ package struct ObservedAPI {
     /// The list whose keys all of these values are. Small numbers are keys of many lists, so there the name counts too.
     private func reference(_ name: String, _ values: [JSONText], from list: ObservedList) -> String? {
         let texts = Set(values.map(\.plain))
-        guard texts.count > 1, name != list.key, let first = values.first, first.kind == .string || first.kind == .number
+        guard texts.count > 1, name != list.key, let first = values.first,
+            first.kind == .string || first.kind == .number
         else { return nil }
         let isTelling = first.kind == .string && texts.allSatisfy { $0.utf8.count >= 8 }
         return lists.first { other in

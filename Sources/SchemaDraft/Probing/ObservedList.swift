@@ -45,7 +45,8 @@ package struct ObservedList: Sendable {
         let likely = ["id", "uuid", "guid", "key", "uid", "sid", "pk", "slug", "code", "number"]
         let order =
             likely.compactMap { word in names.first { Words.folded($0) == word } }
-            + names.filter { ["id", "uuid", "key"].contains(Words.lastWord(of: $0)) } + names.filter { Words.folded($0) == "name" }
+            + names.filter { ["id", "uuid", "key"].contains(Words.lastWord(of: $0)) }
+            + names.filter { Words.folded($0) == "name" }
         return order.first { name in
             let values = records.compactMap { $0[name]?.plain }.filter { !$0.isEmpty }
             return values.count == records.count && Set(values).count == values.count

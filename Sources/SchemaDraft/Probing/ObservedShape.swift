@@ -57,9 +57,13 @@ struct ObservedShape {
 
     /// A few short words under a name that says that there are no others.
     private static func seenValues(_ texts: [String], _ name: String) -> [String] {
-        guard ["status", "state", "kind", "type", "priority", "role", "stage"].contains(Words.lastWord(of: name)) else { return [] }
+        guard ["status", "state", "kind", "type", "priority", "role", "stage"].contains(Words.lastWord(of: name)) else {
+            return []
+        }
         let seen = texts.reduce(into: [String]()) { if !$0.contains($1), $0.count < 13 { $0.append($1) } }
-        let isEnum = texts.count >= 8 && seen.count <= 12 && seen.allSatisfy { $0.wholeMatch(of: #/[A-Za-z][A-Za-z0-9_-]{0,30}/#) != nil }
+        let isEnum =
+            texts.count >= 8 && seen.count <= 12
+            && seen.allSatisfy { $0.wholeMatch(of: #/[A-Za-z][A-Za-z0-9_-]{0,30}/#) != nil }
         return isEnum ? seen : []
     }
 }

@@ -15,7 +15,7 @@ struct DraftCheck {
     }
 
     static func accepted(_ model: DraftModel) throws(SchemaDraftError) -> Accepted {
-        var model = model
+        var model = bounded(model)
         var steps: [String: Step] = [:]
         // Each round takes something out of one entity, or out of the upstream.
         var rounds = 4 * model.entities.count + 8
@@ -35,14 +35,37 @@ struct DraftCheck {
         }
     }
 
-    private static func nothing(_ model: DraftModel) -> String {
-        let reasons = model.leftOut.prefix(3).map { "\($0.path): \($0.reason)" }
-        return "it has no list of records that can be synced" + (reasons.isEmpty ? "" : "; \(reasons.joined(separator: "; "))")
+    /// A schema with more fields than these cannot be read, and could hardly be synced.
+    private static let mostFields = 6000
+
+    /// Without the lists that are too many.
+    private static func bounded(_ model: DraftModel) -> DraftModel {
+        var bounded = model
+        var fields = 0
+        for entity in model.entities {
+            fields += entity.fields.count + 10 + entity.fields.reduce(0) { $0 + $1.size }
+            guard fields > mostFields else { continue }
+            bounded.entities.removeAll { $0.name == entity.name }
+            bounded.leftOut.append(
+                LeftOut(
+                    path: entity.path, why: .tooMany,
+                    reason: "the draft is large enough without it; draft it with --only \(entity.name)"))
+            bounded.forget(entity.name, because: "it is below \(entity.name), which is left out")
+        }
+        return bounded
     }
 
-    private static func takeOut(_ error: SchemaError, of model: inout DraftModel, _ steps: inout [String: Step]) -> Bool {
+    private static func nothing(_ model: DraftModel) -> String {
+        let reasons = model.leftOut.prefix(3).map { "\($0.path): \($0.reason)" }
+        return "it has no list of records that can be synced"
+            + (reasons.isEmpty ? "" : "; \(reasons.joined(separator: "; "))")
+    }
+
+    private static func takeOut(_ error: SchemaError, of model: inout DraftModel, _ steps: inout [String: Step]) -> Bool
+    {
         let keys = error.key.split(separator: ".", maxSplits: 3).map(String.init)
-        guard keys.first == "entities", keys.count > 1, let index = model.entities.firstIndex(where: { $0.name == keys[1] })
+        guard keys.first == "entities", keys.count > 1,
+            let index = model.entities.firstIndex(where: { $0.name == keys[1] })
         else { return simplify(&model.upstream, error) }
         let name = model.entities[index].name
         let step = Step(rawValue: (steps[name] ?? .whole).rawValue + 1) ?? .gone
@@ -57,7 +80,8 @@ struct DraftCheck {
 
     private static func simplify(_ upstream: inout DraftUpstream, _ error: SchemaError) -> Bool {
         let plain = DraftUpstream(signIn: Guess(.none, nil))
-        guard upstream.signIn.value != .none || !upstream.headers.isEmpty || upstream.address != nil
+        guard
+            upstream.signIn.value != .none || !upstream.headers.isEmpty || upstream.address != nil
                 || upstream.probe != nil || upstream.errorMessage != nil || upstream.idempotencyHeader != nil
                 || upstream.hasEntityTags != nil
         else { return false }

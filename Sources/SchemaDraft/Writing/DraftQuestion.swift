@@ -79,12 +79,15 @@ package struct DraftQuestion: Sendable, Equatable {
             model.upstream.signIn = Guess(try Self.signIn(answer), "as answered")
             model.upstream.todos.removeAll { $0.hasPrefix("auth") }
         case .key(let name):
-            guard let index = model.entities.firstIndex(where: { $0.name == name }), model.entities[index][answer] != nil
+            guard let index = model.entities.firstIndex(where: { $0.name == name }),
+                model.entities[index][answer] != nil
             else { throw .nothing("\(name) has no field \(answer)") }
             model.entities[index].key = Guess(answer, "as answered")
         case .changes(let name):
             guard let index = model.entities.firstIndex(where: { $0.name == name }),
-                let field = model.entities[index].fields.first(where: { $0.isTime && Words.snake($0.name).contains("update") })
+                let field = model.entities[index].fields.first(where: {
+                    $0.isTime && Words.snake($0.name).contains("update")
+                })
             else { return }
             let since = DraftEntity.Since(parameter: answer, field: field.name)
             model.entities[index].pull?.since = Guess(since, "as answered")
@@ -98,9 +101,12 @@ package struct DraftQuestion: Sendable, Equatable {
         case "bearer": return .bearer
         case "basic": return .basic
         case "none": return .none
-        case "header" where parts.count == 2 && SignInGuess.isHeader(parts[1]): return .header(name: parts[1], value: nil)
+        case "header" where parts.count == 2 && SignInGuess.isHeader(parts[1]):
+            return .header(name: parts[1], value: nil)
         case "query" where parts.count == 2: return .query(parts[1])
-        default: throw .nothing("\(text) is no way to carry a token; expected bearer, basic, header:NAME, query:NAME or none")
+        default:
+            throw .nothing(
+                "\(text) is no way to carry a token; expected bearer, basic, header:NAME, query:NAME or none")
         }
     }
 }

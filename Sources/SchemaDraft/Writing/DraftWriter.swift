@@ -22,7 +22,12 @@ struct DraftWriter {
         let settings = model.settings
         return [
             "Drafted from \(model.origin). Comments say why; TODO marks what was not found. docs/schema.md explains every key."
-        ] + (settings.isEmpty ? [] : ["Set in the configuration: upstream.settings: { \(settings.map { "\($0): …" }.joined(separator: ", ")) }"])
+        ]
+            + (settings.isEmpty
+                ? []
+                : [
+                    "Set in the configuration: upstream.settings: { \(settings.map { "\($0): …" }.joined(separator: ", ")) }"
+                ])
     }
 
     private var leftOut: [String] {

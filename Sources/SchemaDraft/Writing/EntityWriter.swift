@@ -35,7 +35,9 @@ struct EntityWriter {
         var members = [YAMLNode.Member("path", .text(pull.path.value), pull.path.reason)]
         if !pull.query.isEmpty {
             members.append(
-                YAMLNode.Member("query", .block(pull.query.map { YAMLNode.Member($0.name, .text($0.value.value), $0.value.reason) })))
+                YAMLNode.Member(
+                    "query", .block(pull.query.map { YAMLNode.Member($0.name, .text($0.value.value), $0.value.reason) })
+                ))
         }
         if !pull.records.value.isEmpty { members.append(YAMLNode.Member("records", .text(pull.records.value))) }
         if pull.paging.value != usual {
@@ -43,11 +45,16 @@ struct EntityWriter {
         }
         members.append(single(pull.single))
         if let since = pull.since {
-            var parts = [YAMLNode.Member("param", .text(since.value.parameter)), YAMLNode.Member("field", .text(since.value.field))]
+            var parts = [
+                YAMLNode.Member("param", .text(since.value.parameter)),
+                YAMLNode.Member("field", .text(since.value.field)),
+            ]
             if let format = since.value.format { parts.append(YAMLNode.Member("format", .text(format))) }
             members.append(YAMLNode.Member("since", .mapping(parts), since.reason))
         }
-        if let deleted = pull.deleted { members.append(YAMLNode.Member("deleted", .text(deleted.value), deleted.reason)) }
+        if let deleted = pull.deleted {
+            members.append(YAMLNode.Member("deleted", .text(deleted.value), deleted.reason))
+        }
         if !children.isEmpty { members.append(YAMLNode.Member("detail", details)) }
         return members
     }
@@ -70,7 +77,9 @@ struct EntityWriter {
                 YAMLNode.Member("when_changed", .text("any")),
             ]
             if !below.records.value.isEmpty { members.append(YAMLNode.Member("records", .text(below.records.value))) }
-            if below.paging.value != usual { members.append(YAMLNode.Member("pagination", PagingWriter.node(below.paging.value))) }
+            if below.paging.value != usual {
+                members.append(YAMLNode.Member("pagination", PagingWriter.node(below.paging.value)))
+            }
             return .mapping(members)
         }
         return all.count == 1 ? all[0] : .list(all)
@@ -103,7 +112,9 @@ struct EntityWriter {
         if let path, let below = entity.below {
             members.append(YAMLNode.Member("path", .text(path)))
             if !below.records.value.isEmpty { members.append(YAMLNode.Member("records", .text(below.records.value))) }
-            if below.paging.value != usual { members.append(YAMLNode.Member("pagination", PagingWriter.node(below.paging.value))) }
+            if below.paging.value != usual {
+                members.append(YAMLNode.Member("pagination", PagingWriter.node(below.paging.value)))
+            }
         }
         return .mapping(members)
     }
@@ -111,9 +122,13 @@ struct EntityWriter {
     private func body(of route: DraftRoute, _ operation: String) -> YAMLNode? {
         let isWhole = route.call.hasPrefix("PUT ") && operation == "update"
         let slot = isWhole ? "$record" : "$fields"
-        let names: YAMLNode? = route.names.isEmpty ? nil : .mapping(route.names.filter { name in
-            route.fields?.contains(name.field) ?? true
-        }.map { YAMLNode.Member($0.wire, .text($0.field)) })
+        let names: YAMLNode? =
+            route.names.isEmpty
+            ? nil
+            : .mapping(
+                route.names.filter { name in
+                    route.fields?.contains(name.field) ?? true
+                }.map { YAMLNode.Member($0.wire, .text($0.field)) })
         let fields = names.map { YAMLNode.mapping([YAMLNode.Member(slot, $0)]) } ?? .text(slot)
         switch route.body {
         case .plain: return names
@@ -122,7 +137,9 @@ struct EntityWriter {
             var members: [YAMLNode.Member] = []
             if !type.isEmpty { members.append(YAMLNode.Member("type", .text(type))) }
             let chooses = operation == "create" && entity.keyMade == nil && hasID
-            if operation == "update" || chooses { members.append(YAMLNode.Member("id", .text("{\(entity.key.value)}"))) }
+            if operation == "update" || chooses {
+                members.append(YAMLNode.Member("id", .text("{\(entity.key.value)}")))
+            }
             members.append(YAMLNode.Member("attributes", fields))
             return .mapping([YAMLNode.Member("data", .mapping(members))])
         }

@@ -7,7 +7,9 @@ enum YAMLText {
         let isPlain = text.utf8.allSatisfy { byte in
             (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "_/.-".utf8.contains(byte)
         }
-        let first = text.utf8.first.map { (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "_") }
+        let first = text.utf8.first.map {
+            (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "_")
+        }
         if isPlain, first == true, !words.contains(text.lowercased()) { return text }
         return quoted(text)
     }

@@ -21,6 +21,16 @@ struct Questions {
         return answer
     }
 
+    /// Shows the likely answer and others, and reads one line: empty for the likely answer, nil at the end of the input.
+    func answer(to question: String, likely: String?, others: [String]) -> String? {
+        let more = others.filter { $0 != likely }
+        if !more.isEmpty { StandardStream.error.write("  others: \(more.joined(separator: ", "))\n") }
+        StandardStream.error.write("\(question)\(likely.map { " [\($0)]" } ?? ""): ")
+        guard let line = readLine(), line.last != Self.interrupt else { return nil }
+        let text = String(decoding: line, as: UTF8.self)
+        return String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+
     /// Reads a line with the echo off.
     ///
     /// Ctrl-C ends the line instead of the program, so the echo is always turned on again.

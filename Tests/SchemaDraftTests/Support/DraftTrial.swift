@@ -74,9 +74,13 @@ struct DraftTrial {
 
     private func edit(of entity: Entity, _ record: JSONText, _ text: String, among fields: [Field]? = nil) -> Edit? {
         let used = [entity.pull?.changedAt, entity.pull?.deleted, entity.key].compactMap(\.self)
-        let paths = Operation.allCases.flatMap(entity.routes).flatMap(\.path.placeholders) + (entity.pull?.single.path.placeholders ?? [])
+        let paths =
+            Operation.allCases.flatMap(entity.routes).flatMap(\.path.placeholders)
+            + (entity.pull?.single.path.placeholders ?? [])
         for field in fields ?? entity.fields where !used.contains(field.name) && !paths.contains(field.name) {
-            guard !field.secret, field.source == nil || fields != nil, let value = value(of: field, text, record) else { continue }
+            guard !field.secret, field.source == nil || fields != nil, let value = value(of: field, text, record) else {
+                continue
+            }
             return Edit(key: record[entity.key]?.plain ?? "", field: field.name, value: value)
         }
         return nil
@@ -155,7 +159,9 @@ struct DraftTrial {
         var members: [(key: String, value: JSONText)] = []
         for field in entity.writable(by: .create) where field.name != entity.key {
             guard let value = entity.value(of: field.name, in: record), value != .null else {
-                if field.required, let value = self.value(of: field, "new", record) { members.append((field.name, value)) }
+                if field.required, let value = self.value(of: field, "new", record) {
+                    members.append((field.name, value))
+                }
                 continue
             }
             members.append((field.name, field.meant(value)))
@@ -169,7 +175,8 @@ struct DraftTrial {
         let failed = try store.pending(PendingQuery(limit: 200)).changes
         var problems: [String: String] = [:]
         for change in failed {
-            problems[change["entity"]?.plain ?? ""] = "\(change["operation"]?.plain ?? "") \(change["error"]?.plain ?? change.text)"
+            problems[change["entity"]?.plain ?? ""] =
+                "\(change["operation"]?.plain ?? "") \(change["error"]?.plain ?? change.text)"
         }
         for (name, edit) in remote {
             let here = try store.record(name, key: edit.key).map { try JSONText($0) }
@@ -178,12 +185,16 @@ struct DraftTrial {
         for (name, edit) in local.edits {
             guard let entity = schema[name], let there = reference.record(name, edit.key) else { continue }
             let value = entity.value(of: edit.field, in: there)
-            if value != edit.value { problems[name] = problems[name] ?? "an edit of \(edit.field) here has not arrived: \(value?.text ?? "")" }
+            if value != edit.value {
+                problems[name] = problems[name] ?? "an edit of \(edit.field) here has not arrived: \(value?.text ?? "")"
+            }
         }
         for (name, key) in local.created {
             guard let entity = schema[name] else { continue }
             let here = try store.record(name, key: key).map { try JSONText($0) }
-            if reference.record(name, here?[entity.key]?.plain ?? "") == nil { problems[name] = problems[name] ?? "a new record has not arrived" }
+            if reference.record(name, here?[entity.key]?.plain ?? "") == nil {
+                problems[name] = problems[name] ?? "a new record has not arrived"
+            }
         }
         for (name, key) in local.deleted where reference.record(name, key) != nil {
             problems[name] = problems[name] ?? "a deletion has not arrived"

@@ -17,7 +17,7 @@ struct Normalisation {
             let value = isOwn ? record[field.name] : field.source.flatMap { record.at(path: $0) }
             let normal = normal(value ?? .null, of: field, mayFill: isOwn)
             guard normal != value ?? .null else { continue }
-            let path = isOwn ? [field.name[...]] : field.source?.split(separator: ".") ?? []
+            let path = isOwn ? [field.name[...]] : field.source.map(JSONPath.steps) ?? []
             record = record.setting(path[...], to: normal)
         }
         return record

@@ -33,7 +33,7 @@ struct RecordViews {
             guard let source = field.source, let value = record[field.name] else { continue }
             if isEvery { store.note(.membersElsewhere) }
             result = .object(members: result.members.filter { $0.key != field.name })
-                .setting(source.split(separator: ".")[...], to: value)
+                .setting(JSONPath.steps(source)[...], to: value)
         }
         return result
     }

@@ -1,0 +1,64 @@
+import EntitySchema
+import Foundation
+import SchemaDraft
+import Upstream
+
+/// Where a description of an API comes from: a file, or an address that is fetched once.
+struct DocumentSource {
+    /// A path, `https://…`, or `http://` on this machine.
+    let text: String
+
+    var isAddress: Bool { text.hasPrefix("https://") || text.hasPrefix("http://") }
+
+    func document() async throws(CommandFailure) -> OpenAPIDocument {
+        let bytes = isAddress ? try await fetched() : try read()
+        do throws(SchemaDraftError) {
+            return try OpenAPIDocument(DocumentParser.value(of: bytes))
+        } catch {
+            throw CommandFailure(.badData, "\(text) cannot be used: \(error.message)")
+        }
+    }
+
+    private func read() throws(CommandFailure) -> [UInt8] {
+        do {
+            let size = try FileManager.default.attributesOfItem(atPath: text)[.size] as? Int ?? 0
+            guard size <= DocumentParser.largest else {
+                throw CommandFailure(.badData, "\(text) is larger than \(DocumentParser.largest >> 20) MiB")
+            }
+            return Array(try Data(contentsOf: URL(filePath: text)))
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure(.notFound, "cannot read \(text): check the path and its permissions")
+        }
+    }
+
+    private func fetched() async throws(CommandFailure) -> [UInt8] {
+        guard !PlainHTTP.leavesMachine(text) else {
+            throw CommandFailure(
+                .usage, "\(text) would be fetched without encryption; use https://, or save it to a file")
+        }
+        do throws(TransportError) {
+            let transport = try CurlTransport(
+                userAgent: "repairminder-sync/\(ProgramVersion.text)", answerLimit: DocumentParser.largest)
+            let request = HTTPRequest(
+                url: text, headers: [HTTPHeader("Accept", "application/json, application/yaml, */*")],
+                deadline: .seconds(60), maximumBody: DocumentParser.largest)
+            let response = try await transport.send(request)
+            guard response.status != 200 else { return response.body }
+            if (300..<400).contains(response.status), let location = response.header("Location") {
+                throw TransportError.unacceptable("it is elsewhere: use --from \(location)")
+            }
+            throw TransportError.unacceptable("the answer is status \(response.status)")
+        } catch {
+            throw CommandFailure(.unreachable, "cannot fetch \(text): \(Self.reason(error))")
+        }
+    }
+
+    static func reason(_ error: TransportError) -> String {
+        switch error {
+        case .unreachable(let text), .ambiguous(let text), .unacceptable(let text): text
+        case .cancelled: "cancelled"
+        }
+    }
+}

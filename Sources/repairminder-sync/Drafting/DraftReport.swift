@@ -1,0 +1,63 @@
+import EntitySchema
+import SchemaDraft
+
+/// What a draft has, what it guessed, what it lacks, and what to do with it.
+struct DraftReport {
+    let draft: SchemaDraft
+    /// The file that was written, or is to be.
+    let file: String
+    var notes: [String] = []
+
+    private static let most = 12
+
+    var text: String {
+        var lines = ["Found \(draft.paths.count.counted("list", "lists")):"]
+        lines += draft.paths.map { "  \($0.entity.padding(to: width))  GET \($0.path)  \(does($0.entity))" }
+        lines.append("Guessed: \(guesses.counted("value", "values")). Each has its reason beside it in the file.")
+        lines +=
+            listed("Missing", todos)
+            + listed("Left out", draft.leftOut.filter { $0.why != .notAsked }.map { "\($0.path): \($0.reason)" })
+        lines += listed("Noted", notes)
+        return (lines + ["Next:"] + steps.map { "  \($0)" }).joined(separator: "\n") + "\n"
+    }
+
+    private var width: Int { min(draft.paths.map(\.entity.count).max() ?? 0, 30) }
+
+    private func does(_ name: String) -> String {
+        let operations = draft.schema[name]?.operations.map(\.rawValue) ?? []
+        return operations.isEmpty ? "read only" : operations.joined(separator: ", ")
+    }
+
+    /// Comments in the file that say why.
+    private var guesses: Int {
+        draft.yaml.split(separator: "\n").count { $0.contains("  # ") && !$0.contains("# TODO") }
+    }
+
+    private var todos: [String] {
+        draft.yaml.split(separator: "\n").compactMap { line in
+            line.firstRange(of: "# TODO ").map { String(line[$0.upperBound...]) }
+        }
+    }
+
+    private func listed(_ title: String, _ items: [String]) -> [String] {
+        guard !items.isEmpty else { return [] }
+        let more = items.count - Self.most
+        return ["\(title): \(items.count)"] + items.prefix(Self.most).map { "  \($0)" }
+            + (more > 0 ? ["  and \(more) more, in the file"] : [])
+    }
+
+    private var steps: [String] {
+        let path = file.hasPrefix("/") || file.hasPrefix(".") ? file : "./\(file)"
+        let upstream = draft.settings.map { " --setting \($0)=1" }.joined()
+        let settings = draft.settings.map { " --upstream.setting \($0)=…" }.joined()
+        return [
+            "repairminder-upstream --schema \(path)\(upstream)",
+            "repairminder-sync check-config --probe --schema \(path) --upstream.token-file FILE\(settings)",
+            "repairminder-sync run --schema \(path) --upstream.token-file FILE\(settings)",
+        ]
+    }
+}
+
+extension String {
+    fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

@@ -1,0 +1,128 @@
+import EntitySchema
+import JSONText
+import SchemaDraft
+import Upstream
+
+/// Reads lists of a live API to see what they have: two pages and one record of each. Only GET, and a bounded number.
+struct LiveLists {
+    /// Scheme, host and what all paths begin with.
+    let address: String
+    let transport: any HTTPTransport
+    let token: String?
+    let place: TokenPlace
+    private var left: Int
+    private(set) var notes: [String] = []
+
+    static let mostRequests = 50
+
+    init(address: String, transport: any HTTPTransport, token: String?, place: TokenPlace, requests: Int = mostRequests)
+    {
+        self.address = address
+        self.transport = transport
+        self.token = token
+        self.place = place
+        left = requests
+    }
+
+    /// Parameters that APIs have for the next page and for its size, likeliest first.
+    private static let cursors = ["cursor", "page_token", "after", "starting_after"]
+    private static let sizes = ["limit", "per_page", "page_size"]
+
+    /// What each list shows; a list that cannot be read is left out with a note.
+    mutating func observed(_ paths: [String]) async -> [ObservedList] {
+        var lists: [ObservedList] = []
+        for path in paths {
+            guard let first = await answer(path) else { continue }
+            var list = ObservedList(path: Self.withoutQuery(path), answers: [first.body])
+            let records = ObservedList.records(in: first.body)
+            if records.isEmpty {
+                notes.append("GET \(path): no list of objects in the answer")
+                continue
+            }
+            list.hasLinkHeader = first.link?.contains("next") ?? false
+            if !list.hasLinkHeader { await findNextPage(of: &list, records) }
+            if records.count > 2 { await findSize(of: &list) }
+            await findRecord(of: &list)
+            lists.append(list)
+        }
+        return lists
+    }
+
+    private static func withoutQuery(_ path: String) -> String { String(path.prefix { $0 != "?" }) }
+
+    // MARK: What is tried
+
+    /// Asks for the second page in the usual ways, until other records come.
+    private mutating func findNextPage(of list: inout ObservedList, _ records: [JSONText]) async {
+        var tries = [("page", "2", true), ("offset", "\(records.count)", true)]
+        if let cursor = Self.cursor(in: list.answers[0]) { tries = Self.cursors.map { ($0, cursor, false) } + tries }
+        for (name, value, isNumber) in tries {
+            let path = "\(list.path)?\(name)=\(Entity.percentEncoded(value))"
+            guard let found = await answer(path, isTry: true) else { continue }
+            let others = ObservedList.records(in: found.body)
+            guard let first = others.first, !records.contains(first) else { continue }
+            list.page = (name, isNumber)
+            return list.answers.append(found.body)
+        }
+    }
+
+    /// A text that names the next page and is no address.
+    private static func cursor(in answer: JSONText) -> String? {
+        let names = ["nextcursor", "nextpagetoken", "nexttoken", "continuationtoken", "endcursor", "next", "cursor"]
+        for found in PlaceSearch(answer).values {
+            let name = found.place.split(separator: ".").last.map { PlaceSearch.folded(String($0)) } ?? ""
+            if names.contains(name), let text = found.value.string, !text.isEmpty, !text.contains("/") { return text }
+        }
+        return nil
+    }
+
+    private mutating func findSize(of list: inout ObservedList) async {
+        for name in Self.sizes {
+            guard let found = await answer("\(list.path)?\(name)=2", isTry: true) else { continue }
+            if (1...2).contains(ObservedList.records(in: found.body).count) { return list.size = name }
+        }
+    }
+
+    private mutating func findRecord(of list: inout ObservedList) async {
+        guard let key = list.key, let value = list.records.first?[key]?.plain else { return }
+        let path = "\(list.path)/\(Entity.percentEncoded(value))"
+        guard let found = await answer(path, isTry: true) else { return }
+        let isIt = PlaceSearch(found.body).values.contains { $0.value.kind == .object && $0.value[key]?.plain == value }
+        if isIt { list.single = found.body }
+    }
+
+    // MARK: Requests
+
+    /// Nil if there is no JSON with status 200. `isTry`: it may be missing.
+    private mutating func answer(_ path: String, isTry: Bool = false) async -> (body: JSONText, link: String?)? {
+        guard left > 0 else {
+            let note = "\(Self.mostRequests) requests were made; give fewer lists at a time to see the rest"
+            if !notes.contains(note) { notes.append(note) }
+            return nil
+        }
+        left -= 1
+        let wire = WireRequest(path: path).authorized(by: token, at: place)
+        let request = HTTPRequest(
+            url: address + wire.path,
+            headers: wire.headers.map { HTTPHeader($0.name, $0.value) } + [HTTPHeader("Accept", "application/json")],
+            deadline: .seconds(20))
+        do throws(TransportError) {
+            let response = try await transport.send(request)
+            if response.status == 200, let body = try? JSONText(response.body) {
+                return (body, response.header("Link"))
+            }
+            if !isTry { notes.append("GET \(path): \(Self.words(response.status))") }
+        } catch {
+            if !isTry { notes.append("GET \(path): \(DocumentSource.reason(error))") }
+        }
+        return nil
+    }
+
+    private static func words(_ status: Int) -> String {
+        switch status {
+        case 200: "the answer is no JSON"
+        case 401, 403: "status \(status); check the token, and how it is sent (--auth)"
+        default: "status \(status)"
+        }
+    }
+}
