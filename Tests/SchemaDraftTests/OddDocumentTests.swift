@@ -24,11 +24,12 @@ struct OddDocumentTests {
 
     @Test("Rings of references end")
     func rings() throws {
-        let ring = #"{ "A": { "$ref": "#/components/schemas/B" }, "B": { "$ref": "#/components/schemas/A" } }"#
+        let ring = ##"{ "A": { "$ref": "#/components/schemas/B" }, "B": { "$ref": "#/components/schemas/A" } }"##
         #expect(throws: SchemaDraftError.self) {
             try SchemaDraft.of(Self.document(##"{ "$ref": "#/components/schemas/A" }"##, ring))
         }
-        let whole = ##"{ "A": { "allOf": [{ "$ref": "#/components/schemas/A" }, { "$ref": "#/components/schemas/A" }], "properties": { "id": { "type": "string" }, "parent": { "$ref": "#/components/schemas/A" } } } }"##
+        let whole =
+            ##"{ "A": { "allOf": [{ "$ref": "#/components/schemas/A" }, { "$ref": "#/components/schemas/A" }], "properties": { "id": { "type": "string" }, "parent": { "$ref": "#/components/schemas/A" } } } }"##
         let draft = try SchemaDraft.of(Self.document(##"{ "$ref": "#/components/schemas/A" }"##, whole))
         #expect(draft.schema["things"]?.key == "id")
     }
@@ -45,7 +46,9 @@ struct OddDocumentTests {
 
     @Test("Aliases of aliases are refused before they fill the memory")
     func bomb() {
-        let lines = (1...30).map { "a\($0): &a\($0) [\(Array(repeating: "*a\($0 - 1)", count: 9).joined(separator: ","))]" }
+        let lines = (1...30).map {
+            "a\($0): &a\($0) [\(Array(repeating: "*a\($0 - 1)", count: 9).joined(separator: ","))]"
+        }
         let text = "a0: &a0 [x, x]\n" + lines.joined(separator: "\n")
         #expect(throws: SchemaDraftError.self) { try SchemaDraft.of(text) }
     }
@@ -54,7 +57,7 @@ struct OddDocumentTests {
         "Odd names, labels and numbers give a schema all the same",
         arguments: [
             #"{ "type": "object", "properties": { "id": { "type": "string" }, "a b": { "type": "string" }, "": { "type": "string" }, "x\"y": { "type": "string" }, "é": { "type": "string" }, "ID2": {}, "_sync": { "type": "object" }, "Count": { "type": "integer" }, "count": { "type": "integer" } } }"#,
-            #"{ "type": "object", "properties": { "id": { "type": "integer", "maximum": 1e999 }, "kind": { "type": "string", "enum": ["", "yes", "{$setting.x}", "a: b", "#", "\u0007", "null", "1"] } } }"#,
+            ##"{ "type": "object", "properties": { "id": { "type": "integer", "maximum": 1e999 }, "kind": { "type": "string", "enum": ["", "yes", "{$setting.x}", "a: b", "#", "\u0007", "null", "1"] } } }"##,
             #"{ "type": ["null", "object"], "properties": { "id": { "type": ["string", "null"] }, "n": { "type": 7 }, "m": { "enum": 3 }, "o": { "oneOf": "x" } } }"#,
             #"{ "type": "object", "required": "id", "properties": { "uuid": { "anyOf": [{ "type": "string" }, { "type": "null" }] }, "things": { "type": "array", "items": { "type": "array" } } } }"#,
         ])
@@ -63,16 +66,21 @@ struct OddDocumentTests {
         #expect(throws: Never.self) { try EntitySchema(yaml: draft.yaml, file: "odd.yaml") }
     }
 
-    @Test("Whatever is changed in a document, the draft is a schema or a refusal in words", arguments: TestRun.seeds(1, full: 20))
+    @Test(
+        "Whatever is changed in a document, the draft is a schema or a refusal in words",
+        arguments: TestRun.seeds(1, full: 20))
     func mutated(_ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        let names = ["paypal-products.json", "gotify.json", "xero-files.yaml", "up-banking.json", "moov-customers.yaml"]
-        let name = try #require(random.pick(names))
+        let names = [
+            "paypal-products.json", "gotify.json", "xero-files.yaml", "up-banking.json", "moov-customers.yaml",
+        ]
+        let name = names[random.below(names.count)]
         let root = try DocumentParser.value(of: Documents.bytes(name))
         for _ in 0..<(TestRun.isFull ? 60 : 15) {
             var changes = 1 + random.below(40)
             let changed = Self.mutated(root, &random, &changes)
-            guard let document = try? OpenAPIDocument(changed), let draft = try? SchemaDrafter(document, source: name).draft()
+            guard let document = try? OpenAPIDocument(changed),
+                let draft = try? SchemaDrafter(document, source: name).draft()
             else { continue }
             let settings = Dictionary(draft.settings.map { ($0, "1") }) { first, _ in first }
             #expect(throws: Never.self, "\(TestRun.note(seed))") {
@@ -83,14 +91,17 @@ struct OddDocumentTests {
 
     private static let oddities: [DocumentValue] = [
         .null, .array([]), .object(DocumentObject([])), .scalar("99999999999999999999999", isPlain: true),
-        .scalar("{$setting.x}", isPlain: false), .scalar("a\u{85}b: #{", isPlain: false), .scalar("true", isPlain: true),
+        .scalar("{$setting.x}", isPlain: false), .scalar("a\u{85}b: #{", isPlain: false),
+        .scalar("true", isPlain: true),
         .object(DocumentObject([("$ref", .scalar("#/paths", isPlain: false))])),
         .object(DocumentObject([("$ref", .scalar("#", isPlain: false))])), .scalar("array", isPlain: false),
         .scalar("object", isPlain: false), .scalar(String(repeating: "x", count: 5000), isPlain: false),
     ]
 
     /// Replaces values at random places, removes members and doubles them under other names.
-    private static func mutated(_ value: DocumentValue, _ random: inout SeededRandom, _ left: inout Int) -> DocumentValue {
+    private static func mutated(_ value: DocumentValue, _ random: inout SeededRandom, _ left: inout Int)
+        -> DocumentValue
+    {
         guard left > 0 else { return value }
         if random.below(400) == 0 {
             left -= 1
@@ -103,7 +114,9 @@ struct OddDocumentTests {
             var members: [(name: String, value: DocumentValue)] = []
             for (name, value) in object.members {
                 if random.below(500) == 0 { continue }
-                let odd = random.below(500) == 0 ? ["", "id", "a.b", "{x}", "$ref", "/{a}/{a}", "null"][random.below(7)] : name
+                let odd =
+                    random.below(500) == 0
+                    ? ["", "id", "a.b", "{x}", "$ref", "/{a}/{a}", "null"][random.below(7)] : name
                 members.append((odd, mutated(value, &random, &left)))
             }
             return .object(DocumentObject(members))

@@ -6,7 +6,7 @@ package struct DocumentParser {
     /// The largest document, in bytes.
     package static let largest = 64 << 20
     /// A document that expands to more values than this, by aliases of aliases, describes no API.
-    static let mostValues = 3_000_000
+    static let mostValues = 2_000_000
     static let deepest = 500
 
     private var room = mostValues

@@ -74,7 +74,7 @@ enum DraftSetting {
     static func text(_ name: String) -> String { "{$setting.\(name)}" }
 
     static func names(in text: String) -> [String] {
-        text.split(separator: "{$setting.").dropFirst().compactMap { part in
+        text.split(separator: "{$setting.", omittingEmptySubsequences: false).dropFirst().compactMap { part in
             part.firstIndex(of: "}").map { String(part[..<$0]) }
         }
     }
