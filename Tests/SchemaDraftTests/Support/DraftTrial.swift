@@ -73,7 +73,7 @@ struct DraftTrial {
     }
 
     private func edit(of entity: Entity, _ record: JSONText, _ text: String, among fields: [Field]? = nil) -> Edit? {
-        let used = [entity.pull?.changedAt, entity.pull?.deleted, entity.key].compactMap(\.self)
+        let used = [entity.pull?.changedAt, entity.pull?.deleted?.name, entity.key].compactMap(\.self)
         let paths =
             Operation.allCases.flatMap(entity.routes).flatMap(\.path.placeholders)
             + (entity.pull?.single.path.placeholders ?? [])
@@ -97,7 +97,7 @@ struct DraftTrial {
         case .enum(let values): return values.map(\.value).first { $0 != old?.string }.map(JSONText.string)
         case .object: return .object(["mark": .string(text)])
         case .list: return .array([JSONText.string(text)])
-        case .time, .reference: return nil
+        case .time, .date, .reference: return nil
         }
     }
 

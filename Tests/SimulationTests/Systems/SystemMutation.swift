@@ -315,8 +315,8 @@ final class MutatedTransport: HTTPTransport {
 
     /// A record that is there and then deleted: what was to be done for its deletion is done again.
     private static func revived(_ row: JSONText, _ entity: Entity) -> [JSONText] {
-        guard entity.isDeleted(row), let member = entity.pull?.deleted else { return [row] }
-        return [row.setting(member, to: .null), row]
+        guard entity.isDeleted(row), let mark = entity.pull?.deleted else { return [row] }
+        return [row.setting(mark.name, to: .null), row]
     }
 
     private static func filled(_ row: JSONText, _ entity: Entity) -> JSONText {
