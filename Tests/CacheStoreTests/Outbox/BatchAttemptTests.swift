@@ -62,7 +62,8 @@ struct BatchAttemptTests {
     @Test("an interrupted batch without keys is known by that after a restart")
     func interrupted() async throws {
         let cache = try await cache(2)
-        _ = try await cache.store.begin(batch: try ready(cache), showsKeys: false, at: now)
+        let changes = try ready(cache)
+        _ = try await cache.store.begin(batch: changes, hidingKeysOf: Set(changes.map(\.id)), at: now)
         _ = try await cache.store.recoverInterrupted(at: now) { _ in .zero }
         #expect(try ready(cache).allSatisfy { !$0.hasShownKey && $0.isTried })
     }

@@ -1,5 +1,7 @@
 import EntitySchema
 import JSONText
+import SQLiteStore
+import SchemaDrift
 import TestSupport
 import Testing
 
@@ -7,7 +9,7 @@ import Testing
 
 @Suite("Fields that are days")
 struct DateFieldTests {
-    private static func schema(_ wire: String) -> String {
+    private static func schema(_ wire: String, where window: String = "") -> String {
         """
         schema: jobs
         upstream: { base_url: http://localhost }
@@ -17,7 +19,7 @@ struct DateFieldTests {
               id: { type: string }
               day: { type: date, index: true\(wire) }
               other: { type: date\(wire) }
-            pull: { path: /visits, where: { day.gte: "{$now-90d:date}" } }
+            pull: { path: /visits\(window) }
             push: { create: { call: POST /visits }, update: { call: "PATCH /visits/{id}" } }
         """
     }
@@ -55,7 +57,8 @@ struct DateFieldTests {
         }
     }
 
-    @Test("a filter by what is no day is refused", arguments: ["2026-02-30", "25.11.2026", "2026-11-25T10:00:00Z", "x"])
+    @Test(
+        "a filter by what is no day is refused", arguments: ["2026-02-30", "25.11.2026", "2026-11-25T10:00:00Z", "x"])
     func badFilter(_ text: String) async throws {
         let cache = try await cache("", Self.forms[0].1)
         let query = ListQuery(entity: "visits", filters: [.init(field: "day", comparison: .equal, values: [text])])
@@ -90,7 +93,8 @@ struct DateFieldTests {
 
     @Test("a window keeps what is not older than a day")
     func window() throws {
-        let entity = try #require(try EntitySchema(yaml: Self.schema(""), file: "jobs.yaml")["visits"])
+        let window = #", where: { day.gte: "{$now-90d:date}" }"#
+        let entity = try #require(try EntitySchema(yaml: Self.schema("", where: window), file: "jobs.yaml")["visits"])
         let test = try #require(
             entity.pull?.window?.test(
                 at: Timestamp(iso8601: "2026-11-25T20:00:00Z") ?? TestCache.now, account: nil))

@@ -23,14 +23,18 @@ struct IdempotencyKeyTests {
     private static func sent(_ push: String, _ operation: Operation = .create) throws -> WireRequest {
         let schema = try schema(push: push)
         let record = JSONText.object(["id": "a", "text": "new"])
-        let request = try #require(schema["notes"]?.request(for: operation, record: record, body: .object(["text": "new"])))
+        let request = try #require(
+            schema["notes"]?.request(for: operation, record: record, body: .object(["text": "new"])))
         return request.request(schema.upstream, idempotencyKey: "k 1")
     }
 
     @Test(
         "the key stands wherever the route has it, and nowhere else",
         arguments: [
-            (#"create: { call: POST /notes, body: { <<: $fields, request: "{$key}" } }"#, #"{"text":"new","request":"k 1"}"#),
+            (
+                #"create: { call: POST /notes, body: { <<: $fields, request: "{$key}" } }"#,
+                #"{"text":"new","request":"k 1"}"#
+            ),
             (
                 #"create: { call: POST /notes, body: { uuid: "{$key}", data: [{ note: $fields, by: "{$key}" }] } }"#,
                 #"{"uuid":"k 1","data":[{"note":{"text":"new"},"by":"k 1"}]}"#
@@ -49,7 +53,8 @@ struct IdempotencyKeyTests {
     @Test(
         "the key stands in a path or a query, percent-encoded",
         arguments: [
-            ("/notes/by-key/{$key}", "/notes/by-key/k%201"), ("/notes?request_id={$key}&v=2", "/notes?request_id=k%201&v=2"),
+            ("/notes/by-key/{$key}", "/notes/by-key/k%201"),
+            ("/notes?request_id={$key}&v=2", "/notes?request_id=k%201&v=2"),
         ])
     func paths(_ path: String, _ expected: String) throws {
         let sent = try Self.sent(#"create: { call: "POST \#(path)" }"#)
@@ -64,8 +69,8 @@ struct IdempotencyKeyTests {
 
     @Test("the upstream recognizes the repeats of those changes that carry a key")
     func recognized() throws {
-        let push = #"create: { call: POST /notes, body: { <<: $fields, r: "{$key}" } }, update: { call: "PATCH /notes/{id}" }"#
-        let schema = try Self.schema(push: push)
+        let create = #"create: { call: POST /notes, body: { <<: $fields, r: "{$key}" } }"#
+        let schema = try Self.schema(push: #"\#(create), update: { call: "PATCH /notes/{id}" }"#)
         let entity = try #require(schema["notes"])
         #expect(entity.recognizesRepeats(of: .create, record: .object([:]), fields: ["text"], schema.upstream))
         #expect(!entity.recognizesRepeats(of: .update, record: .object([:]), fields: ["text"], schema.upstream))
@@ -80,13 +85,16 @@ struct IdempotencyKeyTests {
                 push: "create: { \(route), batch: { call: POST /notes/batch, element: { note: $fields } } }")
         }
         #expect(error?.problem.contains("write {$key} in each element") == true)
-        #expect(error?.key == "entities.notes.push.create.batch" && error?.line == 8)
+        #expect(error?.key == "entities.notes.push.create.batch" && error?.line == 9)
     }
 
     @Test(
         "a key where none is sent, or where a field is named, is refused",
         arguments: [
-            (#"create: { call: POST /notes, body: { name: text, r: "{$key}" } }"#, "", "{ <<: { $fields: { … } }, name:"),
+            (
+                #"create: { call: POST /notes, body: { name: text, r: "{$key}" } }"#, "",
+                "{ <<: { $fields: { … } }, name:"
+            ),
             (#"create: { call: POST /notes, body: { <<: $fields, r: "n {$key}" } }"#, "", "{$key} alone"),
             (#"create: { call: POST /notes, body: { <<: $fields, r: "{$kay}" } }"#, "", "no field $kay"),
             (

@@ -101,7 +101,8 @@ struct SystemPlan {
     private mutating func settle(_ schema: EntitySchema) {
         // A gateway that repeats a creation without a key makes a second row, whatever the client does.
         let routes = schema.entities.flatMap { $0.routes(for: .create) }
-        let hidesKeys = routes.contains { route in route.batch.map { !route.isKeyShown(in: $0, for: .create) } ?? false }
+        let hidesKeys = routes.contains { route in route.batch.map { !route.isKeyShown(in: $0, for: .create) } ?? false
+        }
         if schema.upstream.idempotencyHeader == nil || hidesKeys { habits.drop(.repeatedRequests) }
         // One that forgets keys before a lost answer is repeated makes a second row too.
         if let time = habits.time(.forgottenKeys), time < schema.upstream.settle { habits.drop(.forgottenKeys) }

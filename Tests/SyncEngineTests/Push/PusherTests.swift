@@ -97,8 +97,8 @@ struct PusherTests {
     @Test("a change that is answered 409 twice fails if no one else has changed the record", arguments: [409, 412])
     func rule(_ status: Int) async throws {
         for operation in [Operation.update, .delete] {
-            let test = try await test(
-                TestEngine.shop.replacing("create: { call: POST /orders }", with: "delete: { call: \"DELETE /orders/{id}\" }"))
+            let route = #"delete: { call: "DELETE /orders/{id}" }"#
+            let test = try await test(TestEngine.shop.replacing("create: { call: POST /orders }", with: route))
             if operation == .update {
                 try await test.change("a", #"{"notes":"mine"}"#)
             } else {
