@@ -121,7 +121,7 @@ class Shop:
         for minute in range(now - 7 * 1440, now):
             if now - 3 * 1440 < minute < now - 3 * 1440 + 540:
                 continue
-            is_lost = minute % 1440 > 1400 or now - 75 < minute < now - 50
+            is_lost = (now - minute) % 1440 in range(700, 740) or now - 75 < minute < now - 50
             pending = (minute * 7 % 11 + chance.randrange(4)) if is_lost else max(0, chance.randrange(9) - 6)
             syncs = 0 if is_lost else 1
             rows.append((minute, pending, 1 if now - 200 < minute < now - 150 else 0, int(minute == now - 3 * 1440 + 540),

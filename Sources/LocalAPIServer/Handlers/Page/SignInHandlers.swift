@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import JSONText
+internal import Logging
 internal import SocketServer
 internal import SyncEngine
 

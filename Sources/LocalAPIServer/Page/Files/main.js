@@ -78,7 +78,7 @@ function showNothing(view) {
 }
 
 if ("signedOut" in document.body.dataset) {
-  location.hash = "#/session";
+  history.replaceState(null, "", "#/session");
 } else {
   await start();
   document.body.dataset.title = (await schema().catch(() => null))?.title ?? "";
