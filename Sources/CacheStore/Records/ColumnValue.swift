@@ -37,7 +37,9 @@ enum ColumnValue: Equatable {
             let number = json.kind == .number ? Int64(json.text) : nil
             return number.flatMap(format.day(of:)).map(JSONText.string) ?? json
         }
-        guard let text = json.string, text.firstMatch(of: #/^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]/#) != nil else { return json }
+        guard let text = json.string, text.firstMatch(of: #/^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]/#) != nil else {
+            return json
+        }
         return .string(String(text.prefix(10)))
     }
 

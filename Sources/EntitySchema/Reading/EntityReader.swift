@@ -9,7 +9,8 @@ struct EntityReader {
     let record: Place
 
     private static let simpleKinds: [String: Field.Kind] = [
-        "string": .string, "integer": .integer, "number": .number, "money": .money, "boolean": .boolean, "time": .time, "date": .date,
+        "string": .string, "integer": .integer, "number": .number, "money": .money, "boolean": .boolean, "time": .time,
+        "date": .date,
         "object": .object, "list": .list,
     ]
 

@@ -19,7 +19,8 @@ struct ReminderReader {
         let entity = try lookup.entity(node.required("of"))
         let at = try lookup.field(node.required("at"), of: entity)
         guard at.kind == .time || at.kind == .date && at.dayFormat == nil else {
-            throw try node.required("at").error("\(at.name) must be of type time or date, because it decides when to remind")
+            throw try node.required("at").error(
+                "\(at.name) must be of type time or date (without wire), because it decides when to remind")
         }
         return ReminderRule(
             name: name, entity: entity.name, at: at.name, before: try node.child("before")?.duration() ?? .zero,

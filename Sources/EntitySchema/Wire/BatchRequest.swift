@@ -94,6 +94,7 @@ extension Entity {
         var values: [String: JSONText] = [:]
         for name in plan.fieldNames { values[name] = value(of: name, in: record) }
         return BatchRequest.Element(
-            request: request, idempotencyKey: idempotencyKey, isKeyShown: request.isKeyShown(in: plan), key: record[key]?.plain ?? "", values: values)
+            request: request, idempotencyKey: idempotencyKey, isKeyShown: request.isKeyShown(in: plan),
+            key: record[key]?.plain ?? "", values: values)
     }
 }

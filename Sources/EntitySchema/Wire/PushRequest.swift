@@ -68,7 +68,8 @@ package struct PushRequest: Sendable, Equatable {
         let form = form(idempotencyKey: idempotencyKey)
         let type = form?.type ?? content?.type ?? (body == nil ? nil : encoding.mediaType)
         if let type { headers.append(WireRequest.Header("Content-Type", type)) }
-        let path = path.replacing(Self.keyMark, with: Entity.percentEncoded(idempotencyKey))
+        let hasKey = path.utf8.contains(UInt8(ascii: "{"))
+        let path = hasKey ? path.replacing(Self.keyMark, with: Entity.percentEncoded(idempotencyKey)) : path
         var request = WireRequest(method: method, path: path, headers: headers)
         if form == nil, let sent = body.map({ envelope?.enclosing($0, key: .string(idempotencyKey)) ?? $0 }) {
             request.body = encoding.json(sent)

@@ -10,9 +10,8 @@ extension RequestHandler {
         guard request.method != "GET", let matches = try? matches(request) else { return nil }
         for match in matches {
             guard let route = match.target.writeRoute, route.namesKey else { continue }
-            if let key = match.placeholders[Template.key] ?? key(in: request.query, route) ?? key(inBody: request, route) {
-                return key
-            }
+            let inPath = match.placeholders[Template.key] ?? key(in: request.query, route)
+            if let key = inPath ?? key(inBody: request, route) { return key }
         }
         return nil
     }

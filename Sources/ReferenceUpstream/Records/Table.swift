@@ -122,7 +122,8 @@ struct Table: Sendable {
             positions[key] = nil
             return
         }
-        slots[position].text = .object(members: [(entity.key, identity), (mark.name, mark.values?.first.map { entity.value($0, for: mark.name) } ?? .string(time.description))])
+        let value = mark.values?.first.map { entity.value($0, for: mark.name) } ?? .string(time.description)
+        slots[position].text = .object(members: [(entity.key, identity), (mark.name, value)])
         slots[position].state = .deleted
         slots[position].version = version
         slots[position].changed = time.milliseconds

@@ -199,7 +199,7 @@ struct BatchTests {
         "a batch whose lost answer would fail its new records is refused",
         arguments: [
             ("", ", batch: { call: POST /b }"), ("batch: { call: POST /b, element: { b: $body } }", ""),
-            (#"batch: { call: POST /b, element: { k: "{$key}", b: $body }, delete: { p: "{$path}" } }"#, ""),
+            (#"batch: { call: POST /b, element: { k: "{$key}", b: $body }, create: { b: $body } }"#, ""),
         ])
     func lostAnswers(_ shared: String, _ own: String) throws {
         let push = "          create: { call: POST /notes\(own) }"

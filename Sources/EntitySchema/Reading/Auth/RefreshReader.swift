@@ -27,12 +27,14 @@ struct RefreshReader {
     /// With a body of its own, or with `send` and more than JSON.
     private func call() throws(SchemaError) -> SignInCall {
         if let with = node.child("with") {
-            throw with.error("with: access sends the old access token and nothing else; remove body, encoding and headers")
+            throw with.error(
+                "with: access sends the old access token and nothing else; remove body, encoding, headers and basic")
         }
         if node.child("body") != nil, let send = node.child("send") {
             throw send.error("body says what is sent: write {$\(SignInCall.refreshTokenName)} there and remove send")
         }
-        let reader = SessionReader(node: node, names: TemplateNames(values: [SignInCall.refreshTokenName], hasSecrets: true))
+        let names = TemplateNames(values: [SignInCall.refreshTokenName], hasSecrets: true)
+        let reader = SessionReader(node: node, names: names)
         var call = SignInCall(
             address: try address(elsewhere: true), headers: try reader.headers(), basic: try reader.basic(),
             body: .object([]), isForm: try reader.isForm(),

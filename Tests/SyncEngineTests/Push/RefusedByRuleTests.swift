@@ -1,0 +1,59 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("A 409 that is about a rule of the server")
+struct RefusedByRuleTests {
+    private func test(_ yaml: String) async throws -> TestEngine {
+        let test = try TestEngine(schema: yaml)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
+        return test
+    }
+
+    private func error(_ test: TestEngine) throws -> String? {
+        try test.store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.class")?.string
+    }
+
+    @Test("a change that is answered 409 twice fails if no one else has changed the record", arguments: [409, 412])
+    func rule(_ status: Int) async throws {
+        for operation in [Operation.update, .delete] {
+            let route = #"delete: { call: "DELETE /orders/{id}" }"#
+            let test = try await test(TestEngine.shop.replacing("create: { call: POST /orders }", with: route))
+            if operation == .update {
+                try await test.change("a", #"{"notes":"mine"}"#)
+            } else {
+                try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
+            }
+            try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":5}]"#)
+            test.upstream.fail(.changed(status: status, "it was paid"), times: 9)
+            for _ in 1...9 { try await test.send() }
+            #expect(test.upstream.pushes.count == (status == 409 ? 2 : 3))
+            #expect(try test.store.pendingCount().failed == 1)
+            #expect(try error(test) == (status == 409 ? "refused" : "conflict"))
+        }
+    }
+
+    @Test("where changes name a version, a 409 counts as a rule once the record has settled", arguments: [false, true])
+    func ruleWithVersions(_ isSettled: Bool) async throws {
+        let test = try await test(
+            TestEngine.shop
+                .replacing("  pagination:", with: "  version: { field: revision, header: X-Revision }\n  pagination:")
+                .replacing("      notes:", with: "      revision: { type: integer }\n      notes:"))
+        let record = #"[{"id":"a","notes":"n","revision":7}]"#
+        try test.upstream.set("/orders", record)
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: record), at: test.clock.timestamp)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.changed(status: 409, "it was paid"), times: 9)
+        try await test.send()
+        try await test.send(after: .seconds(isSettled ? 70 : 5))
+        let count = try test.store.pendingCount()
+        #expect(count == (isSettled ? PendingCount(pending: 0, failed: 1) : PendingCount(pending: 1, failed: 0)))
+    }
+}
