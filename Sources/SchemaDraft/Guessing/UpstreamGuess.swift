@@ -69,9 +69,10 @@ struct UpstreamGuess {
     }
 
     private func probe() -> Guess<String>? {
+        let lists = Set(collections.map(\.path.text))
         let names: Set = ["health", "healthz", "ping", "status", "version", "readyz", "heartbeat"]
         let found = document.operations.first { operation in
-            operation.method == "GET" && operation.path.parameters.isEmpty
+            operation.method == "GET" && operation.path.parameters.isEmpty && !lists.contains(operation.path.text)
                 && names.contains(operation.path.lastSegment.lowercased())
         }
         return found.map { Guess($0.path.text, "by its name") }
