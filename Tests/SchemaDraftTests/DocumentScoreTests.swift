@@ -27,7 +27,7 @@ struct DocumentScoreTests {
         var deck = Deck(Documents.names.filter { !Self.untyped.contains($0) })
         let names = TestRun.isFull ? Documents.names : deck.draw(4).sorted()
         var scores: [DraftScore] = []
-        for name in names { scores.append(try await DraftScore.of(name)); print(scores.last as Any) }
+        for name in names { scores.append(try await DraftScore.of(name)) }
         let sum = DraftScore.sum(scores)
         let problems = scores.flatMap { score in score.problems.map { "\(score.document): \($0)" } }
         #expect(sum.working * 10 >= sum.collections * 9, "\(problems.joined(separator: "\n")), \(TestRun.note())")

@@ -14,7 +14,7 @@ struct PushHandler {
     func answer(_ matches: [Routes.Match], _ store: inout Store) throws(Refusal) -> Answer {
         let form = try form(for: matches)
         var calls: [Call] = []
-        for match in typed(matches) {
+        for match in suitable(typed(matches), store) {
             if let call = try call(match, form, store) { calls.append(call) }
         }
         guard let call = calls.first(where: \.fitsAsItIs) ?? calls.first(where: \.fitsWithConditions) else {
@@ -32,6 +32,20 @@ struct PushHandler {
             if case .push(_, _, let route) = match.target { route.encoding.mediaType == type } else { false }
         }
         return typed.isEmpty ? matches : typed
+    }
+
+    /// One call that both creates and changes, such as a PUT at the record's own path: what it does depends on whether
+    /// there is such a record.
+    private func suitable(_ matches: [Routes.Match], _ store: Store) -> [Routes.Match] {
+        func isCreation(_ match: Routes.Match) -> Bool {
+            if case .push(_, .create, _) = match.target { true } else { false }
+        }
+        guard matches.contains(where: isCreation), !matches.allSatisfy(isCreation) else { return matches }
+        return matches.filter { match in
+            guard case .push(let name, _, _) = match.target, let entity = handler.schema[name] else { return true }
+            let placeholders = match.placeholders.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+            return isCreation(match) == (store.find(entity, where: placeholders) == nil)
+        }
     }
 
     // MARK: Reading a call

@@ -163,7 +163,7 @@ struct DraftTrial {
         var members: [(key: String, value: JSONText)] = []
         for field in entity.writable(by: .create) where field.name != entity.key {
             guard let value = entity.value(of: field.name, in: record), value != .null else {
-                if field.required, let value = self.value(of: field, "new", record) {
+                if field.required, let value = self.value(of: field, "new", record) ?? known(field) {
                     members.append((field.name, value))
                 }
                 continue
@@ -171,6 +171,12 @@ struct DraftTrial {
             members.append((field.name, field.meant(value)))
         }
         return .object(members: members)
+    }
+
+    /// The key of any record that the field may refer to.
+    private func known(_ field: Field) -> JSONText? {
+        guard case .reference(let name) = field.kind, let other = schema[name] else { return nil }
+        return reference.records(of: name).first?[other.key]
     }
 
     // MARK: Checking
