@@ -97,7 +97,8 @@ package struct DriftTally {
         return Disagreement(field: field.name, kind: .value, found: value)
     }
 
-    private static func cut(_ text: String) -> String {
+    /// A value as `Drift.found` has it.
+    package static func cut(_ text: String) -> String {
         text.count <= longestText ? text : text.prefix(longestText - 1) + "…"
     }
 }

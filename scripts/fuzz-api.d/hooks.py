@@ -45,6 +45,9 @@ def fix_query(query):
     if "sort" in query:  # takes each field once, ascending or descending
         terms = {term.lstrip("-"): term for term in str(query["sort"]).split(",")}
         query["sort"] = ",".join(terms.values())
+    for name in ("or", "and", "not.or", "not.and"):  # have a grammar of their own
+        if name in query:
+            query[name] = "(synced_at.null.false,synced_at.not.gte.2026-01-01)"
     if "wait" not in query:
         query.pop("timeout", None)  # needs wait
     if query.get("scope") == "user":  # needs user, and user needs it
@@ -89,8 +92,11 @@ def after_call(context, case, response):
 BEYOND = {(400, "q"), (400, "include"), (400, "cursor"), (422, "Idempotency-Key")}
 
 
+# A value outside an enum: lists take it once the upstream has sent it.
+UNSEEN = re.compile(r"[a-z_0-9]+ has no value ")
+
 # A comparison in a query string.
-COMPARISON = re.compile(r"[?&][a-z_]+\.(gt|gte|lt|lte|ne|null)=")
+COMPARISON = re.compile(r"[?&][a-z_.]+\.(eq|ne|in|nin|gt|gte|lt|lte|null|starts|contains|has)=")
 
 
 @schemathesis.hook
@@ -106,5 +112,8 @@ def filter_failure(context, failure, case, response):
         return False  # it takes what a creation takes; what of that an existing record accepts, its updates decide
     if case.operation.label == "POST /v1/_batch":
         return False  # each operation's entity decides which fields it accepts, and earlier ones which records exist
-    refused = {(response.status_code, error["field"]) for error in response.json().get("errors", [])}
-    return not refused or not refused <= BEYOND
+    if case.operation.label == "POST /v1/_sign-in":
+        return False  # the upstream decides which answers it accepts
+    errors = response.json().get("errors", [])
+    refused = {(response.status_code, error["field"]) for error in errors if not UNSEEN.match(error["message"])}
+    return not errors or not refused <= BEYOND

@@ -42,9 +42,8 @@ extension CacheStore {
     /// The records of a list in order, as a JSON array, and the cursor of the next page.
     package func list(_ query: ListQuery, include: [Inclusion] = []) throws -> ListPage {
         let table = try table(query.entity)
-        let query = try withSealedValues(query, table.entity)
         let list = try ListStatement.checked(
-            table: table, query: query, extraColumns: Includer.columns(for: include, table))
+            table: table, query: query, context: filterContext, extraColumns: Includer.columns(for: include, table))
         let extras = RecordExtras(
             table, labels: query.labels, sealers, computed: queries.computed[query.entity])
         return try readers.read { connection in
@@ -66,6 +65,8 @@ extension CacheStore {
             return page
         }
     }
+
+    var filterContext: FilterContext { FilterContext(schema: schema, sealers: sealers, readers: readers) }
 
     private static func page(
         _ list: ListStatement, _ walk: SearchWalk?, _ limit: Int, _ connection: ReadConnection, _ extras: RecordExtras
@@ -137,7 +138,7 @@ extension CacheStore {
                     return false
                 }
                 let includer = Includer(
-                    schema: schema, connection: connection, labels: extras.labels != nil, sealers: sealers)
+                    connection: connection, labels: extras.labels != nil, context: filterContext)
                 _ = try includer.close(&records, including: include)
             }
             return records.first.map { record in
@@ -164,7 +165,7 @@ extension CacheStore {
             end.note(records.count, bytes: size, statement)
             return true
         }
-        let includer = Includer(schema: schema, connection: connection, labels: extras.labels != nil, sealers: sealers)
+        let includer = Includer(connection: connection, labels: extras.labels != nil, context: filterContext)
         _ = try includer.close(&records, including: include)
         var bytes = [UInt8(ascii: "[")]
         bytes.reserveCapacity(records.reduce(2) { $0 + $1.bytes.count + 1 })
@@ -174,32 +175,6 @@ extension CacheStore {
         }
         bytes.append(UInt8(ascii: "]"))
         return ListPage(records: bytes, count: records.count, next: end.next)
-    }
-}
-
-extension CacheStore {
-    /// The query with the values of sealed fields as they are stored: the same value always gives the same text.
-    private func withSealedValues(_ query: ListQuery, _ entity: Entity) throws -> ListQuery {
-        guard sealers[entity.name].opens else { return query }
-        var query = query
-        for (index, filter) in query.filters.enumerated() where filter.comparison != .null {
-            guard let field = entity[field: filter.field], field.sealed else { continue }
-            query.filters[index].values = try filter.values.map { text in
-                let value = JSONText(text, as: field)
-                return try sealers[entity.name].seal(value, of: field.name).string ?? text
-            }
-        }
-        return query
-    }
-}
-
-extension JSONText {
-    /// The caller's text as a value of the field.
-    fileprivate init(_ text: String, as field: Field) {
-        switch field.kind {
-        case .integer, .number, .money, .boolean: self = (try? JSONText(parsing: text)) ?? .string(text)
-        default: self = .string(text)
-        }
     }
 }
 

@@ -30,11 +30,13 @@ struct Includer {
         var next: String?
     }
 
-    let schema: EntitySchema
     let connection: ReadConnection
     /// Whether the included records have `_labels`.
     let labels: Bool
-    let sealers: RecordSealers
+    let context: FilterContext
+
+    private var schema: EntitySchema { context.schema }
+    private var sealers: RecordSealers { context.sealers }
 
     /// The columns that `open` needs for a record with these inclusions.
     static func columns(for include: [Inclusion], _ table: EntityTable) -> [String] {
@@ -154,7 +156,8 @@ struct Includer {
         let counts = try close(&found, including: inclusion.nested)
         return try lists(rows, found, counts) { parent, position in
             let filter = ListQuery.Filter(field: field, comparison: .equal, values: [parent])
-            let list = try ListStatement(table: table, query: ListQuery(entity: table.entity.name, filters: [filter]))
+            let list = try ListStatement(
+                table: table, query: ListQuery(entity: table.entity.name, filters: [filter]), context: context)
             return list.cursor(after: position)
         }
     }

@@ -4,6 +4,8 @@ package import EntitySchema
 package struct ListQuery: Sendable, Equatable {
     package var entity: String
     package var filters: [Filter]
+    /// What `filters` cannot express.
+    package var conditions: [FilterCondition] = []
     /// Empty for the entity's own order.
     package var sort: [SortTerm]
     /// The only fields to show, besides the key; nil for whole records.
@@ -32,6 +34,9 @@ package struct ListQuery: Sendable, Equatable {
         self.sync = sync
         self.count = count
     }
+
+    /// Whether the search index has a part in it, and so has to be up to date.
+    package var usesSearch: Bool { search != nil || conditions.contains(where: \.usesSearch) }
 
     /// A state that `_sync.state` shows.
     package enum SyncFilter: String, Sendable, Equatable, CaseIterable {

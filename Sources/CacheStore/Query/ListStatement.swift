@@ -17,7 +17,7 @@ struct ListStatement {
     private let all: Keyset.Range
     private let columns: String
     /// `extraColumns` come after those of `RecordSelect` and the order's.
-    init(table: EntityTable, query: ListQuery, extraColumns: [String] = []) throws(CacheError) {
+    init(table: EntityTable, query: ListQuery, context: FilterContext, extraColumns: [String] = []) throws(CacheError) {
         self.table = table
         self.query = query
         order = try ListOrder(query.sort, table)
@@ -29,8 +29,9 @@ struct ListStatement {
                 throw CacheError.badQuery(field: "fields", message: "\(table.entity.name) cannot show a field \(name)")
             }
         }
-        var filter = ListFilter(table: table)
+        var filter = ListFilter(table: table, context: context)
         for term in query.filters { try filter.add(term) }
+        for condition in query.conditions { try filter.add(condition) }
         if let sync = query.sync { filter.add(sync) }
         if let search = query.search { try filter.add(search) }
         all = (filter.conditions.joined(separator: " AND "), filter.arguments)
@@ -67,12 +68,15 @@ struct ListStatement {
         ListCursor.text(position, list: Self.name(query, order))
     }
 
-    /// The fields without an index that make the query read the whole table; empty if it does not.
+    /// The fields without an index that make the query read a whole table; empty if it does not.
     var unindexed: [String] {
-        let isSought = query.filters.contains { table.isIndexed($0.field) && $0.isSought }
-        if query.sync?.isSought == true || query.search != nil || isSought { return [] }
-        let asked = query.filters.map(\.field) + query.sort.prefix(1).map(\.field)
-        return asked.reduce(into: []) { if !table.isIndexed($1), !$0.contains($1) { $0.append($1) } }
+        let isSought = query.filters.contains { table.isIndexed($0.field) && $0.isSought } || filter.isSoughtByOthers
+        var missing = filter.scanned
+        if query.sync?.isSought != true && query.search == nil && !isSought {
+            let asked = query.filters.map(\.field) + query.sort.prefix(1).map(\.field)
+            missing += asked.filter { !table.isIndexed($0) } + filter.unindexed
+        }
+        return missing.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     // MARK: Walking
@@ -121,6 +125,7 @@ struct ListStatement {
         var parts = ["2", query.entity, query.sync?.rawValue ?? ""]
         if let search = query.search { parts += ["q", search.text] }
         for filter in query.filters { parts += [filter.field, filter.comparison.rawValue] + filter.values }
+        for condition in query.conditions { parts += ["where"] + condition.identity }
         for term in order.terms { parts += [term.field, term.descending ? "desc" : "asc"] }
         return JSONText.array(parts.map(JSONText.string)).text
     }

@@ -97,7 +97,7 @@ package struct SearchQuery: Sendable, Equatable {
     }
 
     /// Whether unicode61 treats the character as part of a word.
-    private static func isToken(_ scalar: Unicode.Scalar) -> Bool {
+    static func isToken(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
             .letterNumber, .otherNumber, .privateUse:

@@ -42,7 +42,8 @@ extension Entity {
         }
     }
 
-    static func steps(_ path: String) -> [JSONPlaces.Step] {
+    /// The members of a path (`from`).
+    package static func steps(_ path: String) -> [JSONPlaces.Step] {
         JSONPath.steps(path).map { .member(String($0)) }
     }
 }

@@ -62,7 +62,7 @@ extension Handlers {
         let begun = now()
         let entity = try entity(query.entity)
         let include = try parameters.inclusions(of: entity, in: schema)
-        if query.search != nil { try await store.catchUpSearch() }
+        if query.usesSearch { try await store.catchUpSearch() }
         let page = try store.list(query, include: include)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(page.records.count + 200)

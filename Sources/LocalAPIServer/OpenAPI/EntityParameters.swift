@@ -2,7 +2,8 @@ internal import CacheStore
 internal import EntitySchema
 internal import JSONText
 
-/// The parameters that depend on an entity's schema: filters, order, and which fields and relations to show.
+/// The parameters that depend on an entity's schema: order, which fields and relations to show, and filters
+/// (`FilterParameters`).
 struct EntityParameters {
     typealias Named = (key: String, value: JSONText)
 
@@ -10,11 +11,10 @@ struct EntityParameters {
     let entity: Entity
 
     /// The component parameters by name.
-    var all: [Named] { order + inclusion + secrets + filters }
+    var all: [Named] { order + inclusion + secrets + filters.all.map { named($0.key, $0.value) } }
     /// The names of the parameters of its lists, and of a single record.
     var ofLists: [String] {
-        let filters = filterable.map { "where.\($0.name)" } + ["comparisons"]
-        return (["sort", "fields"] + inclusionNames + filters).map(name)
+        (["sort", "fields"] + inclusionNames + filters.all.map(\.key)).map(name) + filters.words
     }
     var ofOne: [String] {
         (inclusionNames + (entity.fields.contains(where: \.secret) ? ["reveal"] : [])).map(name)
@@ -24,6 +24,8 @@ struct EntityParameters {
 
     /// What lists filter and sort by.
     private var listed: [Field] { shown + (entity[field: Entity.syncedAt.name] == nil ? [Entity.syncedAt] : []) }
+
+    private var filters: FilterParameters { FilterParameters(schema: schema, entity: entity, listed: listed) }
 
     private var inclusionNames: [String] { entity.relations.isEmpty ? [] : ["include"] }
 
@@ -65,68 +67,6 @@ struct EntityParameters {
         guard !names.isEmpty else { return [] }
         let note = "secret fields to show; not combined with other parameters, and logged"
         return [named("reveal", .parameter("reveal", note, several: .values(names), isUnique: true))]
-    }
-
-    // MARK: Filters
-
-    private var filters: [Named] {
-        filterable.map { named("where.\($0.name)", equality($0)) } + [named("comparisons", comparisons)]
-    }
-
-    private var filterable: [Field] {
-        listed.filter { field in
-            switch field.kind {
-            case .object, .list: false
-            default: true
-            }
-        }
-    }
-
-    private func equality(_ field: Field) -> JSONText {
-        var note = "records with any of these values"
-        if case .enum(let values) = field.kind { note += ": \(values.map(\.value).joined(separator: ", "))" }
-        if !field.indexed && field.name != entity.key { note += "; not indexed, reads the whole table" }
-        return .parameter(field.name, note, several: Self.value(of: field))
-    }
-
-    private static func value(of field: Field) -> JSONText {
-        switch field.kind {
-        case .integer, .number, .money: .object(["type": "number"])
-        case .boolean: .object(["type": "boolean"])
-        case .time: .object(["type": "string", "format": "date-time"])
-        case .date: .object(["type": "string", "format": "date"])
-        default: .object(["type": "string"])
-        }
-    }
-
-    private var comparisons: JSONText {
-        let nulls = Self.pattern(filterable, "null")
-        let patterns = [(key: nulls, value: JSONText.object(["type": "boolean"]))] + comparedByValue
-        return .object([
-            "name": "comparisons", "in": "query", "style": "form", "explode": true,
-            "description": "field.gt=, .gte=, .lt=, .lte=, .ne= with a value; field.null= with true or false",
-            "schema": .object([
-                "type": "object", "patternProperties": .object(members: patterns), "additionalProperties": false,
-            ]),
-        ])
-    }
-
-    /// One pattern for the fields of each type.
-    private var comparedByValue: [Named] {
-        var types: [(type: JSONText, fields: [Field])] = []
-        for field in filterable {
-            let type = Self.value(of: field)
-            if let index = types.firstIndex(where: { $0.type == type }) {
-                types[index].fields.append(field)
-            } else {
-                types.append((type, [field]))
-            }
-        }
-        return types.map { (key: Self.pattern($0.fields, "gt|gte|lt|lte|ne"), value: $0.type) }
-    }
-
-    private static func pattern(_ fields: [Field], _ comparisons: String) -> String {
-        "^(\(fields.map(\.name).joined(separator: "|")))\\.(\(comparisons))$"
     }
 }
 

@@ -17,9 +17,11 @@ extension QueryParameters {
         }
         query.search = mistakes.collect(nil) { () throws(Problem) in try searchQuery("q") }
         query.sync = mistakes.collect(nil) { () throws(Problem) in try syncFilter() }
+        let reader = FilterReader(entity: entity)
         for item in items where !Self.ofLists.contains(item.name) {
-            mistakes.collect { () throws(Problem) in query.filters.append(try filter(item.name, item.value)) }
+            mistakes.collect { () throws(Problem) in try reader.read(item.name, item.value, into: &query) }
         }
+        mistakes.collect { () throws(Problem) in try FilterReader.checkSize(of: query) }
         try mistakes.throwAny()
         return query
     }

@@ -81,7 +81,8 @@ struct QueryPlanTests {
             for text in ["ada smi", "900123", "ada 900123"] {
                 var query = ListQuery(entity: entity.name)
                 query.search = try SearchQuery(text)
-                let plan = try plan(ListStatement(table: table, query: query), cache)
+                let plan = try plan(
+                    ListStatement(table: table, query: query, context: cache.store.filterContext), cache)
                 #expect(!plan.contains { $0.hasPrefix("SCAN \(table.name.filter { $0 != "\"" })") }, "\(text) \(plan)")
             }
         }
@@ -93,7 +94,7 @@ struct QueryPlanTests {
         let table = try cache.store.table("orders")
         var query = ListQuery(entity: "orders")
         query.search = try SearchQuery("ada")
-        let walk = try #require(try ListStatement(table: table, query: query).walk)
+        let walk = try #require(try ListStatement(table: table, query: query, context: cache.store.filterContext).walk)
         let entries = walk.entries(atMost: 1000)
         let walked = try plan(entries.sql, entries.arguments, cache)
         let index = try #require(table.entity.sort.first.map { "orders_by_\($0.field)" })
@@ -228,7 +229,7 @@ struct QueryPlanTests {
     /// The plans of the first page and of a page after a cursor.
     private func plans(_ item: Case, _ entity: Entity, _ cache: TestCache) throws -> [[String]] {
         let table = EntityTable(entity: entity)
-        let first = try ListStatement(table: table, query: item.query)
+        let first = try ListStatement(table: table, query: item.query, context: cache.store.filterContext)
         var later = item.query
         let values = first.order.terms.map { term -> DatabaseValue in
             switch entity[field: term.field]?.kind {
@@ -237,7 +238,10 @@ struct QueryPlanTests {
             }
         }
         later.cursor = first.cursor(after: values + [9.databaseValue])
-        return try [plan(first, cache), plan(ListStatement(table: table, query: later), cache)]
+        return try [
+            plan(first, cache),
+            plan(ListStatement(table: table, query: later, context: cache.store.filterContext), cache),
+        ]
     }
 
     private func plan(_ list: ListStatement, _ cache: TestCache) throws -> [String] {

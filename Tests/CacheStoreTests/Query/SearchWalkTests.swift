@@ -30,7 +30,8 @@ struct SearchWalkTests {
     }
 
     private func walks(_ query: ListQuery, _ cache: TestCache) throws -> Bool {
-        let list = try ListStatement(table: cache.store.table(query.entity), query: query)
+        let list = try ListStatement(
+            table: cache.store.table(query.entity), query: query, context: cache.store.filterContext)
         return try cache.store.readers.read { connection in
             try list.walk?.found(limit: query.limit, connection) != nil
         }

@@ -22,7 +22,7 @@ struct RecordTests {
         let two = await api.call("GET", "/v1/orders?limit=1&cursor=\(cursor)")
         #expect(two.json["data"]?.elements.map { $0["id"]?.string } == ["b"])
         #expect(two.json["next"] == .null)
-        let ready = await api.call("GET", "/v1/orders?status=ready,lost&total.gte=100")
+        let ready = await api.call("GET", "/v1/orders?status=ready,open&total.gte=100")
         #expect(ready.json["data"]?.elements.count == 1)
     }
 

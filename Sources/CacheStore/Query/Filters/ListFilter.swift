@@ -1,6 +1,5 @@
 internal import EntitySchema
 internal import GRDB
-internal import JSONText
 internal import SQLiteStore
 
 /// Collects a list's conditions and the values bound to them, and chooses the condition that an index looks up.
@@ -19,7 +18,9 @@ struct ListFilter {
     private static let mostAlternatives = 10
 
     let table: EntityTable
+    private let context: FilterContext
     private var terms: [Term] = []
+    private var others: [CompiledFilter] = []
     private var fixed = ["_deleted = 0"]
     private var sync: ListQuery.SyncFilter?
     /// The words that must be found.
@@ -32,28 +33,40 @@ struct ListFilter {
     /// Whether the index that finds the rows gives another order than the list's.
     private(set) var isSearchedFirst = false
 
-    init(table: EntityTable) {
+    init(table: EntityTable, context: FilterContext) {
         self.table = table
+        self.context = context
     }
 
     /// The conditions that every row meets, besides one of the alternatives.
-    var conditions: [String] { fixed + [matchCondition?.sql].compactMap(\.self) + terms.map(\.condition) }
-    var arguments: [DatabaseValue] { (matchCondition?.arguments ?? []) + terms.flatMap(\.arguments) }
+    var conditions: [String] {
+        fixed + [matchCondition?.sql].compactMap(\.self) + terms.map(\.condition) + others.map(\.sql)
+    }
+    var arguments: [DatabaseValue] {
+        (matchCondition?.arguments ?? []) + terms.flatMap(\.arguments) + others.flatMap(\.arguments)
+    }
     /// Whether the list is filtered by words alone.
-    var isByWordsAlone: Bool { match != nil && terms.isEmpty && sync == nil }
+    var isByWordsAlone: Bool { match != nil && terms.isEmpty && others.isEmpty && sync == nil }
+
+    /// Whether an index finds the rows of a condition of `add(_: FilterCondition)`.
+    var isSoughtByOthers: Bool { others.contains(where: \.isSought) }
+    /// What has no index in those conditions, and what they read whole besides the entity's own table.
+    var unindexed: [String] { others.flatMap(\.unindexed) }
+    var scanned: [String] { others.flatMap(\.scanned) }
 
     mutating func add(_ filter: ListQuery.Filter) throws(CacheError) {
         let field = try filterable(filter.field)
+        switch field.kind {
+        case .object, .list: return try add(FilterCondition(filter))
+        default: break
+        }
         if field.sealed, filter.comparison.isRange {
             throw CacheError.badQuery(
                 field: field.name, message: "this field is sealed, so only whole values of it can be compared")
         }
         let column = table.sql(for: field.name)
         if filter.comparison == .null {
-            guard let wantsNull = ["true": true, "false": false][filter.values.first ?? ""] else {
-                throw CacheError.badQuery(
-                    field: "\(field.name).null", message: BooleanText.expectation(filter.values.first ?? ""))
-            }
+            let wantsNull = try FilterValues.flag(filter.values.first ?? "", named: field.name)
             // An index cannot look up null in a key; a key is never null, and never empty either.
             let isNull = column == "_key" ? "_key = ''" : "\(column) IS NULL"
             terms.append(
@@ -62,17 +75,18 @@ struct ListFilter {
                     condition: wantsNull ? isNull : "\(column) IS NOT NULL", arguments: []))
             return
         }
-        var values: [DatabaseValue] = []
-        for text in filter.values {
-            let value = try value(text, of: field)
-            if !values.contains(value) { values.append(value) }
-        }
+        let values = try FilterValues(table: table, context: context).values(
+            filter.values, of: field, named: field.name, isWhole: !filter.comparison.isRange)
         let placeholders = values.map { _ in "?" }.joined(separator: ", ")
         let condition =
             values.count > 1 ? "\(column) IN (\(placeholders))" : "\(column) \(filter.comparison.sql) ?"
         terms.append(
             Term(
                 field: field, column: column, comparison: filter.comparison, condition: condition, arguments: values))
+    }
+
+    mutating func add(_ condition: FilterCondition) throws(CacheError) {
+        others.append(try FilterCompiler(table: table, context: context).compile(condition))
     }
 
     /// Agrees with the state that `RecordSelect` shows: an error hides a conflict, and both hide an upload.
@@ -115,7 +129,7 @@ struct ListFilter {
             isSearchedFirst = !isOwnOrder && terms[several].field.name != first?.field
             isMerged = true
             split(several, into: terms[several].arguments.map { ("\(terms[several].column) = ?", [$0]) })
-        } else if sync?.isSought == true {
+        } else if sync?.isSought == true || isSoughtByOthers {
             isSearchedFirst = true
         } else if index(where: { $0.comparison.isRange && $0.field.name == first?.field }) != nil {
             return
@@ -157,7 +171,7 @@ struct ListFilter {
         alternatives = parts
     }
 
-    // MARK: Values
+    // MARK: Fields
 
     private func filterable(_ name: String) throws(CacheError) -> Field {
         guard let field = table.entity.listed(name) else {
@@ -167,47 +181,7 @@ struct ListFilter {
                 field: name,
                 message: "\(table.entity.name) has no field \(name)" + (near.map { "; did you mean \($0)?" } ?? ""))
         }
-        switch field.kind {
-        case .object, .list: throw CacheError.badQuery(field: name, message: "objects and lists cannot be filtered by")
-        default: break
-        }
         guard !field.secret else { throw CacheError.badQuery(field: name, message: "this field is secret") }
         return field
-    }
-
-    /// Converts the caller's text to the value that the column would hold.
-    private func value(_ text: String, of field: Field) throws(CacheError) -> DatabaseValue {
-        if field.sealed { return text.databaseValue }
-        switch field.kind {
-        case .integer, .number, .money:
-            if let number = Self.number(text) { return number }
-            throw CacheError.badQuery(field: field.name, message: "expected a number, got \(text)")
-        case .boolean:
-            guard let value = ["true": 1, "false": 0][text] else {
-                throw CacheError.badQuery(field: field.name, message: BooleanText.expectation(text))
-            }
-            return value.databaseValue
-        case .time:
-            guard let time = Timestamp(iso8601: text) else {
-                throw CacheError.badQuery(
-                    field: field.name,
-                    message: "expected a time such as 2026-11-21 or 2026-11-21T10:42:00Z, got \(text)")
-            }
-            return table.isTimeColumn(field) ? time.milliseconds.databaseValue : time.description.databaseValue
-        case .date:
-            guard Timestamp.isDay(text) else {
-                throw CacheError.badQuery(field: field.name, message: "expected a day such as 2026-11-25, got \(text)")
-            }
-            return text.databaseValue
-        default: return text.databaseValue
-        }
-    }
-
-    /// A JSON number; a whole one becomes an integer, however it is written, so that each number has one value.
-    private static func number(_ text: String) -> DatabaseValue? {
-        guard (try? JSONText(parsing: text))?.kind == .number else { return nil }
-        if let value = Int64(text) { return value.databaseValue }
-        guard let value = Double(text), value.isFinite else { return nil }
-        return Int64(exactly: value).map(\.databaseValue) ?? value.databaseValue
     }
 }

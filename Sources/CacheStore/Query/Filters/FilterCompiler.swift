@@ -1,0 +1,170 @@
+internal import EntitySchema
+internal import GRDB
+internal import SQLiteStore
+
+/// Compiles a list's conditions to SQL. Names come from the schema; what the caller wrote is always bound.
+///
+/// A negation is moved to the comparisons that it covers, so that a null meets neither a comparison nor its negation,
+/// wherever the field is.
+struct FilterCompiler {
+    let table: EntityTable
+    let context: FilterContext
+
+    func compile(_ condition: FilterCondition, isNegated: Bool = false) throws(CacheError) -> CompiledFilter {
+        switch condition {
+        case .comparison(let comparison): return try compile(comparison, comparison.path[...], isNegated)
+        case .not(let inner): return try compile(inner, isNegated: !isNegated)
+        case .all(let parts): return try joined(parts, isNegated, areAllNeeded: !isNegated)
+        case .any(let parts): return try joined(parts, isNegated, areAllNeeded: isNegated)
+        }
+    }
+
+    private func joined(_ conditions: [FilterCondition], _ isNegated: Bool, areAllNeeded: Bool) throws(CacheError)
+        -> CompiledFilter
+    {
+        var parts: [CompiledFilter] = []
+        for condition in conditions { parts.append(try compile(condition, isNegated: isNegated)) }
+        return areAllNeeded ? .all(parts) : .any(parts)
+    }
+
+    // MARK: Paths
+
+    private func compile(_ comparison: FilterComparison, _ path: ArraySlice<String>, _ isNegated: Bool)
+        throws(CacheError)
+        -> CompiledFilter
+    {
+        let name = path.first ?? ""
+        let field = table.entity.listed(name)
+        if path.count == 1 {
+            guard let field else { throw unknown(name, comparison) }
+            return try compile(comparison, field, isNegated)
+        }
+        let inside = Array(path.dropFirst())
+        if let field, case .object = field.kind {
+            return try PlaceCondition(table: table, field: field, inside: inside, comparison: comparison)
+                .compiled(isNegated)
+        }
+        if let relation = table.entity[relation: name] {
+            guard path.startIndex == comparison.path.startIndex else {
+                throw comparison.refusal("\(named(comparison)): filters go to a related record, not on to its own")
+            }
+            return try related(relation, inside, comparison, isNegated)
+        }
+        guard field != nil else { throw unknown(name, comparison) }
+        throw comparison.refusal(
+            "\(name) has no \(inside[0].prefix(50)): it is no object, and there is no such comparison")
+    }
+
+    /// The reference is among the keys of the related records that meet the comparison.
+    private func related(
+        _ relation: Relation, _ path: [String], _ comparison: FilterComparison, _ isNegated: Bool
+    ) throws(CacheError) -> CompiledFilter {
+        guard case .one(let reference) = relation.kind, let other = context.schema[relation.entity] else {
+            throw comparison.refusal(
+                "\(relation.name) has many records; filter the list of \(relation.entity), or list those of one record")
+        }
+        guard table.entity[field: reference]?.isStoredSealed == false else {
+            throw comparison.refusal("\(relation.name) cannot be filtered by, because \(reference) is sealed")
+        }
+        let related = FilterCompiler(table: EntityTable(entity: other), context: context)
+        let start = comparison.path.startIndex + 1
+        let inner = try related.compile(comparison, comparison.path[start...], isNegated)
+        let isIndexed = table.isIndexed(reference)
+        return CompiledFilter(
+            sql: """
+                \(table.sql(for: reference)) IN (
+                  SELECT _key FROM \(related.table.name) WHERE _deleted = 0 AND \(inner.sql))
+                """,
+            arguments: inner.arguments, isSought: isIndexed && inner.isSought, unindexed: isIndexed ? [] : [reference],
+            scanned: inner.isSought ? [] : inner.unindexed.map { "\(relation.name).\($0)" })
+    }
+
+    private func unknown(_ name: String, _ comparison: FilterComparison) -> CacheError {
+        let entity = table.entity
+        let relations = entity.relations.filter { if case .one = $0.kind { true } else { false } }.map(\.name)
+        let known = entity.fields.map(\.name) + [Entity.syncedAt.name] + (comparison.path.count > 1 ? relations : [])
+        let near = Suggestion.nearest(to: name, among: known)
+        return comparison.refusal(
+            "\(entity.name) has no field \(name.prefix(100))" + (near.map { "; did you mean \($0)?" } ?? ""))
+    }
+
+    private func named(_ comparison: FilterComparison) -> String {
+        String(comparison.path.joined(separator: ".").prefix(100))
+    }
+
+    // MARK: Fields
+
+    private func compile(_ comparison: FilterComparison, _ field: Field, _ isNegated: Bool) throws(CacheError)
+        -> CompiledFilter
+    {
+        guard !field.secret else { throw comparison.refusal("\(field.name) is secret, so lists cannot filter by it") }
+        let operation = comparison.operation
+        switch (field.kind, operation) {
+        case (_, .has), (.list, _), (.object, _):
+            return try PlaceCondition(table: table, field: field, inside: [], comparison: comparison)
+                .compiled(isNegated)
+        case (_, .null): return try null(comparison, field, isNegated)
+        case (_, .starts), (_, .contains): return try text(comparison, field, isNegated)
+        default: break
+        }
+        guard !field.sealed || operation.isOfWholeValues else {
+            throw comparison.refusal("this field is sealed, so only whole values of it can be compared")
+        }
+        let column = table.sql(for: field.name)
+        let values = try FilterValues(table: table, context: context).values(
+            comparison.values, of: field, named: comparison.parameter, isWhole: operation.isOfWholeValues)
+        guard operation.isOfWholeValues else {
+            let sql = "\(column) \(operation.sql) ?"
+            return compiled(isNegated ? "NOT (\(sql))" : sql, values, field, isSought: !isNegated)
+        }
+        let isExcluding = operation.isNegation != isNegated
+        if values.count == 1 {
+            return compiled("\(column) \(isExcluding ? "<>" : "=") ?", values, field, isSought: !isExcluding)
+        }
+        let placeholders = values.map { _ in "?" }.joined(separator: ", ")
+        return compiled(
+            "\(column)\(isExcluding ? " NOT" : "") IN (\(placeholders))", values, field, isSought: !isExcluding)
+    }
+
+    private func null(_ comparison: FilterComparison, _ field: Field, _ isNegated: Bool) throws(CacheError)
+        -> CompiledFilter
+    {
+        let wantsNull = try FilterValues.flag(comparison.value, named: comparison.parameter) != isNegated
+        // An index cannot look up null in a key; a key is never null, and never empty either.
+        let column = table.sql(for: field.name)
+        let isNull = field.name == table.entity.key ? "_key = ''" : "\(column) IS NULL"
+        return compiled(wantsNull ? isNull : "\(column) IS NOT NULL", [], field, isSought: wantsNull)
+    }
+
+    private func text(_ comparison: FilterComparison, _ field: Field, _ isNegated: Bool) throws(CacheError)
+        -> CompiledFilter
+    {
+        switch field.kind {
+        case .string, .enum, .reference: break
+        default: throw comparison.refusal("\(field.name) is no text; .\(comparison.operation.rawValue) is for texts")
+        }
+        guard !field.sealed else {
+            throw comparison.refusal("this field is sealed, so only whole values of it can be compared")
+        }
+        let condition = TextCondition(
+            table: table, field: field, text: try TextCondition.checked(comparison), comparison.operation)
+        guard !isNegated, let lookup = condition.lookup else {
+            return compiled(
+                "\(table.sql(for: field.name))\(isNegated ? " NOT" : "") \(TextCondition.like)", [condition.pattern],
+                field,
+                isSought: false, isUnindexed: !isNegated)
+        }
+        return CompiledFilter(
+            sql: "(\(lookup.condition) AND \(table.sql(for: field.name)) \(TextCondition.like))",
+            arguments: lookup.arguments + [condition.pattern], isSought: true)
+    }
+
+    private func compiled(
+        _ sql: String, _ values: [DatabaseValue], _ field: Field, isSought: Bool, isUnindexed: Bool = false
+    ) -> CompiledFilter {
+        let isIndexed = table.isIndexed(field.name)
+        return CompiledFilter(
+            sql: sql, arguments: values, isSought: isSought && isIndexed,
+            unindexed: isIndexed && !isUnindexed ? [] : [field.name])
+    }
+}

@@ -1,0 +1,71 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+internal import SQLiteStore
+
+/// Converts what callers write to the values that the columns of an entity hold.
+struct FilterValues {
+    let table: EntityTable
+    let context: FilterContext
+
+    /// The values of texts, each once. `name`: what an error calls the field. `isWhole`: whether whole values are compared,
+    /// so that a value outside an enum is a mistake.
+    func values(_ texts: [String], of field: Field, named name: String, isWhole: Bool) throws(CacheError)
+        -> [DatabaseValue]
+    {
+        var values: [DatabaseValue] = []
+        var seen: Set<DatabaseValue> = []
+        for text in texts {
+            let value = try value(text, of: field, named: name, isWhole: isWhole)
+            if texts.count == 1 || seen.insert(value).inserted { values.append(value) }
+        }
+        return values
+    }
+
+    func value(_ text: String, of field: Field, named name: String, isWhole: Bool) throws(CacheError) -> DatabaseValue {
+        if field.sealed { return try context.sealed(text, of: field, in: table.entity).databaseValue }
+        switch field.kind {
+        case .integer, .number, .money:
+            if let number = Self.number(text) { return number }
+            throw .badQuery(field: name, message: "expected a number, got \(text.prefix(100))")
+        case .boolean:
+            guard let value = ["true": 1, "false": 0][text] else {
+                throw .badQuery(field: name, message: BooleanText.expectation(text))
+            }
+            return value.databaseValue
+        case .time:
+            guard let time = Timestamp(iso8601: text) else {
+                throw .badQuery(
+                    field: name,
+                    message: "expected a time such as 2026-11-21 or 2026-11-21T10:42:00Z, got \(text.prefix(100))")
+            }
+            return table.isTimeColumn(field) ? time.milliseconds.databaseValue : time.description.databaseValue
+        case .date:
+            guard Timestamp.isDay(text) else {
+                throw .badQuery(
+                    field: name, message: "expected a day such as 2026-11-25, got \(text.prefix(100))")
+            }
+            return text.databaseValue
+        case .enum(let known):
+            if isWhole { try context.requireKnown(text, among: known, of: field, in: table.entity, for: name) }
+            return text.databaseValue
+        case .string, .reference, .object, .list: return text.databaseValue
+        }
+    }
+
+    /// True or false as the caller writes it after `.null`.
+    static func flag(_ text: String, named name: String) throws(CacheError) -> Bool {
+        guard let flag = ["true": true, "false": false][text] else {
+            throw .badQuery(field: "\(name).null", message: BooleanText.expectation(text))
+        }
+        return flag
+    }
+
+    /// A JSON number; a whole one becomes an integer, however it is written, so that each number has one value.
+    static func number(_ text: String) -> DatabaseValue? {
+        guard (try? JSONText(parsing: text))?.kind == .number else { return nil }
+        if let value = Int64(text) { return value.databaseValue }
+        guard let value = Double(text), value.isFinite else { return nil }
+        return Int64(exactly: value).map(\.databaseValue) ?? value.databaseValue
+    }
+}

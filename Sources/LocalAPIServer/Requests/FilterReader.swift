@@ -1,0 +1,116 @@
+internal import CacheStore
+internal import EntitySchema
+
+/// Reads the filters of a list: parameters such as `status=ready,open`, `total.gte=100`, `client.email.starts=ada` and
+/// `or=(status.eq.ready,total.gte.100)`.
+struct FilterReader {
+    let entity: Entity
+
+    /// In one request: each costs the database a comparison for every row that it looks at.
+    private static let mostComparisons = 50
+    /// In one comparison.
+    static let mostValues = 1000
+
+    /// Adds what the parameter means to the query.
+    func read(_ name: String, _ value: String, into query: inout ListQuery) throws(Problem) {
+        guard name.utf8.contains(UInt8(ascii: ".")) else {
+            if let word = FilterExpression.Word(rawValue: name), entity.listed(name) == nil {
+                query.conditions.append(try FilterExpression.condition(value, joinedBy: word, parameter: name))
+            } else {
+                query.filters.append(
+                    ListQuery.Filter(field: name, comparison: .equal, values: try Self.plainList(value, name)))
+            }
+            return
+        }
+        var path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        if path.count == 2, path[0] == "not", let word = FilterExpression.Word(rawValue: path[1]) {
+            let condition = try FilterExpression.condition(value, joinedBy: word, parameter: name)
+            return query.conditions.append(.not(condition))
+        }
+        let operation = path.count > 1 ? path.last.flatMap(FilterComparison.Operation.init(rawValue:)) : nil
+        if operation != nil { path.removeLast() }
+        let isNegated = operation != nil && path.count > 1 && path.last == "not"
+        if isNegated { path.removeLast() }
+        let values = try values(value, operation, name)
+        if path.count == 1, !isNegated, let comparison = Self.comparison(operation) {
+            return query.filters.append(ListQuery.Filter(field: path[0], comparison: comparison, values: values))
+        }
+        try requirePath(path, name)
+        let comparison = FilterCondition.comparison(
+            FilterComparison(
+                parameter: path.joined(separator: "."), path: path, operation: operation ?? .among, values: values))
+        query.conditions.append(isNegated ? .not(comparison) : comparison)
+    }
+
+    /// Throws if there are more comparisons than one request may have.
+    static func checkSize(of query: ListQuery) throws(Problem) {
+        let count = query.filters.count + query.conditions.reduce(0) { $0 + $1.comparisonCount }
+        guard count <= mostComparisons else {
+            throw Problem(.invalidParameter, "a list takes at most \(mostComparisons) comparisons; these are \(count)")
+        }
+    }
+
+    /// The comparison of a field of the entity's own, for which lists have prepared plans.
+    private static func comparison(_ operation: FilterComparison.Operation?) -> ListQuery.Filter.Comparison? {
+        switch operation {
+        case .equal, .among: .equal
+        case .notEqual: .notEqual
+        case .less: .less
+        case .atMost: .atMost
+        case .greater: .greater
+        case .atLeast: .atLeast
+        case .null: .null
+        case .notAmong, .starts, .contains, .has, nil: nil
+        }
+    }
+
+    // MARK: Names
+
+    /// A name that ends with no comparison leads to a related record or into an object.
+    private func requirePath(_ path: [String], _ name: String) throws(Problem) {
+        guard path.count > 1, let field = entity.listed(path[0]), entity[relation: path[0]] == nil else { return }
+        if case .object = field.kind { return }
+        let known = FilterComparison.Operation.allCases.map(\.rawValue)
+        let near = Suggestion.nearest(to: path[1], among: known).map { "; did you mean \($0)?" } ?? ";"
+        throw .parameter(
+            name, "there is no comparison \(path[1].prefix(50))\(near) use one of \(known.joined(separator: ", "))")
+    }
+
+    // MARK: Values
+
+    private func values(_ text: String, _ operation: FilterComparison.Operation?, _ name: String) throws(Problem)
+        -> [String]
+    {
+        switch operation {
+        case nil: return try Self.plainList(text, name)
+        case .among, .notAmong: return try FilterExpression.values(text, parameter: name)
+        case .notEqual, .less, .atMost, .greater, .atLeast:
+            guard !text.utf8.contains(UInt8(ascii: ",")) else { throw oneValue(operation, name) }
+            return [text]
+        case .equal, .null, .starts, .contains, .has: return [text]
+        }
+    }
+
+    private func oneValue(_ operation: FilterComparison.Operation?, _ name: String) -> Problem {
+        let path = name.split(separator: ".").dropLast().joined(separator: ".")
+        let hint =
+            operation == .notEqual
+            ? "for none of several values use \(path).nin, for a text with a comma \(path).not.eq"
+            : "write a text with a comma as and=(\(name).\"…,…\")"
+        return .parameter(name, "\(name.prefix(100)) takes one value; \(hint)")
+    }
+
+    /// Any of these: commas separate them, whatever they are.
+    private static func plainList(_ text: String, _ name: String) throws(Problem) -> [String] {
+        guard text.utf8.contains(UInt8(ascii: ",")) else { return [text] }
+        let values = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        try requireFew(values, name)
+        return values
+    }
+
+    static func requireFew(_ values: [String], _ name: String) throws(Problem) {
+        guard values.count <= mostValues else {
+            throw .parameter(name, "\(name.prefix(100)) takes at most \(mostValues) values")
+        }
+    }
+}
