@@ -32,7 +32,8 @@ package struct LocalAPIServer: Sendable {
         let table = RouteTable(schema)
         router = Router(table, schema)
         handlers = Handlers(
-            schema: schema, store: store, engine: engine, callers: callers, signIns: signIns, about: about, now: now, clock: clock,
+            schema: schema, store: store, engine: engine, callers: callers, signIns: signIns, about: about, now: now,
+            clock: clock,
             streams: StreamLimit(streamLimit), waiting: StreamLimit(streamLimit), calendar: calendar, metrics: metrics,
             thumbnailer: thumbnailer,
             calls: table.calls, log: log)

@@ -126,7 +126,8 @@ struct RouteTable: Sendable {
         .fixed(
             "GET", .signIn,
             OpenAPIOperation(
-                "The ways to sign in to the upstream, and whether someone has to", answers: [(200, .json("SignInWays"))])
+                "The ways to sign in to the upstream, and whether someone has to", answers: [(200, .json("SignInWays"))]
+            )
         ) { handlers, _, _ in try await handlers.signInWays() },
         .fixed(
             "POST", .signIn,

@@ -46,7 +46,7 @@ def history(shop, page):
     if min(drawn) < 1:
         raise Failed(f"a chart has no bars: {drawn}")
     page.run("document.querySelector('.chart svg').focus()")
-    page.go(Keys.HOME)
+    page.driver.switch_to.active_element.send_keys(Keys.HOME)
     page.see(".chart .reading", ":")
     page.run("document.activeElement.blur()")
     page.press("button", "7 days")

@@ -51,7 +51,7 @@ package struct SignInSession: Sendable {
     package func next(
         _ progress: inout Progress, _ answers: [String: String]
     ) async throws(UpstreamError) -> Tokens? {
-        for question in progress.questions { progress.known[question.name] = answers[question.name].map { .string($0) } }
+        for name in progress.questions.map(\.name) { progress.known[name] = answers[name].map { .string($0) } }
         while let step = progress.steps.first {
             let answer = try await call(step, progress.known)
             if let tokens = TokenAnswer(refresh).tokens(in: answer, at: now()) { return tokens }

@@ -152,7 +152,9 @@ extension Service {
     /// Nil when the schema has no sign-in for people, or a token file takes its place.
     private func signInDesk() throws -> SignInDesk? {
         let plan = setup.schema.upstream
-        guard configuration.upstream.tokenFile == nil, let refresh = plan.refresh, !plan.login.isEmpty else { return nil }
+        guard configuration.upstream.tokenFile == nil, let refresh = plan.refresh, !plan.login.isEmpty else {
+            return nil
+        }
         let session = SignInSession(
             plan: plan, refresh: refresh, baseURL: configuration.upstream.baseURL, transport: try transport(),
             deadline: configuration.upstream.deadline, now: host.now)

@@ -8,7 +8,8 @@ struct ActivityTests {
     func lists() async throws {
         let api = try TestAPI()
         let work = ActivityWork(
-            syncs: 2, syncTime: .milliseconds(340), unreachable: .milliseconds(6100), requests: [.success: 5, .failure: 1])
+            syncs: 2, syncTime: .milliseconds(340), unreachable: .milliseconds(6100),
+            requests: [.success: 5, .failure: 1])
         let minute = ActivityMinute(number: TestAPI.now.minute - 2, pending: 3, failed: 1, isStart: true, work: work)
         try await api.store.note(minute, at: TestAPI.now)
         let answer = await api.call("GET", "/v1/_activity")

@@ -7,7 +7,8 @@ struct ObservedTransportTests {
     /// What is reported of one request.
     private func reported(_ answer: @escaping ScriptedTransport.Answer) async -> [Int?] {
         let statuses = Mutex<[Int?]>([])
-        let transport = ObservedTransport(ScriptedTransport(answer)) { status in statuses.withLock { $0.append(status) } }
+        let transport = ObservedTransport(ScriptedTransport(answer)) { status in statuses.withLock { $0.append(status) }
+        }
         _ = try? await transport.send(HTTPRequest(method: "GET", url: "http://localhost/orders"))
         return statuses.withLock { $0 }
     }
