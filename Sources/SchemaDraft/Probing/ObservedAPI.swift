@@ -60,7 +60,7 @@ package struct ObservedAPI {
         var paths = [(name: list.path, value: object([("get", call(list, shape))]))]
         if let single = list.single, let key = list.key {
             let answer = answer(shape.schema(of: [single]), hasLink: false)
-            paths.append(("\(list.path)/{\(key)}", object([("get", object([("responses", answer)]))])))
+            paths.append((list.recordPath("{\(key)}"), object([("get", object([("responses", answer)]))])))
         }
         return paths
     }

@@ -36,6 +36,11 @@ package struct ObservedList: Sendable {
 
     package var records: [JSONText] { answers.flatMap(Self.records) }
 
+    /// Below the list, with a slash at the end if the list has one.
+    package func recordPath(_ key: String) -> String {
+        path.hasSuffix("/") ? "\(path)\(key)/" : "\(path)/\(key)"
+    }
+
     /// The member that differs for each record and is named as keys are.
     package var key: String? { Self.key(of: records) }
 

@@ -29,7 +29,9 @@ struct ProbeAddresses {
                 throw CommandFailure(.usage, "\(address) names no list; expected one such as \(address)/orders")
             }
             paths.append(path)
-            queries.append(String(rest.dropFirst(host.count).drop { $0 != "?" }.prefix { $0 != "#" }))
+            let isClosed = rest.prefix { $0 != "?" && $0 != "#" }.hasSuffix("/")
+            let query = rest.dropFirst(host.count).drop { $0 != "?" }.prefix { $0 != "#" }
+            queries.append((isClosed ? "/" : "") + String(query))
         }
         let common = paths.dropFirst().reduce(paths[0].dropLast()) { common, path in
             common.prefix(zip(common, path.dropLast()).prefix { $0 == $1 }.count)
