@@ -43,6 +43,26 @@ struct HostileQueryTests {
         #expect(try api.store.rowCounts()["orders"] == 2)
     }
 
+    @Test("no text in a filter gets 5xx or matches more", arguments: texts)
+    func hostileFilters(_ text: String) async throws {
+        let api = try await TestAPI.filled()
+        let coded = Entity.percentEncoded(text)
+        let operations = ["eq", "in", "nin", "starts", "contains", "has", "not.contains"]
+        let filters =
+            ["text", "number", "order.id", "order.\(coded)", coded].flatMap { path in
+                operations.map { "\(path).\($0)=\(coded)" }
+            }
+            + [
+                "or=\(coded)", "or=(\(coded))", "or=(text.eq.\(coded))", "or=(\(coded).eq.a,text.starts.\(coded))",
+                "not.and=(text.in.(\(coded)))", "and=(or(\(coded)))", "and=(text.contains.%22\(coded)%22)",
+            ]
+        for query in filters {
+            let answer = await api.call("GET", "/v1/messages?\(query)")
+            #expect(answer.status == 200 || answer.status == 400, "\(query.prefix(100)): \(answer.text.prefix(200))")
+            #expect(answer.json["data"]?.elements.isEmpty ?? true)
+        }
+    }
+
     @Test(
         "a value of the wrong type gets 400 with the field",
         arguments: [
