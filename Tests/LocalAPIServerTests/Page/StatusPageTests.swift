@@ -60,7 +60,9 @@ struct StatusPageTests {
         let change = JSONText.object([
             "id": .string(evil), "entity": .string(evil), "error": .object(["message": .string(evil)]),
         ])
-        let text = TestAPI.Answer(response: StatusPage(status: status, troubled: [change], title: evil, isInSession: true).response).text
+        let text = TestAPI.Answer(
+            response: StatusPage(status: status, troubled: [change], title: evil, isInSession: true).response
+        ).text
         #expect(text.contains("&lt;/td&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&quot;&amp;"))
         #expect(text.ranges(of: "<script").count == 1 && !text.contains("alert('"))
     }
