@@ -115,7 +115,7 @@ struct WindowTests {
             ("where: { updated_at.gte: soon }", "expected a time"),
             ("where: { updated_at.gte: [2026-01-01, 2026-02-01] }", "expected one time"),
             (#"where: { number.gte: "{$now-90d}" }"#, "number holds numbers, so a time needs a format"),
-            ("where: { name.gte: 1 }", "name cannot be compared by size; expected a field with numbers or times"),
+            ("where: { name.gte: 1 }", "name cannot be compared by size; expected a field with numbers, times or days"),
             ("where: { updated_at.gt_e: 1 }", ".ne, .lt, .lte, .gt, .gte; did you mean .gte?"),
             (#"where: { assigned_user_id: "{$acount}" }"#, "did you mean $account?"),
             ("where: { assigned_user_id: $account }", "write it in braces"),

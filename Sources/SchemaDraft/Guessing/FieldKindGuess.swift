@@ -42,7 +42,7 @@ struct FieldKindGuess {
         let example = shape.example?.text ?? ""
         switch shape.format ?? "" {
         case "date-time": return Found(kind: .simple("time"))
-        case "date": return Found(kind: .simple("string"), reason: "a day; type: time, if reminders or figures need it")
+        case "date": return Found(kind: .simple("date"))
         case "int32", "int64", "uint32", "uint64":
             return Found(kind: .simple("integer"), isTextOnWire: true, reason: "a number in quotes by its format")
         case "decimal", "money", "currency":

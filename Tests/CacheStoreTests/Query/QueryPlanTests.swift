@@ -211,6 +211,7 @@ struct QueryPlanTests {
             case .integer, .number, .money: ["7", "8"]
             case .time, .date: ["2026-01-02", "2026-01-03"]
             case .boolean: ["true", "false"]
+            case .enum(let known): known.prefix(2).map(\.value) + ["x", "y"].prefix(max(2 - known.count, 0))
             default: ["x", "y"]
             }
         return ListQuery.Filter.Comparison.allCases.flatMap { comparison -> [ListQuery.Filter] in

@@ -116,7 +116,7 @@ struct BodyTemplateTests {
         arguments: [
             ("body: { data: { text: words } }", "once, in its place"),
             ("body: { a: $fields, b: $fields }", "once, in its place"),
-            (#"body: { a: $fields, b: "{id} {text}" }"#, "one {field} alone"),
+            (#"body: { a: $fields, b: "{id} {text}" }"#, "one {field} or {$key} alone"),
             ("body: { a: $fields, b: $field }", "$fields"),
             (#"body: { a: $fields, b: "{tex}" }"#, "tex"), (#"body: { a: $fields, b: "{code}" }"#, "code is secret"),
             ("encoding: text/plain", "media type of a JSON body"), ("encoding: application/xml", "media type"),
