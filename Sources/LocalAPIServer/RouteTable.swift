@@ -48,9 +48,11 @@ struct RouteTable: Sendable {
         .fixed("GET", .openAPI, OpenAPIOperation("This document", answers: [(200, .json("OpenAPI"))])) {
             handlers, _, _ in try handlers.openAPI()
         },
-        .fixed("GET", .statusPage, OpenAPIOperation("The page for people", answers: [(200, .text("text/html"))])) {
-            handlers, request, _ in try await handlers.statusPage(request)
-        },
+        .fixed(
+            "GET", .statusPage,
+            OpenAPIOperation(
+                "The page for people", answers: [(200, .text("text/html")), (401, .text("text/html"))])
+        ) { handlers, request, _ in try await handlers.statusPage(request) },
         .fixed(
             "POST", .session, access: .anyone,
             OpenAPIOperation(

@@ -4,7 +4,7 @@ internal import JSONText
 enum HeaderComponents {
     /// By name: what the field says, and whether every answer has it.
     private static let fields: [(name: String, description: String, isAlways: Bool)] = [
-        ("X-Request-Id", "the id of the request, the caller's own if it sent a plain one", true),
+        (id, "the id of the request, the caller's own if it sent a plain one", true),
         ("Cache-Control", "who may keep the answer", true),
         ("Vary", "what the answer depends on besides its address", true),
         ("ETag", "the version", false),
@@ -45,13 +45,20 @@ enum HeaderComponents {
         return names
     }
 
-    /// References to those of every answer, and to `names` where `required` has no better.
-    static func references(_ names: [String], required: JSONText?) -> JSONText {
+    /// References to those of every answer, and to `names` where `required` has no better. `isRead`: whether such an answer
+    /// is only given to requests that were read.
+    static func references(_ names: [String], required: JSONText?, isRead: Bool = true) -> JSONText {
         let known = Set((required?.members ?? []).map(\.key))
         let always = fields.filter(\.isAlways).map(\.name)
         let references = (always + names.filter { !known.contains($0) }).map { name in
-            (key: name, value: OpenAPICall.reference("headers", name))
+            (key: name, value: !isRead && name == id ? unread : OpenAPICall.reference("headers", name))
         }
         return .object(members: (required?.members ?? []) + references)
     }
+
+    private static let id = "X-Request-Id"
+    private static let unread = JSONText.object([
+        "description": "the id of the request; none if the request could not be read",
+        "schema": .object(["type": "string"]),
+    ])
 }

@@ -76,7 +76,8 @@ struct OpenAPICall: Sendable {
 
     /// The statuses of its problems, in order.
     var problemStatuses: [Int] {
-        Set(operation.problems + (isOpen ? [] : [401, 429]) + Self.always).sorted()
+        Set(operation.problems + (isOpen ? [] : [401, 429]) + Self.always).subtracting(operation.answers.map(\.0))
+            .sorted()
     }
 
     private static func content(_ content: OpenAPIOperation.Content) -> JSONText {
@@ -117,6 +118,7 @@ struct OpenAPICall: Sendable {
 
     static let meaning = [
         200: "success", 201: "created", 202: "accepted; not done yet", 204: "done; no content",
-        206: "the requested range", 304: "not modified since the version that If-None-Match names",
+        206: "the requested range", 401: "the page that asks for the daemon's token",
+        304: "not modified since the version that If-None-Match names",
     ]
 }

@@ -49,6 +49,9 @@ struct OpenAPIDocument {
         }
     }
 
+    /// The statuses that requests get which cannot be read, or are too many.
+    private static let unread: Set = [400, 408, 413, 414, 431, 503]
+
     private var problems: [(key: String, value: JSONText)] {
         let schema = OpenAPICall.reference("schemas", "Problem")
         let statuses = Set(calls.flatMap(\.problemStatuses)).sorted()
@@ -57,7 +60,8 @@ struct OpenAPIDocument {
                 "description": .string(ProblemCode.meaning(of: status)),
                 "content": .object(["application/problem+json": .object(["schema": schema])]),
             ])
-            let headers = HeaderComponents.references([], required: OpenAPICall.headers(of: status))
+            let headers = HeaderComponents.references(
+                [], required: OpenAPICall.headers(of: status), isRead: !Self.unread.contains(status))
             return (key: String(status), value: response.setting("headers", to: headers))
         }
     }
