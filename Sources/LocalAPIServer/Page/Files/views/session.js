@@ -13,6 +13,8 @@ function reload() {
 export function showSession(view) {
   view.title("Sign in");
   const token = el("input", { type: "password", id: "token", name: "token", autocomplete: "current-password", required: true });
+  // Password managers keep the token under this name.
+  const user = el("input", { type: "text", name: "user", autocomplete: "username", value: "repairminder-sync", hidden: true });
   const failure = el("div");
   const press = el("button", { class: "primary" }, "Sign in");
   async function submit(event) {
@@ -31,7 +33,7 @@ export function showSession(view) {
   view.content.append(
     el("h1", { tabindex: "-1" }, "Sign in"),
     el("p", {}, "The daemon does not know you. Give the token of its API once: an administrator finds it in the file ", el("code", {}, "api-token"), " of the daemon's state directory."),
-    el("form", { class: "field", onsubmit: submit }, el("label", { for: "token" }, "Token"), token, el("div", { class: "actions" }, press)),
+    el("form", { class: "field", onsubmit: submit }, user, el("label", { for: "token" }, "Token"), token, el("div", { class: "actions" }, press)),
     failure,
     el("p", { class: "soft" }, "You stay signed in until you close the browser, do not use the page for eight hours, or the daemon restarts."),
   );
