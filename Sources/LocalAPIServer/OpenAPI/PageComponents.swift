@@ -38,15 +38,16 @@ enum PageComponents {
               "needed": {"type": "boolean", "description": "whether the upstream refuses the daemon's token, or it has none"},
               "ways": {"type": "array", "items": {"type": "string"}, "description": "none if the daemon needs no person"}}},
           "SignInRequest": {
-            "oneOf": [
-              {"type": "object", "required": ["way"], "additionalProperties": false,
-                "properties": {"way": {"type": "string", "description": "begins a sign-in"}}},
-              {"type": "object", "required": ["id", "answers"], "additionalProperties": false,
-                "properties": {
-                  "id": {"type": "string"},
-                  "answers": {"type": "object", "additionalProperties": {"type": "string"},
-                    "description": "by the names of the questions"}}}],
+            "oneOf": [{"$ref": "#/components/schemas/SignInBeginning"}, {"$ref": "#/components/schemas/SignInAnswers"}],
             "examples": [{"way": "password"}]},
+          "SignInBeginning": {
+            "type": "object", "required": ["way"], "additionalProperties": false,
+            "properties": {"way": {"type": "string", "description": "begins a sign-in"}}},
+          "SignInAnswers": {
+            "type": "object", "required": ["id", "answers"], "additionalProperties": false,
+            "properties": {"id": {"type": "string"}, "answers": {"$ref": "#/components/schemas/SignInAnswersByName"}}},
+          "SignInAnswersByName": {
+            "type": "object", "additionalProperties": {"type": "string"}, "description": "by the names of the questions"},
           "SignIn": {
             "type": "object", "required": ["signed_in", "id", "questions"],
             "properties": {
