@@ -97,6 +97,11 @@ struct SimulationSettings: Sendable {
             feeds.signalsLag = 0
         case .ignoresSignals: if feeds.signals == .none { feeds.signals = .stream }
         case .ignoresWindow: window = .open
+        case .forgetsWaitingFigures:
+            // The orders of loaded customers are loaded in several pages.
+            parallel = 1
+            pageSize = 2
+            window = .everything
         default: break
         }
     }
