@@ -57,7 +57,9 @@ private func check(_ message: RequestParser.Message) {
     precondition(message.body.count <= limits.bodyBytes)
     precondition(message.headers.fields.count <= limits.headerCount)
     precondition(message.path.utf8.first == UInt8(ascii: "/"))
-    precondition(message.headers[single: "Host"]?.isEmpty == false)
+    // HTTP/1.0 does not need it.
+    let hosts = message.headers[all: "Host"]
+    precondition(hosts.count == 1 && hosts[0] != "" || message.isOld && hosts.isEmpty)
     precondition(message.headers[all: "Content-Length"].count + message.headers[all: "Transfer-Encoding"].count <= 1)
     let fields = message.headers.fields.flatMap { [$0.name, $0.value] }
     for text in [message.method, message.path, message.query ?? ""] + fields {
