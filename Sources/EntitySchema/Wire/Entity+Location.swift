@@ -39,7 +39,8 @@ extension Entity {
         return current.isEmpty ? segments : segments + [current]
     }
 
-    private static func percentDecoded(_ text: Substring) -> String {
+    /// The text without its `%` escapes; what is no escape stays.
+    package static func percentDecoded(_ text: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {

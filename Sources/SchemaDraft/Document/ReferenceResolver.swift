@@ -1,3 +1,4 @@
+internal import EntitySchema
 /// Follows `$ref` within one document. What leads elsewhere, nowhere or in a ring is an empty value.
 struct ReferenceResolver {
     let root: DocumentValue
@@ -45,24 +46,8 @@ struct ReferenceResolver {
     /// A JSON pointer in a fragment (RFC 6901, 6).
     static func steps(of reference: String) -> [String] {
         reference.dropFirst().split(separator: "/").map { step in
-            let text = percentDecoded(String(step))
+            let text = Entity.percentDecoded(step)
             return text.replacing("~1", with: "/").replacing("~0", with: "~")
         }
-    }
-
-    static func percentDecoded(_ text: String) -> String {
-        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
-        var bytes: [UInt8] = []
-        var rest = Substring(text).utf8
-        while let byte = rest.popFirst() {
-            let digits = Substring(rest.prefix(2))
-            if byte == UInt8(ascii: "%"), digits.utf8.count == 2, let value = UInt8(digits, radix: 16) {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

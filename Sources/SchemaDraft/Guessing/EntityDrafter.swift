@@ -36,7 +36,7 @@ struct EntityDrafter {
         var filler = PathFiller(
             item: collection.answer.item, fields: entity.fields, key: collection.key.value)
         let records = Guess(collection.answer.place ?? "", nil)
-        let paging = PagingGuess(shapes: shapes).paging(
+        let (paging, todo) = PagingGuess(shapes: shapes).paging(
             of: collection.list, collection.answer, key: collection.key.value)
         let link = parent.flatMap {
             ParentLink(parent: $0, above: above, collection: collection).link(&entity, &fields)
@@ -53,7 +53,7 @@ struct EntityDrafter {
         WriteGuess(
             shapes: shapes, collection: collection, filler: filler, listPath: path
         ).complete(&entity)
-        if let reason = paging.reason, reason.hasPrefix("TODO ") { entity.todos.append(String(reason.dropFirst(5))) }
+        if let todo { entity.todos.append(todo) }
         return entity
     }
 
@@ -85,8 +85,6 @@ struct EntityDrafter {
         _ collection: Collection, _ filler: PathFiller, _ records: Guess<String>, _ paging: Guess<DraftPaging>,
         _ entity: DraftEntity
     ) -> DraftEntity.Pull {
-        var paging = paging
-        if paging.reason?.hasPrefix("TODO ") == true { paging.reason = nil }
         let changes = ChangeTimeGuess(list: collection.list, fields: entity.fields)
         let since = changes.since()
         let settings =

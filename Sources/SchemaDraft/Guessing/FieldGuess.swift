@@ -6,7 +6,7 @@ struct FieldGuess {
     let entity: String
     let key: String
 
-    /// A schema with more fields would help nobody.
+    /// No one would read a schema with more fields.
     private static let most = 150
 
     private(set) var fields: [DraftField] = []

@@ -27,7 +27,10 @@ struct PagingGuess {
     private static let more = ["hasmore", "hasnext", "hasmoreitems", "hasnextpage", "more"]
     private static let ends = ["done", "endofstream", "islast", "last"]
 
-    func paging(of list: APIOperation, _ answer: ListAnswer, key: String) -> Guess<DraftPaging> {
+    /// `todo`: what a person has to find out; nil if the next page is found.
+    func paging(
+        of list: APIOperation, _ answer: ListAnswer, key: String
+    ) -> (paging: Guess<DraftPaging>, todo: String?) {
         let places = Places(shapes, answer)
         let size = Self.parameter(Self.sizes, in: list)
         var found = DraftPaging()
@@ -40,10 +43,11 @@ struct PagingGuess {
         let cursor = Self.parameter(Self.cursors, in: list)
         if let cursor, let next = places.next(isAddress: false) {
             found.style = .cursor(parameter: cursor.name, next: next)
-            return Guess(found, "it has the parameter \(cursor.name), and its answer \(next)")
+            return (Guess(found, "it has the parameter \(cursor.name), and its answer \(next)"), nil)
         }
-        return counted(list, places, found) ?? addressed(list, places, found)
-            ?? byLast(cursor, found, key: key) ?? Self.single(found, size, cursor)
+        let known =
+            counted(list, places, found) ?? addressed(list, places, found) ?? byLast(cursor, found, key: key)
+        return known.map { ($0, nil) } ?? Self.single(found, size, cursor)
     }
 
     private func counted(_ list: APIOperation, _ places: Places, _ known: DraftPaging) -> Guess<DraftPaging>? {
@@ -85,12 +89,12 @@ struct PagingGuess {
 
     private static func single(
         _ known: DraftPaging, _ size: APIOperation.Parameter?, _ cursor: APIOperation.Parameter?
-    ) -> Guess<DraftPaging> {
+    ) -> (paging: Guess<DraftPaging>, todo: String?) {
         let left = [size?.name, cursor?.name].compactMap(\.self)
-        let found = DraftPaging(style: .single, total: known.total)
-        guard !left.isEmpty else { return Guess(found, nil) }
-        return Guess(
-            found, "TODO pagination: it has \(left.joined(separator: " and ")), and nothing says where the next page is"
+        let found = Guess(DraftPaging(style: .single, total: known.total))
+        guard !left.isEmpty else { return (found, nil) }
+        return (
+            found, "pagination: it has \(left.joined(separator: " and ")), and nothing says where the next page is"
         )
     }
 

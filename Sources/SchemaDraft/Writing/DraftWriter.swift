@@ -43,7 +43,6 @@ struct DraftWriter {
             let count = all.count { $0.value == paging.value }
             if count > most { (best, most) = (paging, count) }
         }
-        if best.reason?.hasPrefix("TODO ") == true { best.reason = nil }
         return best
     }
 }
