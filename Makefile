@@ -1,7 +1,7 @@
 # The commands for developers and CI. `make` alone lists them.
 .DEFAULT_GOAL := help
 .PHONY: help packages build check test test-all lint demo bench bench-setup simulate model fuzz sanitize fuzz-api page-test torture histories completions man deb \
-    boot interop conventions mutants clean
+    release boot interop conventions mutants clean
 
 help:            ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -13,7 +13,7 @@ build: packages  ## build the release binaries into .build/release
 	scripts/release-build
 
 demo: packages   ## run an upstream and the daemon until Ctrl-C; SCHEMA=propdocs for another, ARGS="--rows 100000" for more
-	@scripts/demo $(if $(SCHEMA),--schema $(SCHEMA)) $(ARGS)
+	@scripts/release-build repairminder-sync >&2 && exec .build/release/repairminder-sync demo $(if $(SCHEMA),--schema $(SCHEMA)) $(ARGS)
 
 check: packages  ## the quick loop: lint, the fence, and the fast tests of the modules you edited; TESTS="CacheStoreTests" for others
 	@scripts/check $(TESTS)
@@ -75,6 +75,10 @@ completions: build ## write shell completions to .build/share
 
 man: build       ## write man pages to .build/share/man
 	scripts/manual
+
+release: completions man ## pack the package, a tarball, an SBOM, checksums and an apt repository in .build/dist; KEY= signs, ARGS="--check" checks
+	@scripts/packages apt-utils binutils dpkg-dev gnupg
+	scripts/release $(if $(KEY),--key $(KEY)) $(ARGS)
 
 deb: completions man ## build the Debian package in .build/deb; ARGS="--check" runs lintian
 	@scripts/packages binutils dpkg-dev

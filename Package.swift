@@ -44,6 +44,8 @@ let package = Package(
             name: "SchemaDraft",
             dependencies: ["EntitySchema", "JSONText", .product(name: "Yams", package: "Yams")],
             swiftSettings: strict),
+        .target(
+            name: "ShippedSchemas", resources: [.embedInCode("Schemas")], swiftSettings: strict),
         .target(name: "SchemaDrift", dependencies: ["EntitySchema", "JSONText"], swiftSettings: strict),
         .target(
             name: "CacheStore",
@@ -90,7 +92,7 @@ let package = Package(
             dependencies: [
                 "CLinux", "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPI",
                 "LocalAPIServer", "NetworkMonitor", "Pictures", "ResidentMemory", "SQLiteStore",
-                "SchemaDraft", "SchemaDrift", "Secrets", "ServiceManager",
+                "ReferenceUpstream", "SchemaDraft", "SchemaDrift", "Secrets", "ServiceManager", "ShippedSchemas",
                 "SocketServer", "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -108,7 +110,7 @@ let package = Package(
         .executableTarget(
             name: "repairminder-upstream",
             dependencies: [
-                "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer",
+                "EntitySchema", "JSONText", "ReferenceUpstream", "ShippedSchemas", "SocketServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],

@@ -14,7 +14,8 @@ struct RepairminderSync: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            RunCommand.self, LoginCommand.self, LogoutCommand.self, StatusCommand.self, SyncCommand.self,
+            RunCommand.self, DemoCommand.self, LoginCommand.self, LogoutCommand.self, StatusCommand.self,
+            SyncCommand.self,
             QueueCommand.self, PendingCommand.self, ConflictsCommand.self,
             DriftCommand.self, DashboardCommand.self, RemindersCommand.self,
             WatchCommand.self, EventsCommand.self, HistoryCommand.self,

@@ -3,6 +3,7 @@ internal import EntitySchema
 internal import Foundation
 internal import JSONText
 internal import ReferenceUpstream
+internal import ShippedSchemas
 internal import SocketServer
 
 /// The entry point: reads the flags, creates the upstream with the real clock, and serves it.
@@ -22,7 +23,9 @@ struct UpstreamCommand: AsyncParsableCommand {
             file, 69 when it cannot listen on the address.
             """)
 
-    @Option(help: ArgumentHelp("The schema file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The schema's file, or the name of one built in, such as repairminder.", valueName: "schema")
+    )
     var schema: String
 
     @Option(
@@ -87,7 +90,7 @@ struct UpstreamCommand: AsyncParsableCommand {
     }
 
     private func readSchema() throws -> EntitySchema {
-        let text = try read(schema)
+        let text = try ShippedSchemas.text(of: schema) ?? read(schema)
         let settings = try settings()
         do {
             return try EntitySchema(yaml: text, file: schema, settings: settings)
@@ -110,11 +113,7 @@ struct UpstreamCommand: AsyncParsableCommand {
 
     private func records(for schema: EntitySchema) throws -> [String: [JSONText]] {
         guard let data else {
-            switch schema.name {
-            case ShopGenerator.schema: return ShopGenerator(orders: rows, seed: seed).records()
-            case LiveShopGenerator.schema: return LiveShopGenerator(orders: rows, seed: seed).records()
-            default: return SampleGenerator(schema: schema, rows: rows, seed: seed, account: account).records()
-            }
+            return SampleRecords(for: schema).records(rows: rows, seed: seed, account: account)
         }
         do {
             return try NDJSONLoader(schema: schema).load(folder: data)
@@ -127,11 +126,7 @@ struct UpstreamCommand: AsyncParsableCommand {
     }
 
     private func settings(for schema: EntitySchema) throws -> ReferenceUpstream.Settings {
-        var settings = ReferenceUpstream.Settings()
-        if schema.name == LiveShopGenerator.schema {
-            settings.workflows = LiveShopGenerator.workflows
-            settings.shape = .repairMinder
-        }
+        var settings = SampleRecords(for: schema).settings
         settings.account = account
         settings.serverIds = serverIds
         settings.checksReferences = checkReferences

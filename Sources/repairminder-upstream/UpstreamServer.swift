@@ -9,13 +9,7 @@ struct UpstreamServer {
     let address: ListenAddress
 
     func run() async throws(Failure) {
-        var limits = ServerLimits()
-        limits.shutdown = .seconds(2)
-        limits.bodyBytes = max(limits.bodyBytes, upstream.largestBody)
-        limits.allBodiesBytes = max(limits.allBodiesBytes, 4 * limits.bodyBytes)
-        let server = SocketServer(
-            listeners: [.tcp(host: address.host, port: address.port)], limits: limits
-        ) { [upstream] request in await upstream.respond(to: request) }
+        let server = upstream.server(at: .tcp(host: address.host, port: address.port))
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         do {
             for address in try server.bind() { FileHandle.standardOutput.write(Data("listening on \(address)\n".utf8)) }

@@ -1,3 +1,5 @@
+import Foundation
+import ShippedSchemas
 import TestSupport
 import Testing
 
@@ -10,42 +12,45 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    private func path(_ yaml: String) throws -> String {
-        try SchemaFinder(environment: folder.environment()).path(for: folder.configuration(yaml: yaml))
+    private func file(_ yaml: String) throws -> String {
+        try SchemaFinder(environment: folder.environment()).source(for: folder.configuration(yaml: yaml)).file
             .replacing(folder.path + "/", with: "")
     }
 
-    @Test("a name is searched next to the file, then in the system's directory, then among shipped schemas")
+    @Test("a name is searched next to the file, then in the system's directory, then among those built in")
     func order() throws {
-        try folder.write("", to: "share/repairminder-sync/schemas/mine.yaml")
-        #expect(try path("schema: mine") == "share/repairminder-sync/schemas/mine.yaml")
-        try folder.write("", to: "etc/schemas/mine.yaml")
-        #expect(try path("schema: mine") == "etc/schemas/mine.yaml")
-        try folder.write("", to: "schemas/mine.yaml")
-        #expect(try path("schema: mine") == "schemas/mine.yaml")
+        #expect(try file("schema: repairminder") == "repairminder.yaml (built in)")
+        try folder.write("", to: "etc/schemas/repairminder.yaml")
+        #expect(try file("schema: repairminder") == "etc/schemas/repairminder.yaml")
+        try folder.write("", to: "schemas/repairminder.yaml")
+        #expect(try file("schema: repairminder") == "schemas/repairminder.yaml")
     }
 
-    @Test("a program built in a checkout ships the checkout's schemas")
-    func checkout() throws {
-        try folder.write("", to: "config/schemas/mine.yaml")
-        var environment = folder.environment()
-        environment.executable = folder.path + "/.build/x86_64-unknown-linux-gnu/debug/repairminder-sync"
-        let path = try SchemaFinder(environment: environment).path(for: folder.configuration(yaml: "schema: mine"))
-        #expect(path == folder.path + "/config/schemas/mine.yaml")
+    @Test("each file of config/schemas is built in, as it is")
+    func builtIn() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: ProjectFiles.root.path + "/config/schemas")
+            .filter { $0.hasSuffix(".yaml") }
+        #expect(Set(files) == Set(ShippedSchemas.names.map { $0 + ".yaml" }))
+        for name in ShippedSchemas.names {
+            #expect(
+                try ShippedSchemas.text(of: name) == String(contentsOf: ProjectFiles.schemaFile(name), encoding: .utf8))
+        }
     }
 
     @Test("a path is used unchanged", arguments: ["./a/mine.yaml", "a/mine.yaml"])
     func path(schema: String) throws {
-        #expect(try path("schema: \(schema)") == "a/mine.yaml")
+        try folder.write("", to: "a/mine.yaml")
+        #expect(try file("schema: \(schema)") == "a/mine.yaml")
     }
 
     @Test("an unknown name is rejected with a suggestion and the searched directories")
     func unknown() throws {
         try folder.write("", to: "schemas/repairminder.yaml")
-        let error = #expect(throws: ConfigurationError.self) { try path("schema: repairmindr") }
+        let error = #expect(throws: ConfigurationError.self) { try file("schema: repairmindr") }
         let message = try #require(error?.description.replacing(folder.path + "/", with: ""))
         #expect(
             message == "schema: no schema named repairmindr; did you mean repairminder? "
-                + "Searched for repairmindr.yaml in schemas, etc/schemas, share/repairminder-sync/schemas")
+                + "Searched for repairmindr.yaml in schemas, etc/schemas and among those built in: "
+                + "itori, messages, propdocs, repairminder, repairminder-live")
     }
 }

@@ -1,10 +1,18 @@
 import EntitySchema
 import Foundation
+import ShippedSchemas
 import Upstream
 
 /// Finds and reads the schema that a configuration names.
 struct SchemaFinder {
     let environment: Environment
+
+    /// A schema as its author wrote it.
+    struct Source: Equatable {
+        /// The path of its file, or what it is called in messages.
+        var file: String
+        var text: String
+    }
 
     /// Whether `schema` is a path rather than a name: it has a slash or a file extension.
     static func isPath(_ schema: String) -> Bool {
@@ -12,26 +20,29 @@ struct SchemaFinder {
     }
 
     func schema(for configuration: Configuration) throws(ConfigurationError) -> EntitySchema {
-        let path = try path(for: configuration)
-        let text = try environment.text(of: path)
+        let source = try source(for: configuration)
         do {
-            return try EntitySchema(yaml: text, file: path, settings: configuration.upstream.settings)
+            return try EntitySchema(yaml: source.text, file: source.file, settings: configuration.upstream.settings)
         } catch {
             throw ConfigurationError(place: "", problem: "\(error)")
         }
     }
 
     /// Throws when no directory has the schema; the error lists where it was searched.
-    func path(for configuration: Configuration) throws(ConfigurationError) -> String {
+    func source(for configuration: Configuration) throws(ConfigurationError) -> Source {
         let name = configuration.schema
-        if Self.isPath(name) { return name }
+        if Self.isPath(name) { return Source(file: name, text: try environment.text(of: name)) }
         let folders = folders(for: configuration)
-        if let found = folders.map({ "\($0)/\(name).yaml" }).first(where: environment.isFile) { return found }
-        let known = folders.flatMap(environment.names).filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
+        if let path = folders.map({ "\($0)/\(name).yaml" }).first(where: environment.isFile) {
+            return Source(file: path, text: try environment.text(of: path))
+        }
+        if let shipped = Self.shipped(name) { return shipped }
+        let known = folders.flatMap(names) + ShippedSchemas.names
         let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
         throw ConfigurationError(
             place: "schema",
-            problem: "no schema named \(name)\(hint) Searched for \(name).yaml in \(folders.joined(separator: ", "))")
+            problem: "no schema named \(name)\(hint) Searched for \(name).yaml in \(folders.joined(separator: ", ")) "
+                + "and among those built in: \(ShippedSchemas.names.joined(separator: ", "))")
     }
 
     /// Where the lists of all other schemas stand that could be named instead.
@@ -42,27 +53,29 @@ struct SchemaFinder {
     /// All other schemas that could be named instead, as far as they can be read.
     private func others(than schema: EntitySchema, for configuration: Configuration) -> [EntitySchema] {
         var seen: Set = [schema.name]
-        return folders(for: configuration).flatMap { folder in
-            environment.names(in: folder).filter { $0.hasSuffix(".yaml") }.sorted().compactMap { name in
-                let path = "\(folder)/\(name)"
-                let text = try? environment.text(of: path)
-                return text.flatMap {
-                    try? EntitySchema(yaml: $0, file: path, settings: configuration.upstream.settings)
-                }
+        let files = folders(for: configuration).flatMap { folder in
+            names(in: folder).sorted().compactMap { name in
+                let path = "\(folder)/\(name).yaml"
+                return (try? environment.text(of: path)).map { Source(file: path, text: $0) }
             }
+        }
+        return (files + ShippedSchemas.names.compactMap(Self.shipped)).compactMap {
+            try? EntitySchema(yaml: $0.text, file: $0.file, settings: configuration.upstream.settings)
         }.filter { seen.insert($0.name).inserted }
     }
 
-    /// Next to the configuration file, then the system's, then those shipped with the program.
+    /// Next to the configuration file, then the system's.
     private func folders(for configuration: Configuration) -> [String] {
         let beside = configuration.file.map { environment.folder(of: $0) + "/schemas" }
-        return [beside, environment.systemFolder + "/schemas", shipped].compactMap(\.self)
+        return [beside, environment.systemFolder + "/schemas"].compactMap(\.self)
     }
 
-    /// `../share` of an installed program; the checkout's schemas for one built in a checkout.
-    private var shipped: String {
-        let folder = environment.folder(of: environment.executable)
-        if let build = folder.range(of: "/.build/") { return folder[..<build.lowerBound] + "/config/schemas" }
-        return environment.absolute("../share/repairminder-sync/schemas", from: folder)
+    /// The names of the schemas in a directory.
+    private func names(in folder: String) -> [String] {
+        environment.names(in: folder).filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
+    }
+
+    private static func shipped(_ name: String) -> Source? {
+        ShippedSchemas.text(of: name).map { Source(file: "\(name).yaml (built in)", text: $0) }
     }
 }

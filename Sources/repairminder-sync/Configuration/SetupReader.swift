@@ -18,7 +18,7 @@ struct SetupReader: Sendable {
         let finder = SchemaFinder(environment: environment)
         var setup = Setup(
             configuration: configuration, schema: try finder.schema(for: configuration),
-            schemaFile: try finder.path(for: configuration))
+            schemaFile: try finder.source(for: configuration).file)
         try configuration.requireEncryption(for: setup.schema)
         setup.configuration.warnings += configuration.plainHTTP(with: setup.schema)
         try checkToken(configuration, setup.schema)

@@ -133,7 +133,7 @@ actor Daemon {
         self.opening = opening
         let service = Service(
             setup: setup, host: host, listeners: { try await self.listen() },
-            ready: { await self.noteReady() }, rejection: { await self.rejection }, statusChanged: statusChanged)
+            ready: { await self.noteReady(at: $0) }, rejection: { await self.rejection }, statusChanged: statusChanged)
         let task = Task { try await service.run(opening) }
         serving = task
         let result = await withTaskCancellationHandler {
@@ -165,28 +165,11 @@ actor Daemon {
         }
     }
 
-    private func noteReady() {
+    private func noteReady(at addresses: [BoundAddress]) {
         previous = nil
+        host.ready(addresses)
         if !host.notifier.send(.ready) {
             log.warning("could not notify the service manager that the daemon is ready; check NOTIFY_SOCKET")
         }
     }
-}
-
-/// What the daemon uses of its process and machine; a reload does not change it.
-struct DaemonHost: Sendable {
-    let notifier: ServiceNotifier
-    /// The descriptors of listening sockets that the service manager opened.
-    let inherited: [Int32]
-    /// The time between watchdog signals; nil when the service manager wants none.
-    let watchdogInterval: Duration?
-    let startedAt: Timestamp
-    let metrics: Metrics
-    let now: @Sendable () -> Timestamp
-    /// The time of the kernel's monotonic clock.
-    let monotonic: @Sendable () -> Duration
-    /// Finds the other schemas, of which one may fit an upstream better.
-    let schemas: SchemaFinder
-    /// Creates the logger of one component; its label is part of every line.
-    let logger: @Sendable (_ log: Configuration.Log, _ label: String) -> Logger
 }

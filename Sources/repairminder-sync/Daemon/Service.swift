@@ -16,8 +16,8 @@ struct Service: Sendable {
     let host: DaemonHost
     /// Returns the sockets to listen on.
     let listeners: @Sendable () async throws -> Sockets
-    /// Called when the cache is open and the server accepts callers.
-    let ready: @Sendable () async -> Void
+    /// Called when the cache is open and the server accepts callers at these addresses.
+    let ready: @Sendable ([BoundAddress]) async -> Void
     /// Why a newer configuration was rejected; nil when none was.
     let rejection: @Sendable () async -> String?
     /// Signals that something other than the cache has changed in the status, such as a rejected configuration.
@@ -76,14 +76,15 @@ struct Service: Sendable {
         let engine = try engine(store, contents, meter)
         let sockets = try await listeners()
         let server = try server(store, engine, state, listeners: sockets.served)
-        for address in try server.bind() { log.notice("listening", metadata: ["address": "\(address)"]) }
+        let addresses = try server.bind()
+        for address in addresses { log.notice("listening", metadata: ["address": "\(address)"]) }
         let webhooks = try webhookServer(engine)
         for address in try webhooks?.bind() ?? [] {
             log.notice("listening for webhooks", metadata: ["address": "\(address)"])
         }
         let wrongAddress = wrongAddressServer(sockets.unused)
         try wrongAddress?.bind()
-        await ready()
+        await ready(addresses)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 async let _ = watchNetwork(for: engine)

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Standard output or error, unbuffered.
+/// Standard output, standard error or another open file, unbuffered.
 struct StandardStream: Sendable {
     static let output = StandardStream(descriptor: STDOUT_FILENO)
     static let error = StandardStream(descriptor: STDERR_FILENO)
 
-    private let descriptor: Int32
+    let descriptor: Int32
 
     /// Writes the text in one call, so lines of several threads do not mix; ignores errors.
     func write(_ text: String) {

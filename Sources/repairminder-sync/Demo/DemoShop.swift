@@ -1,0 +1,131 @@
+import EntitySchema
+import Foundation
+import Glibc
+import JSONText
+import LocalAPI
+import ReferenceUpstream
+import ServiceManager
+import SocketServer
+
+/// An upstream with sample records and a daemon that caches it, in one process and one folder.
+struct DemoShop: Sendable {
+    /// The name of a schema, or the path of its file.
+    let schema: String
+    /// What the schema names `{$setting.NAME}`: `NAME=VALUE`.
+    let settings: [String]
+    let rows: Int
+    let seed: UInt64
+    /// Of the local API; the upstream gets the next one. The system chooses a port where one is taken or 0.
+    let port: UInt16
+    /// An empty directory for all files.
+    let folder: String
+
+    /// Where everything is once it runs.
+    struct Running: Sendable {
+        let schema: EntitySchema
+        /// The addresses, with `http://`.
+        let api: String
+        let upstream: String
+        let client: LocalAPIClient
+    }
+
+    /// Runs until SIGINT or SIGTERM. Calls `ready` when callers are accepted; what it throws ends the demo.
+    func run(_ ready: @escaping @Sendable (Running) async throws -> Void) async throws {
+        let plan = try setup(upstream: nil).schema
+        let server = try server(of: plan)
+        guard let upstream = try server.bind().first?.description else { return }
+        let setup = try setup(upstream: upstream)
+        let (addresses, told) = AsyncStream<[BoundAddress]>.makeStream()
+        let host = DaemonHost.ofThisProcess(
+            environment, notifier: ServiceNotifier(environment: [:]), write: try log(), ready: { told.yield($0) })
+        let daemon = Daemon(setup, host: host, reread: { try self.setup(upstream: upstream) })
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await daemon.run()
+                return true
+            }
+            group.addTask {
+                try await server.run()
+                return true
+            }
+            group.addTask {
+                for await bound in addresses {
+                    guard let api = bound.first else { break }
+                    let shop = Running(
+                        schema: plan, api: "\(api)", upstream: upstream, client: try client(setup.configuration))
+                    try await ready(shop)
+                    break
+                }
+                return false
+            }
+            defer { group.cancelAll() }
+            while let hasEnded = try await group.next(), !hasEnded {}
+        }
+    }
+
+    /// The daemon does not trust calls from its own process, so this one sends the token.
+    private func client(_ configuration: Configuration) throws -> LocalAPIClient {
+        let token = try TokenFile(path: configuration.tokenFile).token(readableBy: geteuid())
+        return try DaemonConnection(place: .unix(socket), token: token).client(deadline: .seconds(600))
+    }
+
+    private var socket: String { folder + "/api.sock" }
+
+    /// Without the caller's variables and the system's files, which are for the daemon that is installed.
+    private var environment: Environment {
+        var environment = Environment.ofThisProcess()
+        environment.variables = environment.variables.filter { $0.key == "HOME" }
+        environment.systemFolder = folder
+        return environment
+    }
+
+    /// Writes the configuration and reads it back with the schema.
+    private func setup(upstream: String?) throws -> Setup {
+        let path = SchemaFinder.isPath(schema) ? Environment.ofThisProcess().absolute(schema) : schema
+        let configuration = JSONText.object([
+            "schema": .string(path), "state_dir": .string(folder + "/state"),
+            "upstream": .object(["base_url": .string(upstream ?? "http://127.0.0.1")]),
+            "listen": .object([
+                "tcp": .string("127.0.0.1:\(Self.isFree(port) ? port : 0)"), "unix": .string(socket),
+            ]),
+            "dashboard": .object(["time_zone": "Europe/London"]),
+        ])
+        let file = folder + "/config.yaml"
+        // JSON is YAML.
+        try Data(configuration.bytes).write(to: URL(fileURLWithPath: file))
+        return try SetupReader(path: file, flags: [:], maps: [.settings: settings], environment: environment).setup()
+    }
+
+    private func server(of schema: EntitySchema) throws -> SocketServer {
+        let samples = SampleRecords(for: schema)
+        var settings = samples.settings
+        settings.checksReferences = true
+        settings.seed = seed
+        let upstream = ReferenceUpstream(
+            schema: schema, records: samples.records(rows: rows, seed: seed, account: settings.account),
+            settings: settings, now: StateFiles.now)
+        let next = port == 0 || port == .max ? 0 : port + 1
+        return upstream.server(at: .tcp(host: "127.0.0.1", port: Self.isFree(next) ? next : 0))
+    }
+
+    /// Appends each line of the daemon's log to a file.
+    private func log() throws -> @Sendable (String) -> Void {
+        let file = folder + "/daemon.log"
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw CommandFailure(.temporaryFailure, "cannot write \(file) (\(String(cString: strerror(errno))))")
+        }
+        return StandardStream(descriptor: descriptor).write
+    }
+
+    private static func isFree(_ port: UInt16) -> Bool {
+        var sockets = ListeningSockets()
+        defer { sockets.close() }
+        do {
+            try sockets.change(to: [.tcp(host: "127.0.0.1", port: port)])
+            return true
+        } catch {
+            return false
+        }
+    }
+}
