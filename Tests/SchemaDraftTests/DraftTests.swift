@@ -148,4 +148,20 @@ struct DraftTests {
         #expect(schema.upstream.tokenPlace == .basic)
         #expect(schema.entities.map(\.name) == ["customers"])
     }
+
+    @Test(
+        "the time of the last change is found by its name, in any spelling",
+        arguments: ["updatedAt", "changed", "last_modified_date_time", "date_modified_gmt", "mtime", "lastEditedOn"])
+    func changeTime(name: String) throws {
+        let yaml = Self.shop.replacing("updated_at:", with: "\(name):").replacing("updated_since", with: "changed_since")
+        #expect(try SchemaDraft.of(yaml).schema["orders"]?.pull?.changedAt == name)
+    }
+
+    @Test(
+        "a field whose name says more than the time of a change is not taken for it",
+        arguments: ["updated_by", "change_reason", "price_changed", "exchanged", "lastupdater"])
+    func noChangeTime(name: String) throws {
+        let yaml = Self.shop.replacing("updated_at:", with: "\(name):")
+        #expect(try SchemaDraft.of(yaml).schema["orders"]?.pull?.isSince == false)
+    }
 }

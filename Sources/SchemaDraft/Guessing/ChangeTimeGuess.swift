@@ -3,23 +3,28 @@ struct ChangeTimeGuess {
     let list: APIOperation
     let fields: [DraftField]
 
-    /// The field with the time of a record's last change, likeliest first.
-    private static let names = [
-        "updatedat", "modifiedat", "updatedon", "modifiedon", "lastmodified", "lastupdated", "lastmodifiedat",
-        "updated",
-        "modified", "lastupdatedat", "updatetime", "modifiedtime", "changedat", "lastmodifieddatetime",
-        "lastmodifieddate",
-        "updateddateutc", "lastupdate", "dateupdated", "datemodified", "lastmodifiedtime", "updateddate", "mtime",
-    ]
-
-    private static let verbs = ["updated", "modified", "changed", "update", "modification"]
+    private static let verbs = ["updated", "modified", "changed", "edited", "update", "modification", "change"]
     private static let bounds = ["since", "after", "gte", "gt", "from", "min", "start", "ge"]
 
+    /// The field with the time of a record's last change: the likeliest verb; of several fields, one in UTC.
     var field: DraftField? {
-        for name in Self.names {
-            if let found = fields.first(where: { Words.folded($0.wireName) == name && !$0.isSecret }) { return found }
+        let times = fields.filter { !$0.isSecret }.map { ($0, Words.folded($0.wireName)) }
+        for verb in Self.verbs {
+            let found = times.filter { Self.isTime($0.1, of: verb) }
+            if let field = found.first(where: { $0.1.hasSuffix("gmt") || $0.1.hasSuffix("utc") }) ?? found.first {
+                return field.0
+            }
         }
-        return nil
+        return times.first { $0.1 == "mtime" }?.0
+    }
+
+    /// Whether a name has nothing but the verb and words for a time: `lastModifiedDateTime`, `date_updated`, `changed`.
+    private static func isTime(_ folded: String, of verb: String) -> Bool {
+        guard let place = folded.firstRange(of: verb) else { return false }
+        let isBegun = String(folded[..<place.lowerBound]).wholeMatch(of: /(last|date|time)*/) != nil
+        let isEnded = String(folded[place.upperBound...])
+            .wholeMatch(of: /(at|on|date|time|stamp|timestamp|ts|utc|gmt)*/) != nil
+        return isBegun && isEnded
     }
 
     func since() -> Guess<DraftEntity.Since>? {
@@ -31,9 +36,11 @@ struct ChangeTimeGuess {
             "by the names \(parameter.name) and \(field.wireName)")
     }
 
-    /// `updated_since`, `updated_at[gte]`, `filter[updated_after]`, `modified_since`.
+    /// `updated_since`, `updated_at[gte]`, `filter[updated_after]`, `modified_since`; `since` alone where it is a time, as
+    /// it may also be the key of a page.
     private static func isBound(_ parameter: APIOperation.Parameter) -> Bool {
         guard [.string, .integer, .unknown, .number].contains(parameter.shape.kind) else { return false }
+        if Words.folded(parameter.name) == "since" { return parameter.shape.format?.hasPrefix("date") ?? false }
         let words = Words.snake(parameter.name).split(separator: "_").map(String.init)
         return words.contains(where: verbs.contains) && words.contains(where: bounds.contains)
     }

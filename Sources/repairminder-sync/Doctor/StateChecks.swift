@@ -12,6 +12,16 @@ struct StateChecks {
 
     private var folder: String { configuration.stateDirectory }
 
+    /// What to say to a user who may not enter the directory; nil for one who may, or if there is none.
+    func closed() -> Finding? {
+        guard access(folder, R_OK | X_OK) != 0, errno == EACCES else { return nil }
+        let owner = owner(of: folder).map { " of \(StateOwner.name(of: $0))" } ?? ""
+        return .warning(
+            "permissions",
+            "\(StateOwner.name(of: geteuid())) may not enter \(folder)\(owner): token, key and database are not checked",
+            "run sudo repairminder-sync doctor to check them")
+    }
+
     func findings() -> [Finding] {
         guard FileManager.default.fileExists(atPath: folder) else {
             return [

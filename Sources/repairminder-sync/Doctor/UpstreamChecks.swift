@@ -1,4 +1,6 @@
 import EntitySchema
+import Foundation
+import Glibc
 import Upstream
 
 /// Checks the upstream: reachability, encryption, clock and token.
@@ -11,7 +13,8 @@ struct UpstreamChecks {
     let finder: SchemaFinder
     let now: @Sendable () -> Timestamp
 
-    func findings() async -> [Finding] {
+    /// Without the token, only what the upstream shows to anyone.
+    func findings(withToken: Bool) async -> [Finding] {
         guard let address = configuration.upstream.baseURL ?? schema.upstream.baseURL else {
             return [
                 .warning("upstream", "its address is not set", "set upstream.base_url in the configuration")
@@ -25,17 +28,32 @@ struct UpstreamChecks {
         guard let transport = try? CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)") else {
             return [.error("upstream", "libcurl fails to start", "reinstall libcurl4")]
         }
+        if let name = unknownName(in: address) { return [name] }
         let request = HTTPRequest(url: address + schema.upstream.probe, deadline: .seconds(10))
         do throws(TransportError) {
             let response = try await transport.send(request)
+            let seen = [reachable(response, address), encryption(address), clock(response)].compactMap(\.self)
+            guard withToken else { return seen }
             // One sign-in for all that follows.
             let token = token(over: transport)
-            return [
-                reachable(response, address), encryption(address), clock(response), await account(transport, token),
-            ].compactMap(\.self) + (await lists(transport, token))
+            return seen + [await account(transport, token)] + (await lists(transport, token))
         } catch {
             return [unreachable(error, address)]
         }
+    }
+
+    /// Nil when the host of the address has an IP address.
+    private func unknownName(in address: String) -> Finding? {
+        guard let host = URL(string: address)?.host else { return nil }
+        var list: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(host.trimmingCharacters(in: ["[", "]"]), nil, nil, &list)
+        guard code != 0 else {
+            freeaddrinfo(list)
+            return nil
+        }
+        return .error(
+            "dns", "\(host) has no address: \(String(cString: gai_strerror(code)))",
+            "check upstream.base_url, and this machine's name servers with getent hosts \(host)")
     }
 
     private func unreachable(_ error: TransportError, _ address: String) -> Finding {
@@ -122,15 +140,23 @@ struct UpstreamChecks {
         guard schema.upstream.account != nil else { return .ok(check, "the upstream has no accounts") }
         do {
             return .ok(check, try await upstream(transport, token).account()?.id ?? "none")
-        } catch .unauthorized(let message) where token != nil && configuration.upstream.tokenFile == nil {
+        } catch .unauthorized(let message) where canRefresh {
             return .warning(
-                check, "the upstream rejected the token: \(message)",
-                "nothing if the daemon was stopped for long: it refreshes the token; else run repairminder-sync login")
+                check, "the upstream rejected the token, which has expired: \(message)",
+                "start the daemon, which gets a new one; if it cannot, run sudo repairminder-sync login")
         } catch {
             return .error(
                 check, "cannot read the account: \(error.message)",
                 "check the token and upstream.base_url, or run repairminder-sync login")
         }
+    }
+
+    /// Whether the daemon will replace the stored token, which has expired.
+    private var canRefresh: Bool {
+        guard configuration.upstream.tokenFile == nil,
+            let stored = try? TokenStore(path: configuration.signInFile).load(), stored.refresh != nil
+        else { return false }
+        return stored.expiresAt.map { $0 < now() } ?? false
     }
 
     private func token(over transport: CurlTransport) -> (any Credentials)? {

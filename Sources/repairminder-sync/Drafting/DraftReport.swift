@@ -48,10 +48,10 @@ struct DraftReport {
 
     private var steps: [String] {
         let path = file.hasPrefix("/") || file.hasPrefix(".") ? file : "./\(file)"
-        let upstream = draft.settings.map { " --setting \($0)=1" }.joined()
+        let demo = draft.settings.map { " --setting \($0)=1" }.joined()
         let settings = draft.settings.map { " --upstream.setting \($0)=…" }.joined()
         return [
-            "repairminder-upstream --schema \(path)\(upstream)",
+            "repairminder-sync demo --schema \(path)\(demo)",
             "repairminder-sync check-config --probe --schema \(path) --upstream.token-file FILE\(settings)",
             "repairminder-sync run --schema \(path) --upstream.token-file FILE\(settings)",
         ]

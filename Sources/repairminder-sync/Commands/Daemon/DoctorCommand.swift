@@ -10,7 +10,8 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         commandName: "doctor", abstract: "Check everything the daemon needs and suggest fixes.",
         discussion: """
             Checks configuration, schema, files, database and upstream, whether or not the daemon is running, and \
-            changes nothing. Run it as the daemon's user or as root. Exits with 1 when a check finds an error.
+            changes nothing. As root or as the daemon's user it checks everything; as anybody else, what that user can \
+            see. Exits with 1 when a check finds an error.
 
             With --deep it also compares everything that the database keeps twice: records with the queue, derived \
             fields, counters, search index and reminders.
@@ -57,20 +58,31 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         let plain = configuration.plainHTTP(with: schema).map {
             Finding.warning("tls", $0, "see TLS and other machines in docs/guides/securing.md")
         }
-        let state = StateChecks(configuration: configuration, schema: schema).findings()
+        let entities = schema.entities.count.counted("entity", "entities")
+        return config + [.ok("schema", "\(schema.name), \(entities)")] + plain
+            + (await stored(options, configuration, schema, deep: deep))
+            + SignalChecks(configuration: configuration, schema: schema).findings()
+            + listening(configuration, isPackaged: options.config == nil)
+            + (await DaemonChecks(
+                configuration: configuration,
+                systemSocket: options.config == nil ? ConnectionOptions.systemSocket : nil
+            ).findings())
+    }
+
+    /// The state directory, its database, and the upstream with the token that stands there.
+    private static func stored(
+        _ options: ConfigurationOptions, _ configuration: Configuration, _ schema: EntitySchema, deep: Bool
+    ) async -> [Finding] {
+        let state = StateChecks(configuration: configuration, schema: schema)
+        let upstream = UpstreamChecks(
+            configuration: configuration, schema: schema, finder: SchemaFinder(environment: .ofThisProcess()),
+            now: StateFiles.now)
+        if let closed = state.closed() { return [closed] + (await upstream.findings(withToken: false)) }
         // Opened only if it exists: doctor creates no directories.
         let exists = FileManager.default.fileExists(atPath: configuration.stateDirectory)
         let path = exists ? (try? StateFiles(options))?.directory.inUse : nil
         let database = DatabaseChecks(
-            configuration: configuration, path: path, now: StateFiles.now(), deepSchema: deep ? schema : nil
-        ).findings()
-        let upstream = await UpstreamChecks(
-            configuration: configuration, schema: schema, finder: SchemaFinder(environment: environment),
-            now: StateFiles.now
-        ).findings()
-        let entities = schema.entities.count.counted("entity", "entities")
-        return config + [.ok("schema", "\(schema.name), \(entities)")] + plain + state + database + upstream
-            + SignalChecks(configuration: configuration, schema: schema).findings()
-            + listening(configuration, isPackaged: options.config == nil)
+            configuration: configuration, path: path, now: StateFiles.now(), deepSchema: deep ? schema : nil)
+        return state.findings() + database.findings() + (await upstream.findings(withToken: true))
     }
 }

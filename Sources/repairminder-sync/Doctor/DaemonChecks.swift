@@ -1,0 +1,55 @@
+import Glibc
+import JSONText
+import LocalAPI
+
+/// Asks the running daemon how it is: what anyone may do who may call it.
+struct DaemonChecks {
+    let configuration: Configuration
+    /// Where the packaged daemon's socket is; nil for one that an explicit configuration describes.
+    let systemSocket: String?
+
+    private static let check = "daemon"
+
+    func findings() async -> [Finding] {
+        let status: JSONText
+        do {
+            let client = try ConnectionOptions.configured(configuration, systemSocket: systemSocket)
+                .client(deadline: .seconds(10))
+            guard let body = try await client.get(LocalAPIPaths.status).body else { return [] }
+            status = body
+        } catch let failure as CommandFailure {
+            return [notReached(failure)]
+        } catch let error as LocalAPIError {
+            return [notReached(CommandFailure(error))]
+        } catch {
+            return []
+        }
+        let missing = status["missing"]?.elements.map(\.plain) ?? []
+        let warnings = status["warnings"]?.elements.map(\.plain) ?? []
+        return [summary(of: status)]
+            + missing.map { .warning(Self.check, $0, "see When nothing is configured in docs/guides/operating.md") }
+            + warnings.map { .warning(Self.check, $0, "see docs/config.md") }
+    }
+
+    private func summary(of status: JSONText) -> Finding {
+        let state = status["state"]?.plain ?? "unknown"
+        let failed = status["failed"]?.integer ?? 0
+        let text = "it runs: \(state), \(status["pending"]?.plain ?? "0") pending, \(failed) failed"
+        guard let error = status["error"]?.string else {
+            return failed == 0
+                ? .ok(Self.check, text) : .warning(Self.check, text, "run repairminder-sync queue --state failed")
+        }
+        return .warning(Self.check, "\(text); \(error)", "run repairminder-sync status")
+    }
+
+    private func notReached(_ failure: CommandFailure) -> Finding {
+        switch failure.status {
+        case .notAllowed: .error(Self.check, failure.message, "then run repairminder-sync doctor again")
+        case .unreachable:
+            .warning(
+                Self.check, failure.message,
+                systemSocket == nil ? "run repairminder-sync run" : "run sudo systemctl start repairminder-sync")
+        default: .error(Self.check, failure.message, "run repairminder-sync status")
+        }
+    }
+}
