@@ -153,7 +153,8 @@ struct DraftTests {
         "the time of the last change is found by its name, in any spelling",
         arguments: ["updatedAt", "changed", "last_modified_date_time", "date_modified_gmt", "mtime", "lastEditedOn"])
     func changeTime(name: String) throws {
-        let yaml = Self.shop.replacing("updated_at:", with: "\(name):").replacing("updated_since", with: "changed_since")
+        let yaml = Self.shop.replacing("updated_at:", with: "\(name):").replacing(
+            "updated_since", with: "changed_since")
         #expect(try SchemaDraft.of(yaml).schema["orders"]?.pull?.changedAt == name)
     }
 

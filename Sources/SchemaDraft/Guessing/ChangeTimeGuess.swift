@@ -22,7 +22,8 @@ struct ChangeTimeGuess {
     private static func isTime(_ folded: String, of verb: String) -> Bool {
         guard let place = folded.firstRange(of: verb) else { return false }
         let isBegun = String(folded[..<place.lowerBound]).wholeMatch(of: /(last|date|time)*/) != nil
-        let isEnded = String(folded[place.upperBound...])
+        let isEnded =
+            String(folded[place.upperBound...])
             .wholeMatch(of: /(at|on|date|time|stamp|timestamp|ts|utc|gmt)*/) != nil
         return isBegun && isEnded
     }
