@@ -43,6 +43,11 @@ actor Daemon {
     /// Returns after SIGTERM or SIGINT, once requests in flight have finished; the queue is kept.
     func run() async throws {
         for warning in setup.configuration.warnings { log.warning("\(warning)") }
+        if setup.configuration.file == nil {
+            log.notice(
+                "no configuration file, so defaults count; next: repairminder-sync login, or repairminder-sync demo",
+                metadata: ["schema": "\(setup.schema.name)", "state_dir": "\(setup.configuration.stateDirectory)"])
+        }
         sockets = try ListeningSockets(inherited: host.inherited)
         let lock = try StateDirectory(setup).lock()
         defer { lock.release() }
