@@ -22,39 +22,45 @@ package struct LocalAPIClient: Sendable {
         package var body: JSONText?
         /// The path of a created record.
         package var location: String?
+        /// The version of a record.
+        package var tag: String?
 
-        package init(status: Int, body: JSONText?, location: String? = nil) {
+        package init(status: Int, body: JSONText?, location: String? = nil, tag: String? = nil) {
             self.status = status
             self.body = body
             self.location = location
+            self.tag = tag
         }
     }
 
     package typealias Query = [(name: String, value: String)]
+    package typealias Headers = [(name: String, value: String)]
 
     package func get(_ path: String, query: Query = []) async throws(LocalAPIError) -> Answer {
-        try await send("GET", path, query, body: nil)
+        try await send("GET", path, query, [], body: nil)
     }
 
     package func post(
-        _ path: String, query: Query = [], body: JSONText? = nil
+        _ path: String, query: Query = [], headers: Headers = [], body: JSONText? = nil
     ) async throws(LocalAPIError) -> Answer {
-        try await send("POST", path, query, body: body)
+        try await send("POST", path, query, headers, body: body)
     }
 
-    package func patch(_ path: String, query: Query = [], body: JSONText) async throws(LocalAPIError) -> Answer {
-        try await send("PATCH", path, query, body: body)
+    package func patch(
+        _ path: String, query: Query = [], headers: Headers = [], body: JSONText
+    ) async throws(LocalAPIError) -> Answer {
+        try await send("PATCH", path, query, headers, body: body)
     }
 
     package func delete(_ path: String, query: Query = []) async throws(LocalAPIError) -> Answer {
-        try await send("DELETE", path, query, body: nil)
+        try await send("DELETE", path, query, [], body: nil)
     }
 
     private func send(
-        _ method: String, _ path: String, _ query: Query, body: JSONText?
+        _ method: String, _ path: String, _ query: Query, _ headers: Headers, body: JSONText?
     ) async throws(LocalAPIError) -> Answer {
         var request = LocalAPIRequest(
-            method: method, target: path + Self.encoded(query), body: body.map { Array($0.bytes) })
+            method: method, target: path + Self.encoded(query), headers: headers, body: body.map { Array($0.bytes) })
         request.headers.append(("Accept", "application/json"))
         // The daemon refuses a write of any other type, even one without a body, to keep web pages out.
         if method != "GET" { request.headers.append(("Content-Type", "application/json")) }
@@ -67,7 +73,7 @@ package struct LocalAPIClient: Sendable {
         guard response.body.isEmpty || body != nil else {
             throw .unexpected("\(method) \(path) answered something that is not JSON; is this the daemon?")
         }
-        return Answer(status: response.status, body: body, location: response.location)
+        return Answer(status: response.status, body: body, location: response.location, tag: response.tag)
     }
 
     /// Any request, with the token: the answer as it is, whatever its status.
@@ -106,10 +112,13 @@ package struct LocalAPIResponse: Sendable, Equatable {
     package var body: [UInt8]
     /// The header field `Location`.
     package var location: String?
+    /// The header field `ETag`.
+    package var tag: String?
 
-    package init(status: Int, body: [UInt8] = [], location: String? = nil) {
+    package init(status: Int, body: [UInt8] = [], location: String? = nil, tag: String? = nil) {
         self.status = status
         self.body = body
         self.location = location
+        self.tag = tag
     }
 }

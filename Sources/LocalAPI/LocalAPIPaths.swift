@@ -2,6 +2,10 @@
 package enum LocalAPIPaths {
     package static let status = PathTemplate.status.text
     package static let sync = PathTemplate.sync.text
+    package static let pauseSync = PathTemplate.pauseSync.text
+    package static let resumeSync = PathTemplate.resumeSync.text
+    package static let schema = PathTemplate.schema.text
+    package static let batch = PathTemplate.batch.text
     package static let pending = PathTemplate.pendingChanges.text
     package static let conflicts = PathTemplate.conflicts.text
     package static let dashboard = PathTemplate.dashboard.text
@@ -11,6 +15,8 @@ package enum LocalAPIPaths {
     package static let search = PathTemplate.search.text
     package static let pendingCount = PathTemplate.pendingCount.text
     package static let retryAllPending = PathTemplate.retryAllPending.text
+
+    package static func schema(of entity: String) -> String { PathTemplate.entitySchema.path(entity) }
 
     package static func records(of entity: String) -> String { PathTemplate.records.path(entity) }
 

@@ -171,7 +171,16 @@ struct EntityRoutes {
             .replacing("{relation}", with: relation?.name ?? "")
         return Route(
             method: method, template: template, path: path, entity: decidesMethods ? entity.name : nil,
-            operation: operation, handler: handler)
+            operation: operation, handler: byKey(handler))
+    }
+
+    /// The handler, which finds the record by a natural key too. Other entities pay nothing for it.
+    private func byKey(_ handler: @escaping Route.Handler) -> Route.Handler {
+        guard !entity.naturalFields.isEmpty else { return handler }
+        return { [entity] handlers, request, id in
+            let key = try handlers.key(of: entity, id)
+            return try await handler(handlers, request, key)
+        }
     }
 
     private func creation(of made: Entity, _ summary: String, _ body: String) -> OpenAPIOperation {

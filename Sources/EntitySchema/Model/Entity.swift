@@ -61,6 +61,16 @@ package struct Entity: Sendable, Equatable {
         self[field: name] ?? (name == Self.syncedAt.name ? Self.syncedAt : nil)
     }
 
+    /// The fields by which people know a record.
+    package var naturalFields: [Field] { fields.filter(\.isNatural) }
+
+    /// The parts of an id of the form `order_number:1486`; nil for any other.
+    package func naturalKey(in id: String) -> (field: Field, value: String)? {
+        guard let colon = id.firstIndex(of: ":"), let field = self[field: String(id[..<colon])], field.isNatural
+        else { return nil }
+        return (field, String(id[id.index(after: colon)...]))
+    }
+
     /// The fields that are computed locally.
     package var derivedFields: [Field] { fields.filter(\.isDerivedHere) }
 }

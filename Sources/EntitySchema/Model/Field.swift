@@ -48,6 +48,8 @@ package struct Field: Sendable, Equatable {
     package var source: String?
     /// Filters and sorts on it use an index.
     package var indexed = false
+    /// People know a record by it, such as an order by its number: requests may name it instead of the key.
+    package var isNatural = false
     /// Nil when search ignores it.
     package var search: Search?
     /// A record created locally must have it.

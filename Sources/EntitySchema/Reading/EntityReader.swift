@@ -117,7 +117,7 @@ struct EntityReader {
     private func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
         try node.requireKeys([
             "type", "values", "to", "as", "from", "index", "search", "required", "secret", "derive", "follow", "merge",
-            "default", "touch", "sealed", "steps", "waits_for", "wire",
+            "default", "touch", "sealed", "steps", "waits_for", "wire", "natural",
         ])
         var field = Field(
             name: name, kind: try kind(node), source: try node.child("from")?.source(of: name),
@@ -139,6 +139,7 @@ struct EntityReader {
                 field.isTextOnWire = try isText(node, field.kind)
             }
         }
+        if let natural = node.child("natural"), try natural.boolean() { try makeNatural(&field, node) }
         field.hasSteps = try node.child("steps")?.boolean() ?? false
         if field.secret && field.sealed {
             throw node.error("a secret field is sealed already; remove sealed to hide it, or secret to show it")
@@ -181,6 +182,18 @@ struct EntityReader {
             throw node.error("search is \(word); expected words (or true), fragments or false")
         }
         return search
+    }
+
+    /// Such a field is looked up with each request that names it, so it has an index.
+    private func makeNatural(_ field: inout Field, _ node: SchemaNode) throws(SchemaError) {
+        let isComputed = node.child("derive") != nil || node.child("follow") != nil
+        guard [.string, .integer].contains(field.kind), !field.isStoredSealed, !isComputed else {
+            throw node.error(
+                "only a field of type string or integer that is not secret, sealed or computed can be natural"
+            )
+        }
+        field.isNatural = true
+        field.indexed = true
     }
 
     private func isSet(_ node: SchemaNode, _ kind: Field.Kind) throws(SchemaError) -> Bool {

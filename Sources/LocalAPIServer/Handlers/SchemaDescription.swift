@@ -56,6 +56,7 @@ enum SchemaDescription {
         return .object([
             "name": .string(field.name), "type": .string(field.kind.word), "values": values, "to": target,
             "from": .string(field.source), "required": .boolean(field.required), "index": .boolean(field.indexed),
+            "natural": .boolean(field.isNatural),
             "search": .string(field.search?.rawValue), "secret": .boolean(field.secret),
             "sealed": .boolean(field.sealed),
             "computed": .boolean(field.isDerivedHere), "default": initial(of: field),

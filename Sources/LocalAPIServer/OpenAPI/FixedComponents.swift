@@ -229,7 +229,7 @@ enum FixedComponents {
 
     private static let parameterText = #"""
         {
-          "id": {"name": "id", "in": "path", "required": true, "description": "the record's key, current or earlier",
+          "id": {"name": "id", "in": "path", "required": true, "description": "the record's key, current or earlier, or the value of a natural field: order_number:1486",
             "schema": {"type": "string", "minLength": 1}},
           "number": {"name": "id", "in": "path", "required": true, "schema": {"type": "integer", "minimum": 1}},
           "limit": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000}},

@@ -40,7 +40,7 @@ enum SchemaComponents {
             "type": "object",
             "required": [
               "name", "type", "values", "to", "from", "required", "index", "search", "secret", "sealed",
-              "computed", "default"
+              "computed", "default", "natural"
             ],
             "properties": {
               "name": {"type": "string"},
@@ -55,6 +55,7 @@ enum SchemaComponents {
               "required": {"type": "boolean"}, "index": {"type": "boolean"},
               "search": {"enum": ["words", "fragments", null]}, "secret": {"type": "boolean"},
               "sealed": {"type": "boolean", "description": "stored encrypted; filtered by whole values only"},
+              "natural": {"type": "boolean", "description": "requests may name a record by it: order_number:1486"},
               "computed": {"type": "boolean", "description": "computed by the daemon; cannot be written"},
               "default": {"description": "the value in a record created without one, if that is always the same"}}},
           "Relation": {

@@ -14,6 +14,7 @@ extension ProblemCode {
         case .missingParameter: ("a parameter is required", "add it")
         case .invalidParameter: ("a parameter has a value that cannot be used", "correct it")
         case .conflictingParameters: ("two parameters or header fields contradict each other", "leave one out")
+        case .ambiguousID: ("several records have the value of a natural field", "use an id; detail lists them")
         case .invalidHeader: ("a header field has a value that cannot be used", "correct it, or leave it out")
         case .invalidBody: ("a member of the body cannot be used", "correct it")
         case .unexpectedBody: ("the call takes no body", "send none")

@@ -11,6 +11,7 @@ enum ProblemCode: String, CaseIterable, Sendable {
     case missingParameter = "missing_parameter"
     case invalidParameter = "invalid_parameter"
     case conflictingParameters = "conflicting_parameters"
+    case ambiguousID = "ambiguous_id"
     case invalidHeader = "invalid_header"
     case invalidBody = "invalid_body"
     case unexpectedBody = "unexpected_body"
@@ -70,7 +71,7 @@ enum ProblemCode: String, CaseIterable, Sendable {
     var status: Int {
         switch self {
         case .malformedPath, .malformedQuery, .malformedJSON, .malformedRequest, .unknownParameter, .repeatedParameter,
-            .missingParameter, .invalidParameter, .conflictingParameters, .invalidHeader, .invalidBody,
+            .missingParameter, .invalidParameter, .ambiguousID, .conflictingParameters, .invalidHeader, .invalidBody,
             .unexpectedBody, .incompleteBody:
             400
         case .tokenRequired: 401

@@ -64,6 +64,7 @@ struct BatchRun: Sendable {
         let key = try operation.target.map { target in
             switch target {
             case .key(let key): key
+            case .none(let problem): throw problem
             case .made(let creation): try made(by: creation, before).key
             }
         }

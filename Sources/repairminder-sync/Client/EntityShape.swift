@@ -1,0 +1,38 @@
+import JSONText
+import LocalAPI
+
+/// What the daemon's schema says of an entity, as far as commands need it.
+struct EntityShape {
+    let document: JSONText
+
+    init(of entity: String, _ client: LocalAPIClient) async throws(LocalAPIError) {
+        document = try await client.get(LocalAPIPaths.schema(of: entity)).body ?? .null
+    }
+
+    init(_ document: JSONText) { self.document = document }
+
+    var fields: [JSONText] { document["fields"]?.elements ?? [] }
+
+    /// The field that identifies a record.
+    var key: String { document["key"]?.string ?? "id" }
+
+    /// The fields by which people know a record, such as an order's number.
+    var naturalKeys: [String] { names { $0["natural"]?.boolean == true } }
+
+    /// What lists are sorted by unless the caller says otherwise.
+    var sortedFields: [String] {
+        (document["sort"]?.string ?? "").split(separator: ",").map { String($0.hasPrefix("-") ? $0.dropFirst() : $0) }
+    }
+
+    /// The fields that a change may set.
+    var updatable: [String] { document["update"]?.elements.compactMap(\.string) ?? [] }
+
+    /// The fields that a new record may set.
+    var creatable: [String] { document["create"]?.elements.compactMap(\.string) ?? [] }
+
+    func names(where isWanted: (JSONText) -> Bool) -> [String] {
+        fields.filter(isWanted).compactMap { $0["name"]?.string }
+    }
+
+    func field(_ name: String) -> JSONText? { fields.first { $0["name"]?.string == name } }
+}

@@ -1,0 +1,34 @@
+import JSONText
+import LocalAPI
+
+/// The record that an id on the command line means.
+enum RecordID {
+    /// The record's key: an id of a cached record comes first, then the value of a natural key, such as `1486` for an
+    /// order's number. Any other text is returned as it is.
+    static func key(
+        of id: String, in entity: String, _ client: LocalAPIClient
+    ) async throws(LocalAPIError) -> String {
+        if try await cached(id, in: entity, client) != nil { return id }
+        let shape = try await EntityShape(of: entity, client)
+        for field in shape.naturalKeys {
+            if let record = try await cached("\(field):\(id)", in: entity, client), let key = record[shape.key]?.plain {
+                return key
+            }
+        }
+        return id
+    }
+
+    /// Nil if the cache has no such record; the upstream is not asked.
+    private static func cached(
+        _ id: String, in entity: String, _ client: LocalAPIClient
+    ) async throws(LocalAPIError) -> JSONText? {
+        do throws(LocalAPIError) {
+            return try await client.get(LocalAPIPaths.record(of: entity, id: id), query: [("refresh", "false")]).body
+        } catch {
+            guard case .problem(let problem) = error, problem.status == 404 || problem.status == 410,
+                problem.code != "unknown_entity"
+            else { throw error }
+            return nil
+        }
+    }
+}
