@@ -45,7 +45,7 @@ import Testing
     func hits() throws {
         let hits = try JSONText(parsing: #"[{"entity":"clients","id":"a","title":"Ada","snippet":"«Ada»"}]"#)
         #expect(
-            SearchCommand.table(hits.elements).rendered(width: nil)
-                == "entity   id  title  snippet\nclients  a   Ada    «Ada»\n")
+            SearchCommand.table(hits.elements).rendered(.programs).plain
+                == "entity\tid\ttitle\tsnippet\nclients\ta\tAda\t«Ada»\n")
     }
 }

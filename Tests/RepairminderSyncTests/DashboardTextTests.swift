@@ -20,11 +20,11 @@ import Testing
                 {"period":"last_month_to_date","count":1,"change":0,"change_percent":0.0}]}}
                 """#)
         #expect(
-            DashboardText.table(answer).rendered(width: nil) == """
-                figure       this_month  last_month  change            last_month_to_date  change
-                devices      12          10          +2 (+20.0%)       0                   +12
-                revenue      129.90      259.80      -129.90 (-50.0%)  129.90              0.00 (0.0%)
-                new clients  1           1           0 (0.0%)          1                   0 (0.0%)
+            DashboardText.table(answer).rendered(.programs).plain == """
+                figure\tthis_month\tlast_month\tchange\tlast_month_to_date\tchange
+                devices\t12\t10\t+2 (+20.0%)\t0\t+12
+                revenue\t129.90\t259.80\t-129.90 (-50.0%)\t129.90\t0.00 (0.0%)
+                new clients\t1\t1\t0 (0.0%)\t1\t0 (0.0%)
 
                 """)
     }

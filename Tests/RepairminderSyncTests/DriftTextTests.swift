@@ -13,13 +13,13 @@ import Testing
                 "set_aside":[{"entity":"orders","record":{"total":2},"at":"2026"}]}
                 """#)
         #expect(
-            DriftText.report(answer) { $0.rendered(width: nil) } == """
-                entity  field   kind     expected  found   count  example  last_seen
-                orders  colour  unknown            string  3      a        2026
+            DriftText.report(answer, .programs) { $0.rendered(.programs) }.plain == """
+                entity\tfield\tkind\texpected\tfound\tcount\texample\tlast_seen
+                orders\tcolour\tunknown\t\tstring\t3\ta\t2026
 
                 set aside because they have no usable key:
-                entity  at    record
-                orders  2026  {"total":2}
+                entity\tat\trecord
+                orders\t2026\t{"total":2}
 
                 """)
     }
@@ -27,7 +27,7 @@ import Testing
     @Test("without drift, a message says so")
     func none() {
         let answer = JSONText.object(["data": .array([]), "set_aside": .array([])])
-        #expect(DriftText.report(answer) { $0.rendered(width: nil) } == "no drift: records match the schema\n")
+        #expect(DriftText.report(answer, .programs) { $0.rendered(.programs) }.plain == "no drift: records match the schema\n")
     }
 
     @Test("the status shows drift only if there is some")

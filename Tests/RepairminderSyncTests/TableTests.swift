@@ -1,3 +1,4 @@
+import EntitySchema
 import JSONText
 import LocalAPI
 import Testing
@@ -5,10 +6,18 @@ import Testing
 @testable import repairminder_sync
 
 @Suite struct TableTests {
-    @Test("columns are aligned and no line ends in spaces")
+    private let terminal = Presentation(width: 40)
+
+    @Test("at a terminal columns are aligned and no line ends in spaces")
     func aligned() {
         let table = Table(header: ["id", "name"], rows: [["1", "Ada"], ["200", ""]])
-        #expect(table.rendered(width: nil) == "id   name\n1    Ada\n200\n")
+        #expect(table.rendered(terminal).plain == "id   name\n1    Ada\n200\n")
+    }
+
+    @Test("for programs tabs separate the columns, and times stay as they are")
+    func separated() {
+        let table = Table(header: ["id", "at", "x"], rows: [["1", "2026-11-21T10:42:00.000Z", ""]])
+        #expect(table.rendered(.programs).plain == "id\tat\tx\n1\t2026-11-21T10:42:00.000Z\t\n")
     }
 
     @Test("wide and combining characters have the width that a terminal gives them")
@@ -20,17 +29,98 @@ import Testing
         #expect(TextWidth.cut("abc", to: 3) == "abc")
     }
 
-    @Test("the widest column is cut to fit the terminal; without a terminal nothing is cut")
-    func cut() {
-        let table = Table(header: ["id", "notes"], rows: [["1", "a very long text indeed"]])
-        #expect(table.rendered(width: 14) == "id  notes\n1   a very lo…\n")
-        #expect(table.rendered(width: nil).contains("a very long text indeed"))
+    @Test("columns that do not fit are left out from the right and named, but never keys and kept ones")
+    func dropped() {
+        let table = Table(
+            header: ["id", "title", "notes", "error"],
+            rows: [["ord_58c1dc06b63982f581", "a long title", "and long notes", "no such"]], kept: ["error"])
+        #expect(
+            table.rendered(terminal).plain == """
+                id                      error
+                ord_58c1dc06b63982f581  no such
+                not shown: title, notes; --wide shows all
+
+                """)
+        #expect(table.rendered(Presentation(width: 40, isWide: true)).plain.contains("and long notes  no such\n"))
+    }
+
+    @Test("empty columns are left out first, and not named")
+    func empty() {
+        let table = Table(header: ["id", "a", "b"], rows: [["1234567890", "1234567890", ""]])
+        #expect(table.rendered(Presentation(width: 22)).plain == "id          a\n1234567890  1234567890\n")
+    }
+
+    @Test("a text that does not fit is wrapped between words; a key that does not fit makes the line longer")
+    func wrapped() {
+        let table = Table(
+            header: ["id", "error"], rows: [["1", "the upstream refused the change of this order"]],
+            kept: ["error"], wrapped: ["error"])
+        #expect(
+            table.rendered(Presentation(width: 30)).plain == """
+                id  error
+                1   the upstream refused the
+                    change of this order
+
+                """)
+        #expect(TextWidth.wrapped("abcdefgh ij", to: 4) == ["abcd", "efgh", "ij"])
+        let key = Table(header: ["id", "b"], rows: [["a-key-that-is-too-long", "x"]], kept: ["b"])
+        #expect(key.rendered(Presentation(width: 10)).plain.contains("a-key-that-is-too-long  x\n"))
+    }
+
+    @Test("states have colours where there are colours, and records cannot add any")
+    func colours() {
+        let text = Table(header: ["id", "state"], rows: [["\u{1B}[31m", "failed"]]).rendered(terminal)
+        #expect(text.painted.contains("\u{1B}[31mfailed\u{1B}[0m"))
+        #expect(text.painted.contains("\\u001b[31m"))
+        #expect(!text.plain.contains("\u{1B}"))
+    }
+
+    @Test("NO_COLOR and a dumb terminal turn colours off, and without a terminal there are none")
+    func withoutColours() {
+        // Standard output of a test is no terminal.
+        #expect(Presentation.standard(environment: [:], now: Timestamp(milliseconds: 0)).hasColours == false)
+    }
+
+    @Test("columns can be chosen and sorted by, numbers as numbers")
+    func chosen() throws {
+        let table = Table(header: ["id", "n"], rows: [["a", "10"], ["b", "9"], ["c", "10"]])
+        #expect(try table.sorted(by: ["-n", "id"]).rows.map(\.[0]) == ["a", "c", "b"])
+        #expect(try table.sorted(by: ["n"]).rows.map(\.[0]) == ["b", "a", "c"])
+        #expect(try table.only(["n"]).rows == [["10"], ["9"], ["10"]])
+        let error = #expect(throws: CommandArgumentError.self) { try table.only(["x"]) }
+        #expect(error?.message == "there is no column x; the columns are id, n")
+    }
+
+    @Test("people see how long ago a time is, or the local time; programs see it as it is")
+    func times() {
+        let now = Timestamp(milliseconds: 1_763_721_720_000)
+        let text = TimeText(now: now) { _ in 3600 }
+        func brief(_ seconds: Int) -> String? { text.text(of: "\(now + .seconds(seconds))", .brief) }
+        #expect(brief(-2) == "just now")
+        #expect(brief(-42) == "42 s ago")
+        #expect(brief(-180) == "3 min ago")
+        #expect(brief(7200) == "in 2 h")
+        #expect(brief(-90_000) == "2025-11-20 10:42")
+        #expect(text.text(of: "\(now)", .whole) == "2025-11-21 11:42:00 (just now)")
+        for other in ["2026-11-21", "ready", "2026-11-21T10:42", "2026-11-21T10:42:00Z and more"] {
+            #expect(text.text(of: other, .brief) == nil)
+        }
     }
 
     @Test("untrusted text stays on one line and cannot control the terminal")
     func controls() {
-        let table = Table(header: ["x"], rows: [["a\nb\u{1B}[31mc"]])
-        #expect(table.rendered(width: nil) == "x\na b\\u001b[31mc\n")
+        let table = Table(header: ["x"], rows: [["a\nb\tc\u{1B}[31md"]])
+        #expect(table.rendered(.programs).plain == "x\na b c\\u001b[31md\n")
+        #expect(table.rendered(terminal).plain == "x\na b c\\u001b[31md\n")
+    }
+
+    @Test("a list keeps its key, the natural keys and what it is sorted by")
+    func keptColumns() throws {
+        let record = try JSONText(parsing: #"{"id":"1","a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"sorted_at":"x"}"#)
+        let table = RecordTable.list([record], fields: nil, kept: ["id", "sorted_at"])
+        #expect(table.header == ["id", "sorted_at", "a", "b", "c", "d", "e"])
+        #expect(table.kept == ["id", "sorted_at"])
+        #expect(RecordTable.list([record], fields: nil, isWide: true).header.count == 8)
     }
 
     @Test("a list shows the id, the most informative fields and the sync state")

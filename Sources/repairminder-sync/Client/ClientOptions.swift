@@ -14,16 +14,26 @@ struct ClientOptions: ParsableArguments {
         try connection.connection(environment: .ofThisProcess()).client(deadline: deadline)
     }
 
-    /// Prints the response body with `--json`, otherwise the text that `text` renders from it.
-    func show(_ body: JSONText?, _ text: (JSONText) -> String) throws(CommandFailure) {
+    /// Prints the response body with `--json`, otherwise the text that `text` makes of it.
+    func show(_ body: JSONText?, _ text: (JSONText) throws -> StyledText) throws {
         guard let body else {
             throw CommandFailure(.internalError, "the daemon returned an empty response; is it the same version?")
         }
-        StandardStream.output.write(json ? body.text + "\n" : text(body))
+        if json {
+            StandardStream.output.write(body.text + "\n")
+        } else {
+            StandardStream.output.write(try text(body), Self.presentation())
+        }
     }
 
-    /// Aligned columns, cut to fit a terminal and uncut otherwise.
-    static func rendered(_ table: Table) -> String {
-        table.rendered(width: StandardStream.output.width)
+    static func presentation(isWide: Bool = false) -> Presentation {
+        .standard(environment: Environment.ofThisProcess().variables, now: StateFiles.now(), isWide: isWide)
+    }
+}
+
+extension StandardStream {
+    /// Text for people with its colours, or for programs without.
+    func write(_ text: StyledText, _ presentation: Presentation) {
+        if presentation.hasColours { draw(text.painted) } else { write(text.plain) }
     }
 }

@@ -32,7 +32,8 @@ struct DaemonConnection: Equatable {
             do throws(TransportError) {
                 let response = try await transport.send(sent)
                 return LocalAPIResponse(
-                    status: response.status, body: response.body, location: response.header("Location"))
+                    status: response.status, body: response.body, location: response.header("Location"),
+                    tag: response.header("ETag"))
             } catch {
                 throw failure(error)
             }

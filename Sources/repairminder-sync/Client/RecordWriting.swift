@@ -1,3 +1,4 @@
+import ArgumentParser
 import JSONText
 import LocalAPI
 
@@ -6,6 +7,8 @@ enum RecordWriting {
     static let convention = """
         field=text sets text; field:=json sets any other value: total:=129.90, urgent:=true, notes:=null, tags:='["a"]'.
         """
+
+    static let idHelp: ArgumentHelp = "The record's id, or its natural key, such as an order's number."
 
     static let inputConvention = """
         \(convention)

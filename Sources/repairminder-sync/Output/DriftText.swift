@@ -3,13 +3,16 @@ import JSONText
 /// Formats schema drift as text.
 enum DriftText {
     /// A table of the mismatches and a table of the records set aside; empty tables are omitted.
-    static func report(_ answer: JSONText, _ rendered: (Table) -> String) -> String {
+    static func report(
+        _ answer: JSONText, _ presentation: Presentation, _ rendered: (Table) throws -> StyledText
+    ) rethrows -> StyledText {
         let drift = answer["data"]?.elements ?? []
         let aside = answer["set_aside"]?.elements ?? []
-        var parts: [String] = []
-        if !drift.isEmpty { parts.append(rendered(table(drift))) }
-        if !aside.isEmpty { parts.append("set aside because they have no usable key:\n" + rendered(setAside(aside))) }
-        return parts.isEmpty ? "no drift: records match the schema\n" : parts.joined(separator: "\n")
+        var parts: [StyledText] = []
+        if !drift.isEmpty { parts.append(try rendered(table(drift))) }
+        if !aside.isEmpty { parts.append("set aside because they have no usable key:\n" + setAside(aside).rendered(presentation)) }
+        guard let first = parts.first else { return "no drift: records match the schema\n" }
+        return parts.dropFirst().reduce(first) { $0 + "\n" + $1 }
     }
 
     static func table(_ drift: [JSONText]) -> Table {

@@ -2,7 +2,7 @@ import JSONText
 
 /// Formats queued changes as text.
 enum QueueText {
-    static func table(_ changes: [JSONText]) -> Table {
+    static func table(_ changes: [JSONText], sortedBy sorted: Set<String> = []) -> Table {
         let columns = ["id", "state", "operation", "entity", "record_id", "retry_count", "next_attempt_at"]
         return Table(
             header: columns.map { $0 == "retry_count" ? "tries" : $0 } + ["fields", "error"],
@@ -10,7 +10,7 @@ enum QueueText {
                 let fields = change["fields"]?.elements.map(\.plain) ?? []
                 return columns.map { change[$0]?.plain ?? "" }
                     + [fields.joined(separator: ","), change["error"]?["message"]?.plain ?? ""]
-            })
+            }, kept: sorted.union(["state", "record_id", "error"]), wrapped: ["error"])
     }
 
     /// One line per fact, then the request as it will be sent; empty facts are omitted.

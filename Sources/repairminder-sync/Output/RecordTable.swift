@@ -4,16 +4,19 @@ import JSONText
 enum RecordTable {
     private static let maximumColumns = 6
 
-    /// Shows `fields` in the given order; nil picks them automatically.
-    static func list(_ records: [JSONText], fields: [String]?) -> Table {
+    /// Shows `fields` in the given order; nil picks `kept`, which are never left out, and the most informative others, or
+    /// all others if `isWide`.
+    static func list(
+        _ records: [JSONText], fields: [String]?, kept: [String] = [], isWide: Bool = false
+    ) -> Table {
         let members = records.map { Dictionary($0.members.map { ($0.key, $0.value) }) { first, _ in first } }
-        let columns = fields ?? self.columns(of: records)
+        let columns = fields ?? self.columns(of: records, kept, isWide ? .max : maximumColumns)
         let hasState = records.contains { $0["_sync"] != nil }
         return Table(
             header: columns + (hasState ? ["sync"] : []),
             rows: zip(records, members).map { record, members in
                 columns.map { members[$0]?.plain ?? "" } + (hasState ? [state(of: record)] : [])
-            })
+            }, kept: Set(fields ?? kept))
     }
 
     /// One record, one line per field.
@@ -23,7 +26,7 @@ enum RecordTable {
             rows.append(["sync", state(of: record)])
             if let error = sync["error"]?["message"]?.plain { rows.append(["error", error]) }
         }
-        return Table(header: ["field", "value"], rows: rows)
+        return Table(header: ["field", "value"], rows: rows, kept: ["value"], wrapped: ["value"], times: .whole)
     }
 
     /// `synced`, or `pending status,notes`.
@@ -35,7 +38,7 @@ enum RecordTable {
 
     // MARK: Choosing the fields
 
-    private static func columns(of records: [JSONText]) -> [String] {
+    private static func columns(of records: [JSONText], _ kept: [String], _ most: Int) -> [String] {
         // The key is a record's first field, whatever its name.
         let key = records.first.flatMap { $0["id"] == nil ? $0.members.first?.key : nil } ?? "id"
         var names: [String] = []
@@ -46,7 +49,9 @@ enum RecordTable {
             }
         }
         let ranked = names.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
-        return [key] + ranked.prefix(maximumColumns).map(\.element)
+        let first = [key] + kept.filter { $0 != key && names.contains($0) }
+        let others = ranked.map(\.element).filter { !first.contains($0) }
+        return first + others.prefix(max(most - first.count + 1, 0))
     }
 
     /// Whether a value is meaningful on its own: not a key of another record, not nested, not empty.

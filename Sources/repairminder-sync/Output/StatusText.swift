@@ -3,7 +3,7 @@ import JSONText
 /// Formats the daemon's status as text.
 enum StatusText {
     /// One line per fact; empty facts are omitted.
-    static func summary(_ status: JSONText) -> String {
+    static func summary(_ status: JSONText, _ times: TimeText? = nil) -> String {
         let upstream = status["upstream"]
         let reachable = upstream?["reachable"]?.boolean.map { $0 ? "reachable" : "unreachable" }
         let facts: [(String, String)] = [
@@ -18,7 +18,10 @@ enum StatusText {
             ("version", status["version"]?.plain ?? ""),
         ]
         let shown = facts.filter { !$0.1.isEmpty }
-        return shown.map { name, value in name + String(repeating: " ", count: 13 - name.count) + value + "\n" }
+        return shown.map { name, value in
+            name + String(repeating: " ", count: 13 - name.count)
+                + (times?.text(of: value, .brief) ?? value) + "\n"
+        }
             .joined()
     }
 
@@ -27,7 +30,7 @@ enum StatusText {
         let rows = (status["entities"]?.members ?? []).map { name, entity in
             [name, kept(entity)] + columns.dropFirst().map { entity[$0]?.plain ?? "" }
         }
-        return Table(header: ["entity"] + columns, rows: rows)
+        return Table(header: ["entity"] + columns, rows: rows, kept: ["error"], wrapped: ["error"])
     }
 
     /// A row for each source of signals; nil if there are none.
@@ -37,7 +40,9 @@ enum StatusText {
         let rows = sources.map { source in
             [source["kind"]?.plain ?? "", source["path"]?.plain ?? "", heard(source), source["error"]?.plain ?? ""]
         }
-        return Table(header: ["signals", "path", "state", "error"], rows: rows)
+        return Table(
+            header: ["signals", "path", "state", "error"], rows: rows, kept: ["state", "error"],
+            wrapped: ["state", "error"])
     }
 
     /// `connected, last signal 2026-11-21T09:42:10Z`. Nothing says whether a webhook is connected.

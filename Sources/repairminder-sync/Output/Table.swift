@@ -1,39 +1,118 @@
-/// Renders rows of text in aligned columns.
+/// Rows of text in columns.
+///
+/// Nothing is ever cut. For programs, tabs separate the columns. At a terminal, columns that do not fit are left out,
+/// and the last line names them.
 struct Table {
-    private static let gap = "  "
-    /// Columns are not cut below this width: less is unreadable.
-    private static let narrowest = 6
+    static let gap = "  "
 
     var header: [String]
     /// Each row has as many cells as the header.
     var rows: [[String]]
+    /// The columns that are always shown, besides the first: keys, errors, and what the rows are sorted by.
+    var kept: Set<String> = []
+    /// The columns whose cells may take several lines.
+    var wrapped: Set<String> = []
+    var times = TimeText.Style.brief
 
-    /// The header and one line per row, each ending in a newline. With a `width`, cuts the widest columns until lines
-    /// fit.
-    func rendered(width: Int?) -> String {
-        let shown = rows.map { $0.map(TerminalText.line) }
-        var widths = header.indices.map { column in
-            ([header] + shown).map { TextWidth.of($0[column]) }.max() ?? 0
+    /// The header and the rows, each ending in a newline.
+    func rendered(_ presentation: Presentation) -> StyledText {
+        guard let width = presentation.width else { return StyledText(separated) }
+        let cells = rows.map { row in row.map { shown($0, presentation.times) } }
+        let layout = TableLayout(
+            header: header, cells: cells, kept: kept, wrapped: wrapped, width: presentation.isWide ? nil : width)
+        var text = line(header, layout) { _, _ in .heading }
+        for row in cells { text += line(row, layout) { StyledText.Meaning(of: $1, in: $0) } }
+        if !layout.hidden.isEmpty {
+            text += StyledText("not shown: \(layout.hidden.joined(separator: ", ")); --wide shows all\n")
         }
-        if let width { Self.fit(&widths, into: width) }
-        return ([header] + shown).map { Self.line($0, widths) + "\n" }.joined()
+        return text
     }
 
-    private static func fit(_ widths: inout [Int], into width: Int) {
-        let gaps = gap.count * max(widths.count - 1, 0)
-        while widths.reduce(gaps, +) > width, let widest = widths.max(), widest > narrowest,
-            let column = widths.firstIndex(of: widest)
-        {
-            widths[column] -= 1
-        }
+    /// Cells cannot contain a tab or a line break.
+    private var separated: String {
+        ([header] + rows).map { $0.map(TerminalText.line).joined(separator: "\t") + "\n" }.joined()
     }
 
-    private static func line(_ cells: [String], _ widths: [Int]) -> String {
-        var line = ""
-        for (cell, width) in zip(cells, widths) {
-            let cut = TextWidth.cut(cell, to: width)
-            line += cut + String(repeating: " ", count: width - TextWidth.of(cut)) + gap
-        }
-        return String(line.reversed().drop { $0 == " " }.reversed())
+    private func shown(_ cell: String, _ times: TimeText?) -> String {
+        TerminalText.line(times?.text(of: cell, self.times) ?? cell)
     }
+
+    /// A row, which takes several lines if a cell does. No line ends in spaces.
+    private func line(
+        _ row: [String], _ layout: TableLayout, _ meaning: (_ column: String, _ cell: String) -> StyledText.Meaning?
+    ) -> StyledText {
+        let cells = layout.columns.map { TextWidth.wrapped(row[$0.place], to: $0.width) }
+        var text = StyledText("")
+        for line in 0..<(cells.map(\.count).max() ?? 0) {
+            let last = cells.lastIndex { line < $0.count && !$0[line].isEmpty } ?? -1
+            for (index, column) in layout.columns.enumerated() where index <= last {
+                let part = line < cells[index].count ? cells[index][line] : ""
+                text += StyledText(part, meaning(header[column.place], row[column.place]))
+                if index < last {
+                    text += StyledText(
+                        String(repeating: " ", count: max(column.width - TextWidth.of(part), 0)) + Self.gap)
+                }
+            }
+            text += "\n"
+        }
+        return text
+    }
+}
+
+// MARK: Choosing
+
+extension Table {
+    /// Only these columns, in this order. Throws for a name that is no column.
+    func only(_ names: [String]) throws(CommandArgumentError) -> Table {
+        var places: [Int] = []
+        for name in names {
+            guard let place = header.firstIndex(of: name) else {
+                throw CommandArgumentError(
+                    "there is no column \(name); the columns are \(header.joined(separator: ", "))")
+            }
+            places.append(place)
+        }
+        var table = self
+        table.header = places.map { header[$0] }
+        table.rows = rows.map { row in places.map { row[$0] } }
+        // Who names columns wants to see them.
+        table.kept = Set(names)
+        return table
+    }
+
+    /// Sorted by columns, `-name` for descending: as numbers where both cells are numbers. Equal rows keep their order.
+    func sorted(by terms: [String]) throws(CommandArgumentError) -> Table {
+        var keys: [(place: Int, descending: Bool)] = []
+        for term in terms {
+            let name = term.hasPrefix("-") ? String(term.dropFirst()) : term
+            guard let place = header.firstIndex(of: name) else {
+                throw CommandArgumentError(
+                    "--sort: there is no column \(name); the columns are \(header.joined(separator: ", "))")
+            }
+            keys.append((place, term.hasPrefix("-")))
+        }
+        var table = self
+        table.rows = rows.enumerated().sorted { one, other in
+            for key in keys {
+                let (a, b) = (one.element[key.place], other.element[key.place])
+                if a == b { continue }
+                return key.descending ? Self.isLess(b, a) : Self.isLess(a, b)
+            }
+            return one.offset < other.offset
+        }.map(\.element)
+        table.kept.formUnion(keys.map { header[$0.place] })
+        return table
+    }
+
+    private static func isLess(_ one: String, _ other: String) -> Bool {
+        if let one = Double(one), let other = Double(other) { return one < other }
+        return one < other
+    }
+}
+
+/// A name on the command line that the result does not have.
+struct CommandArgumentError: Error {
+    var message: String
+
+    init(_ message: String) { self.message = message }
 }

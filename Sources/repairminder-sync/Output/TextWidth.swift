@@ -17,6 +17,40 @@ enum TextWidth {
         return taken + "…"
     }
 
+    /// Lines of at most `width` columns, broken between words where there are any. At least one line.
+    static func wrapped(_ text: String, to width: Int) -> [String] {
+        guard of(text) > width, width > 0 else { return [text] }
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            let longer = line.isEmpty ? String(word) : "\(line) \(word)"
+            if of(longer) <= width {
+                line = longer
+                continue
+            }
+            if !line.isEmpty { lines.append(line) }
+            line = String(word)
+            while of(line) > width {
+                let start = start(of: line, width: width)
+                lines.append(start)
+                line = String(line.dropFirst(start.count))
+            }
+        }
+        return lines + [line]
+    }
+
+    /// As much of the text as fits, at least one character.
+    private static func start(of text: String, width: Int) -> String {
+        var taken = ""
+        var used = 0
+        for character in text {
+            used += of(character)
+            if used > width, !taken.isEmpty { break }
+            taken.append(character)
+        }
+        return taken
+    }
+
     private static func of(_ character: Character) -> Int {
         character.unicodeScalars.map(of).max() ?? 0
     }

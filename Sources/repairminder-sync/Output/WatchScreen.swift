@@ -3,6 +3,8 @@ import JSONText
 /// The screen of `watch`: state, counts and the latest changes. In a terminal each frame overwrites the previous one.
 struct WatchScreen {
     let isTerminal: Bool
+    /// Shows times to people; nil leaves them as they are.
+    var times: (@Sendable () -> TimeText)?
     private var recent: [JSONText] = []
     /// The number of lines in the previous frame.
     private var drawn = 0
@@ -11,8 +13,9 @@ struct WatchScreen {
     private static let mostRecent = 10
     private static let standardSize = (columns: 80, rows: 24)
 
-    init(isTerminal: Bool) {
+    init(isTerminal: Bool, times: (@Sendable () -> TimeText)? = nil) {
         self.isTerminal = isTerminal
+        self.times = times
     }
 
     /// The text to print: a new frame in a terminal, otherwise lines for new changes.
@@ -22,7 +25,7 @@ struct WatchScreen {
         }
         recent = (recent + changes).suffix(Self.mostRecent)
         let size = size ?? Self.standardSize
-        let facts = Self.bar(status) + StatusText.summary(status).split(separator: "\n").map(String.init)
+        let facts = Self.bar(status) + StatusText.summary(status, times?()).split(separator: "\n").map(String.init)
         let lines = facts + [""] + recent.suffix(max(size.rows - facts.count - 2, 0)).map(Self.line)
         return frame(lines, columns: size.columns)
     }

@@ -26,6 +26,10 @@ struct ConflictsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Queue the value that lost as a new change.", valueName: "id"))
     var undo: String?
 
+    @OptionGroup var sorting: SortOption
+
+    @OptionGroup var table: TableOptions
+
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
@@ -51,14 +55,17 @@ struct ConflictsCommand: AsyncParsableCommand {
         } else if let id {
             try options.show(await client.get(LocalAPIPaths.conflict(id)).body) { conflict in
                 let members = conflict.members.filter { $0.value.kind != .null }
-                return ClientOptions.rendered(
-                    Table(header: ["conflict", id], rows: members.map { [$0.key, $0.value.plain] }))
+                return try table.rendered(
+                    Table(
+                        header: ["conflict", id], rows: members.map { [$0.key, $0.value.plain] }, wrapped: [id],
+                        times: .whole))
             }
         } else {
             let query = open ? [("open", "true")] : []
             try options.show(try await ListPages.all(of: LocalAPIPaths.conflicts, query: query, client)) { answer in
                 let conflicts = answer["data"]?.elements ?? []
-                return conflicts.isEmpty ? "no conflicts\n" : ClientOptions.rendered(Self.table(conflicts))
+                return conflicts.isEmpty
+                    ? "no conflicts\n" : try table.rendered(Self.table(conflicts), sortedBy: sorting.sort)
             }
         }
     }
@@ -71,6 +78,6 @@ struct ConflictsCommand: AsyncParsableCommand {
                 let winner = conflict["winner"]?.plain ?? ""
                 let outcome = conflict["undone_at"]?.kind == .string ? "\(winner), undone" : winner
                 return columns.map { conflict[$0]?.plain ?? "" } + [winner.isEmpty ? "waits for you" : outcome]
-            })
+            }, kept: ["at", "entity", "record_id", "field", "winner"])
     }
 }

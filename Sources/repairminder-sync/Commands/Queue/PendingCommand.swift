@@ -19,6 +19,8 @@ struct PendingCommand: AsyncParsableCommand {
 
     @OptionGroup var filters: QueueFilters
 
+    @OptionGroup var table: TableOptions
+
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
@@ -37,7 +39,7 @@ struct PendingCommand: AsyncParsableCommand {
         } else if let discard {
             try await QueueActions.discard(discard, cascade: cascade, client, options)
         } else {
-            try await QueueActions.show(filters, client, options)
+            try await QueueActions.show(filters, table, client, options)
         }
     }
 }

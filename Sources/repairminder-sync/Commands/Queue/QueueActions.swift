@@ -3,11 +3,15 @@ import LocalAPI
 
 /// The actions shared by `queue` and `pending`.
 enum QueueActions {
-    static func show(_ filters: QueueFilters, _ client: LocalAPIClient, _ options: ClientOptions) async throws {
+    static func show(
+        _ filters: QueueFilters, _ table: TableOptions, _ client: LocalAPIClient, _ options: ClientOptions
+    ) async throws {
         let list = try await ListPages.all(of: LocalAPIPaths.pending, query: filters.query, client)
         try options.show(list) { answer in
             let changes = answer["data"]?.elements ?? []
-            guard changes.isEmpty else { return ClientOptions.rendered(QueueText.table(changes)) }
+            guard changes.isEmpty else {
+                return try table.rendered(QueueText.table(changes, sortedBy: filters.sortedColumns))
+            }
             return filters.isEmpty ? "nothing is pending\n" : "no such change is pending\n"
         }
     }
@@ -20,7 +24,7 @@ enum QueueActions {
     static func retry(_ id: String?, _ client: LocalAPIClient, _ options: ClientOptions) async throws {
         let path = id.map(LocalAPIPaths.retryPending) ?? LocalAPIPaths.retryAllPending
         try options.show(await client.post(path).body) { _ in
-            id.map { "retrying \($0)\n" } ?? "retrying all failed changes\n"
+            StyledText(id.map { "retrying \($0)\n" } ?? "retrying all failed changes\n")
         }
     }
 

@@ -23,6 +23,8 @@ struct QueueCommand: AsyncParsableCommand {
 
         @OptionGroup var filters: QueueFilters
 
+        @OptionGroup var table: TableOptions
+
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
@@ -37,9 +39,9 @@ struct QueueCommand: AsyncParsableCommand {
             if count {
                 try await QueueActions.count(client, options)
             } else if let id {
-                try options.show(await client.get(LocalAPIPaths.pendingChange(id)).body, QueueText.change)
+                try options.show(await client.get(LocalAPIPaths.pendingChange(id)).body) { StyledText(QueueText.change($0)) }
             } else {
-                try await QueueActions.show(filters, client, options)
+                try await QueueActions.show(filters, table, client, options)
             }
         }
     }

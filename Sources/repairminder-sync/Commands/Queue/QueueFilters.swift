@@ -27,5 +27,11 @@ struct QueueFilters: ParsableArguments {
         }
     }
 
+    /// The columns of the table that the changes are sorted by.
+    var sortedColumns: Set<String> {
+        let names = (sort ?? "").split(separator: ",").map { String($0.hasPrefix("-") ? $0.dropFirst() : $0) }
+        return Set(names.map { $0 == "retry_count" ? "tries" : $0 })
+    }
+
     var isEmpty: Bool { query.isEmpty }
 }

@@ -6,13 +6,17 @@ struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show what the daemon is doing and the state of each entity.")
 
+    @OptionGroup var table: TableOptions
+
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
         let answer = try await options.client().get(LocalAPIPaths.status)
         try options.show(answer.body) {
-            let signals = StatusText.signals($0).map { "\n" + ClientOptions.rendered($0) }
-            return StatusText.summary($0) + "\n" + ClientOptions.rendered(StatusText.entities($0)) + (signals ?? "")
+            let presentation = ClientOptions.presentation(isWide: table.wide)
+            let signals = StatusText.signals($0).map { "\n" + $0.rendered(presentation) }
+            return StyledText(StatusText.summary($0, presentation.times)) + "\n"
+                + (try table.rendered(StatusText.entities($0))) + (signals ?? "")
         }
     }
 }
@@ -21,11 +25,15 @@ struct DriftCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drift", abstract: "Show where the upstream's records do not match the schema.")
 
+    @OptionGroup var sorting: SortOption
+
+    @OptionGroup var table: TableOptions
+
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
         try options.show(try await options.client().get(LocalAPIPaths.drift).body) { answer in
-            DriftText.report(answer, ClientOptions.rendered)
+            try DriftText.report(answer, ClientOptions.presentation(isWide: table.wide)) { try table.rendered($0, sortedBy: sorting.sort) }
         }
     }
 }

@@ -15,12 +15,16 @@ struct DashboardCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Count only this user's records.", valueName: "id"))
     var user: String?
 
+    @OptionGroup var sorting: SortOption
+
+    @OptionGroup var table: TableOptions
+
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
         var query = [(name: "period", value: period)]
         if let user { query += [(name: "scope", value: "user"), (name: "user", value: user)] }
         let answer = try await options.client().get(LocalAPIPaths.dashboard, query: query)
-        try options.show(answer.body) { ClientOptions.rendered(DashboardText.table($0)) }
+        try options.show(answer.body) { try table.rendered(DashboardText.table($0), sortedBy: sorting.sort) }
     }
 }

@@ -10,16 +10,19 @@ struct HistoryCommand: AsyncParsableCommand {
     @Argument(help: "The entity, such as orders.")
     var entity: String
 
-    @Argument(help: "The record's id.")
+    @Argument(help: RecordWriting.idHelp)
     var id: String
+
+    @OptionGroup var table: TableOptions
 
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let path = LocalAPIPaths.history(of: entity, id: id)
-        try options.show(try await ListPages.all(of: path, query: [], options.client())) { answer in
+        let client = try options.client()
+        let path = LocalAPIPaths.history(of: entity, id: try await RecordID.key(of: id, in: entity, client))
+        try options.show(try await ListPages.all(of: path, query: [], client)) { answer in
             let entries = answer["data"]?.elements ?? []
-            return entries.isEmpty ? "no history\n" : ClientOptions.rendered(Self.table(entries))
+            return entries.isEmpty ? "no history\n" : try table.rendered(Self.table(entries))
         }
     }
 
@@ -28,7 +31,7 @@ struct HistoryCommand: AsyncParsableCommand {
             header: ["at", "change", "what", "details"],
             rows: entries.map { entry in
                 [entry["at"]?.plain ?? "", entry["change_id"]?.plain ?? "", what(entry), details(entry)]
-            })
+            }, kept: ["change", "what", "details"], wrapped: ["details"], times: .whole)
     }
 
     /// `edited`, `uploading`, `conflict resolved`.

@@ -7,7 +7,7 @@ struct ListCommand: AsyncParsableCommand {
         commandName: "list", abstract: "List an entity's records.",
         discussion: """
             Takes the filters of the local API: status=ready, status=ready,collected, total.gte=100, notes.null=true,
-            sync=pending. fields=id,status also sets the columns of the table.
+            sync=pending. --columns id,status is short for fields=id,status.
             """)
 
     @Argument(help: "The entity, such as orders.")
@@ -27,6 +27,8 @@ struct ListCommand: AsyncParsableCommand {
     @Flag(help: "List all records, page by page.")
     var all = false
 
+    @OptionGroup var table: TableOptions
+
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
@@ -43,10 +45,13 @@ struct ListCommand: AsyncParsableCommand {
         let answer =
             all
             ? try await ListPages.all(of: path, query: query, client) : try await client.get(path, query: query).body
+        let kept = options.json ? [] : try await kept(client)
         try options.show(answer) { answer in
             let fields = query.first { $0.name == "fields" }?.value.split(separator: ",").map(String.init)
             let records = answer["data"]?.elements ?? []
-            return records.isEmpty ? "no records\n" : ClientOptions.rendered(RecordTable.list(records, fields: fields))
+            guard !records.isEmpty else { return "no records\n" }
+            return RecordTable.list(records, fields: fields, kept: kept, isWide: table.wide)
+                .rendered(ClientOptions.presentation(isWide: table.wide))
         }
         // On standard error, so the table stays clean.
         if !options.json, let more = answer?["next"], more.kind != .null {
@@ -54,8 +59,21 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
+    /// The fields that the table always has: the key, what people know the records by, and what they are sorted by.
+    private func kept(_ client: LocalAPIClient) async throws -> [String] {
+        let shape = try await EntityShape(of: entity, client)
+        let sorted = sort?.split(separator: ",").map { String($0.hasPrefix("-") ? $0.dropFirst() : $0) }
+        return [shape.key] + shape.naturalKeys + (sorted ?? shape.sortedFields)
+    }
+
     private func query() throws -> LocalAPIClient.Query {
         var query = try FieldArgument.query(filters)
+        if let columns = table.columns {
+            guard !query.contains(where: { $0.name == "fields" }) else {
+                throw ValidationError("use --columns or fields=, not both")
+            }
+            query.append(("fields", columns))
+        }
         if let sort { query.append(("sort", sort)) }
         if let limit = limit ?? (all ? 1000 : nil) { query.append(("limit", "\(limit)")) }
         return query

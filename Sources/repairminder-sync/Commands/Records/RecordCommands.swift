@@ -9,7 +9,7 @@ struct GetCommand: AsyncParsableCommand {
     @Argument(help: "The entity, such as orders.")
     var entity: String
 
-    @Argument(help: "The record's id.")
+    @Argument(help: RecordWriting.idHelp)
     var id: String
 
     @Option(help: "Also show a secret field, such as passcode; repeatable. The daemon logs each use.")
@@ -19,8 +19,10 @@ struct GetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let query = reveal.isEmpty ? [] : [(name: "reveal", value: reveal.joined(separator: ","))]
-        let answer = try await options.client().get(LocalAPIPaths.record(of: entity, id: id), query: query)
-        try options.show(answer.body) { ClientOptions.rendered(RecordTable.one($0)) }
+        let client = try options.client()
+        let key = try await RecordID.key(of: id, in: entity, client)
+        let answer = try await client.get(LocalAPIPaths.record(of: entity, id: key), query: query)
+        try options.show(answer.body) { RecordTable.one($0).rendered(ClientOptions.presentation()) }
     }
 }
 
@@ -31,7 +33,7 @@ struct SetCommand: AsyncParsableCommand {
     @Argument(help: "The entity, such as orders.")
     var entity: String
 
-    @Argument(help: "The record's id.")
+    @Argument(help: RecordWriting.idHelp)
     var id: String
 
     @Argument(
@@ -46,10 +48,11 @@ struct SetCommand: AsyncParsableCommand {
     func run() async throws {
         let body = try RecordWriting.body(fields)
         let client = try options.client(deadline: waiting.deadline)
+        let key = try await RecordID.key(of: id, in: entity, client)
         let answer = try await RecordWriting.explaining(fields) { () throws(LocalAPIError) in
-            try await client.patch(LocalAPIPaths.record(of: entity, id: id), query: waiting.query, body: body)
+            try await client.patch(LocalAPIPaths.record(of: entity, id: key), query: waiting.query, body: body)
         }
-        try options.show(answer.body) { "updated \(entity) \(id): \(RecordTable.state(of: $0))\n" }
+        try options.show(answer.body) { StyledText("updated \(entity) \(id): \(RecordTable.state(of: $0))\n") }
         try WaitOption.requireConfirmed(answer)
     }
 }
@@ -78,7 +81,7 @@ struct CreateCommand: AsyncParsableCommand {
         }
         // The key field can have any name, but the path ends with its value.
         let id = answer.location?.split(separator: "/").last?.removingPercentEncoding
-        try options.show(answer.body) { "\(id ?? $0["id"]?.plain ?? "")\n" }
+        try options.show(answer.body) { StyledText("\(id ?? $0["id"]?.plain ?? "")\n") }
         try WaitOption.requireConfirmed(answer)
     }
 }
@@ -90,7 +93,7 @@ struct DeleteCommand: AsyncParsableCommand {
     @Argument(help: "The entity, such as orders.")
     var entity: String
 
-    @Argument(help: "The record's id.")
+    @Argument(help: RecordWriting.idHelp)
     var id: String
 
     @OptionGroup var waiting: WaitOption
@@ -98,8 +101,9 @@ struct DeleteCommand: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let answer = try await options.client(deadline: waiting.deadline)
-            .delete(LocalAPIPaths.record(of: entity, id: id), query: waiting.query)
+        let client = try options.client(deadline: waiting.deadline)
+        let key = try await RecordID.key(of: id, in: entity, client)
+        let answer = try await client.delete(LocalAPIPaths.record(of: entity, id: key), query: waiting.query)
         if !options.json { StandardStream.output.write("deleted \(entity) \(id)\n") }
         try WaitOption.requireConfirmed(answer)
     }

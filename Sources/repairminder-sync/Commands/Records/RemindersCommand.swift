@@ -21,6 +21,10 @@ struct RemindersCommand: AsyncParsableCommand {
     @Option(name: .customLong("for"), help: ArgumentHelp("How long to snooze: 10m, 2h, 1d.", valueName: "duration"))
     var delay: String?
 
+    @OptionGroup var sorting: SortOption
+
+    @OptionGroup var table: TableOptions
+
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
@@ -45,13 +49,15 @@ struct RemindersCommand: AsyncParsableCommand {
             let query = state.map { [("state", $0)] } ?? []
             try options.show(try await ListPages.all(of: LocalAPIPaths.reminders, query: query, client)) { answer in
                 let reminders = answer["data"]?.elements ?? []
-                return reminders.isEmpty ? "no reminders\n" : ClientOptions.rendered(Self.table(reminders))
+                return reminders.isEmpty
+                    ? "no reminders\n" : try table.rendered(Self.table(reminders), sortedBy: sorting.sort)
             }
         }
     }
 
     static func table(_ reminders: [JSONText]) -> Table {
         let columns = ["id", "due_at", "state", "text", "entity", "record_id"]
-        return Table(header: columns, rows: reminders.map { reminder in columns.map { reminder[$0]?.plain ?? "" } })
+        return Table(header: columns, rows: reminders.map { reminder in columns.map { reminder[$0]?.plain ?? "" } },
+            kept: ["due_at", "record_id", "state"], wrapped: ["text"])
     }
 }

@@ -19,6 +19,10 @@ struct SearchCommand: AsyncParsableCommand {
     @Option(help: "The maximum number of records.")
     var limit: Int?
 
+    @OptionGroup var sorting: SortOption
+
+    @OptionGroup var table: TableOptions
+
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
@@ -34,7 +38,7 @@ struct SearchCommand: AsyncParsableCommand {
         let answer = try await options.client().get(LocalAPIPaths.search, query: query).body
         try options.show(answer) { answer in
             let hits = answer["data"]?.elements ?? []
-            return hits.isEmpty ? "no records\n" : ClientOptions.rendered(Self.table(hits))
+            return hits.isEmpty ? "no records\n" : try table.rendered(Self.table(hits), sortedBy: sorting.sort)
         }
         if !options.json, answer?["complete"]?.boolean == false {
             StandardStream.error.write("recently loaded records are still being indexed; there may be more matches\n")
@@ -43,6 +47,7 @@ struct SearchCommand: AsyncParsableCommand {
 
     static func table(_ hits: [JSONText]) -> Table {
         let columns = ["entity", "id", "title", "snippet"]
-        return Table(header: columns, rows: hits.map { hit in columns.map { hit[$0]?.plain ?? "" } })
+        return Table(header: columns, rows: hits.map { hit in columns.map { hit[$0]?.plain ?? "" } },
+            kept: ["id"], wrapped: ["title", "snippet"])
     }
 }

@@ -17,7 +17,9 @@ struct WatchCommand: AsyncParsableCommand {
     func run() async throws {
         let client = try options.client()
         var follower = ChangeFollower(client: client)
-        var screen = WatchScreen(isTerminal: StandardStream.output.isTerminal && !options.json)
+        var screen = WatchScreen(
+            isTerminal: StandardStream.output.isTerminal && !options.json,
+            times: { TimeText(now: StateFiles.now()) })
         while true {
             do throws(LocalAPIError) {
                 let changes = try await follower.next(wait: Self.tick)
