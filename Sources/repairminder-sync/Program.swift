@@ -15,6 +15,9 @@ enum Program {
         // processes of the same user.
         _ = clinux_prctl(PR_SET_DUMPABLE, 0)
         do {
+            if let mistake = CommandNames.mistake(in: Array(CommandLine.arguments.dropFirst()), of: RepairminderSync.self) {
+                throw CommandFailure(.usage, mistake)
+            }
             var command = try RepairminderSync.parseAsRoot()
             if var state = command as? any StateCommand {
                 try state.becomeOwner()

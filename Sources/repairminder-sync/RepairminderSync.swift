@@ -15,12 +15,13 @@ struct RepairminderSync: AsyncParsableCommand {
         version: ProgramVersion.text,
         subcommands: [
             RunCommand.self, DemoCommand.self, LoginCommand.self, LogoutCommand.self, StatusCommand.self,
-            SyncCommand.self,
+            SyncCommand.self, PauseCommand.self, ResumeCommand.self, OpenCommand.self,
             QueueCommand.self, PendingCommand.self, ConflictsCommand.self,
             DriftCommand.self, DashboardCommand.self, RemindersCommand.self,
-            WatchCommand.self, EventsCommand.self, HistoryCommand.self,
-            SearchCommand.self, ExportCommand.self,
-            ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self, APICommand.self,
+            WatchCommand.self, TailCommand.self, EventsCommand.self, HistoryCommand.self,
+            SearchCommand.self, ExportCommand.self, ImportCommand.self,
+            ListCommand.self, GetCommand.self, EditCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self,
+            DiffCommand.self, APICommand.self,
             InitCommand.self, CheckConfigCommand.self, DoctorCommand.self, BackupCommand.self, RestoreCommand.self,
             ImportMirrorCommand.self, ThumbnailCommand.self,
         ])

@@ -113,7 +113,9 @@ package struct PrivateFile {
     }
 
     private var unwritable: TokenFileError {
-        TokenFileError(message: "\(path) cannot be written (\(Self.reason)); check its folder and the free disk space")
+        TokenFileError(
+            message: "\(path) cannot be written (\(Self.reason)); check its folder and the free disk space",
+            isDiskFull: errno == ENOSPC || errno == EDQUOT)
     }
 
     private static var reason: String { String(cString: strerror(errno)) }
@@ -122,8 +124,11 @@ package struct PrivateFile {
 /// A token or key file that cannot be used; the message says why and what to do.
 package struct TokenFileError: Error, Sendable, Equatable {
     package var message: String
+    /// Trying again helps once there is space.
+    package var isDiskFull: Bool
 
-    package init(message: String) {
+    package init(message: String, isDiskFull: Bool = false) {
         self.message = message
+        self.isDiskFull = isDiskFull
     }
 }

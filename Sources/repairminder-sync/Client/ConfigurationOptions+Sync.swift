@@ -6,7 +6,7 @@ extension ConfigurationOptions {
     func startSync(_ configuration: Configuration) async -> Bool {
         do {
             let client = try ConnectionOptions.configured(
-                configuration, systemSocket: config == nil ? ConnectionOptions.systemSocket : nil
+                configuration.place, systemSocket: config == nil ? ConnectionOptions.systemSocket : nil
             ).client(deadline: .seconds(5))
             _ = try await client.post(LocalAPIPaths.sync, body: .object([:]))
             return true

@@ -40,37 +40,57 @@ struct ConnectionOptions: ParsableArguments {
 
     private func place(_ environment: Environment, _ systemSocket: String) throws(CommandFailure) -> DaemonConnection {
         if let socket {
+            try Self.requireAccess(socket)
             var connection = DaemonConnection(place: .unix(socket))
             connection.listeners.trustOwner(of: (socket as NSString).deletingLastPathComponent)
             return connection
         }
         if let address { return DaemonConnection(place: .tcp(Self.url(address))) }
-        let configuration: Configuration
+        let place = try configuredPlace(environment, warns: true)
+        // Only without --config: an explicit configuration must not lead to another daemon's socket.
+        return try Self.configured(
+            place, systemSocket: config == nil ? systemSocket : nil, hasToken: tokenFile != nil)
+    }
+
+    /// A mistake elsewhere in the configuration is only a warning: commands must work to find it.
+    private func configuredPlace(_ environment: Environment, warns: Bool) throws(CommandFailure) -> DaemonPlace {
         do {
-            configuration = try ConfigurationReader(path: config, flags: [:], environment: environment)
-                .configuration()
+            let reader = try ConfigurationReader(path: config, flags: [:], environment: environment, isLenient: true)
+            if warns, let problem = reader.problem { StandardStream.error.write("warning: \(problem)\n") }
+            return try reader.place()
         } catch {
             throw CommandFailure(error)
         }
-        // Only without --config: an explicit configuration must not lead to another daemon's socket.
-        return try Self.configured(configuration, systemSocket: config == nil ? systemSocket : nil)
+    }
+
+    /// The address of the page, which browsers reach only over TCP.
+    func pageAddress(_ environment: Environment) throws(CommandFailure) -> String {
+        if let address { return Self.url(address) + "/" }
+        guard let tcp = try configuredPlace(environment, warns: false).tcp else {
+            throw CommandFailure(
+                .badConfiguration, "listen.tcp is off, and a browser cannot use the Unix socket; set listen.tcp")
+        }
+        return "http://\(tcp)/"
     }
 
     /// The connection that a configuration describes.
+    /// `hasToken`: the caller has a token, so that a socket that only others may use is passed over.
     static func configured(
-        _ configuration: Configuration, systemSocket: String?
+        _ configuration: DaemonPlace, systemSocket: String?, hasToken: Bool = false
     ) throws(CommandFailure) -> DaemonConnection {
         var listeners = ListenerGuard()
         listeners.trustOwner(of: configuration.stateDirectory)
         let token = try ownToken(configuration)
-        if let socket = [configuration.listen.unix, systemSocket].compactMap(\.self).first(where: isSocket) {
+        let sockets = [configuration.unix, systemSocket].compactMap(\.self).filter(isSocket)
+        if !hasToken, token == nil, let socket = sockets.first { try requireAccess(socket) }
+        if let socket = sockets.first(where: { GroupAdvice.refusal(of: $0) == nil }) {
             listeners.trustOwner(of: (socket as NSString).deletingLastPathComponent)
             return DaemonConnection(place: .unix(socket), token: token, listeners: listeners)
         }
-        guard let tcp = configuration.listen.tcp else {
+        guard let tcp = configuration.tcp else {
             throw CommandFailure(
                 .unreachable,
-                "there is no socket at \(configuration.listen.unix ?? Self.systemSocket); is the daemon running?")
+                "there is no socket at \(configuration.unix ?? Self.systemSocket); is the daemon running?")
         }
         return DaemonConnection(place: .tcp("http://\(tcp)"), token: token, listeners: listeners)
     }
@@ -89,7 +109,7 @@ struct ConnectionOptions: ParsableArguments {
 
     /// The daemon's token. Nil when the file is missing or not readable: the daemon may still identify the caller by its
     /// user id. Throws when the token may be known to others.
-    private static func ownToken(_ configuration: Configuration) throws(CommandFailure) -> String? {
+    private static func ownToken(_ configuration: DaemonPlace) throws(CommandFailure) -> String? {
         var status = stat()
         guard stat(configuration.stateDirectory, &status) == 0,
             access(configuration.tokenFile, R_OK) == 0 || errno == ELOOP
@@ -106,8 +126,14 @@ struct ConnectionOptions: ParsableArguments {
         return url.hasSuffix("/") ? String(url.dropLast()) : url
     }
 
+    /// Also one in a folder that this user may not enter.
     private static func isSocket(_ path: String) -> Bool {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return attributes?[.type] as? FileAttributeType == .typeSocket
+        var status = stat()
+        guard stat(path, &status) == 0 else { return errno == EACCES }
+        return status.st_mode & S_IFMT == S_IFSOCK
+    }
+
+    private static func requireAccess(_ socket: String) throws(CommandFailure) {
+        if let refusal = GroupAdvice.refusal(of: socket) { throw CommandFailure(.notAllowed, refusal) }
     }
 }

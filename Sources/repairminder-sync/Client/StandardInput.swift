@@ -7,18 +7,30 @@ enum StandardInput {
     private static let limit = 1 << 30
 
     /// Everything up to its end.
-    static func bytes() throws(CommandFailure) -> [UInt8] {
+    static func bytes() throws(CommandFailure) -> [UInt8] { try bytes(STDIN_FILENO, "standard input") }
+
+    /// The same of a file.
+    static func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw CommandFailure(.badData, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        return try bytes(descriptor, path)
+    }
+
+    private static func bytes(_ descriptor: Int32, _ name: String) throws(CommandFailure) -> [UInt8] {
         var all: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            let count = read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
-                throw CommandFailure(.badData, "standard input cannot be read: \(String(cString: strerror(errno)))")
+                throw CommandFailure(.badData, "\(name) cannot be read: \(String(cString: strerror(errno)))")
             }
             guard count > 0 else { return all }
             all += buffer[..<count]
-            guard all.count <= limit else { throw CommandFailure(.badData, "standard input has more than 1 GiB") }
+            guard all.count <= limit else { throw CommandFailure(.badData, "\(name) has more than 1 GiB") }
         }
     }
 

@@ -15,12 +15,20 @@ struct StateFiles {
         let environment = Environment.ofThisProcess()
         configuration = try options.configuration(environment: environment)
         schema = try SchemaFinder(environment: environment).schema(for: configuration)
+        try Self.requireAccess(configuration.stateDirectory)
         guard makesFolder || FileManager.default.fileExists(atPath: configuration.stateDirectory) else {
             throw CommandFailure(
                 .badConfiguration,
                 "\(configuration.stateDirectory) does not exist; set state_dir to the daemon's state directory")
         }
         directory = try StateDirectory(path: configuration.stateDirectory, origin: Self.origin(configuration, schema))
+    }
+
+    /// The directory of a service is closed to everybody else, and then does not seem to exist.
+    private static func requireAccess(_ folder: String) throws(CommandFailure) {
+        guard access(folder, F_OK) != 0, errno == EACCES else { return }
+        throw CommandFailure(
+            .notAllowed, "only root and the daemon's user may enter \(folder): run this as root, with sudo")
     }
 
     private static func origin(_ configuration: Configuration, _ schema: EntitySchema) -> CacheOrigin {

@@ -131,13 +131,29 @@ struct Configuration: Sendable, Equatable {
     }
 
     /// The local API's token, which the daemon creates.
-    var tokenFile: String { stateDirectory + "/api-token" }
+    var tokenFile: String { place.tokenFile }
 
     /// The upstream's tokens, which `login` writes and the daemon refreshes when they expire.
     var signInFile: String { stateDirectory + "/tokens.json" }
 
     /// That the upstream refused the stored credentials, and when.
     var signInRefusalFile: String { stateDirectory + "/sign-in-refusal.json" }
+}
+
+extension Configuration {
+    var place: DaemonPlace { DaemonPlace(unix: listen.unix, tcp: listen.tcp, stateDirectory: stateDirectory) }
+}
+
+/// Where the daemon listens and keeps its files: all that a command needs that talks to it.
+struct DaemonPlace: Equatable, Sendable {
+    /// The path of the Unix socket; nil when off.
+    var unix: String?
+    /// Nil when off.
+    var tcp: ListenAddress?
+    var stateDirectory: String
+
+    /// The local API's token, which the daemon creates.
+    var tokenFile: String { stateDirectory + "/api-token" }
 }
 
 /// An invalid configuration: where the value is set and what was expected.

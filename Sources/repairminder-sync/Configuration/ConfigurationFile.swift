@@ -15,10 +15,15 @@ struct ConfigurationFile {
     /// By name.
     private(set) var maps: [ConfigurationMap: [String: Value]] = [:]
     private let path: String
+    /// The first thing that a lenient reader left out.
+    private(set) var problem: ConfigurationError?
+    private let isLenient: Bool
 
-    /// `path` appears in every error. Throws when the text is not YAML or not a configuration.
-    init(yaml: String, path: String) throws(ConfigurationError) {
+    /// `path` appears in every error. Throws when the text is not YAML or not a configuration. With
+    /// `isLenient`, what is not known is left out.
+    init(yaml: String, path: String, isLenient: Bool = false) throws(ConfigurationError) {
         self.path = path
+        self.isLenient = isLenient
         let root: Node?
         do {
             // Without Yams's regular expressions for the types of plain text, which take milliseconds to compile.
@@ -53,7 +58,8 @@ struct ConfigurationFile {
             } else if section == nil, Self.sections.contains(name) {
                 if !value.isNull { try read(value, section: name) }
             } else {
-                throw unknown(nameNode, full)
+                guard isLenient else { throw unknown(nameNode, full) }
+                problem = problem ?? unknown(nameNode, full)
             }
         }
     }

@@ -9,23 +9,52 @@ struct ConfigurationReader {
     private let maps: ConfigurationMaps
     private let environment: Environment
     private let file: String?
+    /// What a lenient reader left out.
+    let problem: ConfigurationError?
 
     /// Reads the file at `path`; without a path, the system's file if it exists.
     ///
-    /// Throws when the file at `path` cannot be read, or the file is not a configuration.
+    /// Throws when the file at `path` cannot be read, or the file is not a configuration. With `isLenient`, only a file
+    /// that is named and cannot be read is an error.
     init(
         path: String?, flags: [ConfigurationKey: String], maps: [ConfigurationMap: [String]] = [:],
-        environment: Environment
+        environment: Environment, isLenient: Bool = false
     ) throws(ConfigurationError) {
+        let isNamed = path != nil
         let system = environment.systemFolder + "/config.yaml"
         let path = path ?? (environment.isFile(system) ? system : nil)
         file = path
-        var contents: ConfigurationFile?
-        if let path { contents = try ConfigurationFile(yaml: environment.text(of: path), path: path) }
+        let contents: ConfigurationFile?
+        if isLenient, !isNamed, let path {
+            switch Self.file(at: path, environment) {
+            case .success(let file): (contents, problem) = (file, file.problem)
+            case .failure(let error): (contents, problem) = (nil, error)
+            }
+        } else if let path {
+            let file = try ConfigurationFile(yaml: environment.text(of: path), path: path, isLenient: isLenient)
+            (contents, problem) = (file, file.problem)
+        } else {
+            (contents, problem) = (nil, nil)
+        }
         layers = ConfigurationLayers(flags: flags, environment: environment.variables, file: contents)
         values = ConfigurationValues(layers: layers)
         self.maps = ConfigurationMaps(flags: maps, variables: environment.variables, file: contents)
         self.environment = environment
+    }
+
+    private static func file(
+        at path: String, _ environment: Environment
+    ) -> Result<ConfigurationFile, ConfigurationError> {
+        Result { () throws(ConfigurationError) in
+            try ConfigurationFile(yaml: environment.text(of: path), path: path, isLenient: true)
+        }
+    }
+
+    /// Only where the daemon is, whatever else is wrong.
+    func place() throws(ConfigurationError) -> DaemonPlace {
+        DaemonPlace(
+            unix: try unixSocket(), tcp: try values.address(.listenTCP, else: "localhost:7679"),
+            stateDirectory: try stateDirectory())
     }
 
     /// Throws for the first invalid value.

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Secrets
 internal import Upstream
 
@@ -41,6 +42,9 @@ struct SecretKeyFile {
         }
         return sealer
     }
+
+    /// Whether the file belongs to others: this user cannot check it.
+    var isClosed: Bool { access(path, R_OK) != 0 && errno == EACCES }
 
     private var file: PrivateFile { PrivateFile(path: path) }
 

@@ -9,6 +9,8 @@ struct SetupReader: Sendable {
     /// `NAME=VALUE`, as given.
     var maps: [ConfigurationMap: [String]] = [:]
     let environment: Environment
+    /// Whether the key file is checked, which only the daemon's user may read.
+    var checksKey = true
 
     /// Throws for the first problem that a person must fix. Something still missing, such as a sign-in, is not an
     /// error.
@@ -23,7 +25,7 @@ struct SetupReader: Sendable {
         setup.configuration.warnings += configuration.plainHTTP(with: setup.schema)
         try checkToken(configuration, setup.schema)
         try checkSecrets(configuration, setup.schema)
-        try checkKey(configuration)
+        if checksKey { try checkKey(configuration) }
         try checkSignals(&setup)
         return setup
     }

@@ -35,6 +35,8 @@ struct CommandFailure: Error, Equatable {
         let message =
             switch error {
             case .unreachable(let message), .unexpected(let message): message
+            case .problem(let problem) where problem.code == "token_required":
+                "the daemon does not know you: \(GroupAdvice.ofUnknownCaller); or name a file with its token: --token-file"
             case .problem(let problem): Self.message(of: problem)
             }
         self.init(CommandStatus(error), message)
@@ -57,7 +59,8 @@ struct CommandFailure: Error, Equatable {
     /// supervisor does not restart the daemon forever.
     private static func ofDaemon(_ error: any Error) -> CommandFailure? {
         switch error {
-        case let error as TokenFileError: CommandFailure(.badConfiguration, error.message)
+        case let error as TokenFileError:
+            CommandFailure(error.isDiskFull ? .temporaryFailure : .badConfiguration, error.message)
         case CacheError.incompatible(let message): CommandFailure(.badConfiguration, message)
         case CacheError.damaged(let message): CommandFailure(.badData, message)
         case CacheError.unwritable(let message): CommandFailure(.temporaryFailure, message)

@@ -30,6 +30,11 @@ struct CSV {
         }
     }
 
+    /// A cell as it was before `guardsFormulas` put a ' before it.
+    static func withoutGuard(_ cell: String) -> String {
+        cell.hasPrefix("'") && isFormula(String(cell.dropFirst())) ? String(cell.dropFirst()) : cell
+    }
+
     private static func quoted(_ cell: String) -> String {
         // By bytes: CRLF is one Character, and a quote with a combining mark is not equal to a quote.
         guard cell.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else { return cell }

@@ -6,6 +6,8 @@ struct TimeText: Sendable {
     /// `brief` says `3 min ago` of the last day, and the date and time before that; `whole` says both.
     enum Style: Sendable {
         case brief, whole
+        /// The time of day, to the second.
+        case clock
     }
 
     var now: Timestamp
@@ -20,6 +22,7 @@ struct TimeText: Sendable {
         else { return nil }
         switch style {
         case .brief: return distance(to: time) ?? local(time, seconds: false)
+        case .clock: return String(local(time, seconds: true).dropFirst(11))
         case .whole: return local(time, seconds: true) + (distance(to: time).map { " (\($0))" } ?? "")
         }
     }

@@ -44,7 +44,7 @@ struct StateDirectory {
             if isNew, !DatabaseFile.syncFolder(of: path) { throw StateError(message: reason) }
         } catch {
             throw StateError(
-                message: "cannot create state_dir \(path) (\(error)); choose a directory that you can write to")
+                message: "cannot create state_dir \(path) (\(Self.reason(of: error))); choose a directory that you can write to")
         }
     }
 
@@ -222,6 +222,13 @@ struct StateDirectory {
                 message: "another repairminder-sync is using \(folder); stop it or choose another state_dir")
         }
         return Lock(descriptor: descriptor)
+    }
+
+    /// What the system said; Foundation's own text has codes and domains.
+    private static func reason(of error: any Error) -> String {
+        if let error = error as? StateError { return error.message }
+        let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+        return cause.map { String(cString: strerror(Int32($0.code))) } ?? "it is not possible"
     }
 
     private static var reason: String { String(cString: strerror(errno)) }

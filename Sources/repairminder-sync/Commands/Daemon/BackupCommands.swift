@@ -31,7 +31,7 @@ struct BackupCommand: AsyncParsableCommand, StateCommand {
             let copy = files.temporaryPath()
             defer { unlink(copy) }
             do {
-                try DatabaseCopy.make(of: files.database(), at: copy)
+                try await Self.copy(files.database(), to: copy)
                 try target.fill(from: copy)
             } catch {
                 // The state directory's owner cannot delete what root created.
@@ -39,9 +39,15 @@ struct BackupCommand: AsyncParsableCommand, StateCommand {
                 throw error
             }
         } else {
-            try DatabaseCopy.make(of: files.database(), at: path)
+            try await Self.copy(files.database(), to: path)
         }
         StandardStream.output.write("backed up to \(path)\n")
+    }
+
+    private static func copy(_ source: String, to target: String) async throws {
+        try await ProgressLine.showing(ProgressLine.copy(of: source, to: "\(target).part")) {
+            try DatabaseCopy.make(of: source, at: target)
+        }
     }
 
     private var path: String { Environment.ofThisProcess().absolute(file) }

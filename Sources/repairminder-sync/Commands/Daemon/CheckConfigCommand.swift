@@ -19,13 +19,17 @@ struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
     @OptionGroup var options: ConfigurationOptions
 
     func run() async throws {
-        let setup = try options.setupReader(environment: .ofThisProcess()).setup()
+        var reader = options.setupReader(environment: .ofThisProcess())
+        let key = SecretKeyFile(try options.configuration(environment: .ofThisProcess()))
+        reader.checksKey = !key.isClosed
+        let setup = try reader.setup()
         for warning in setup.configuration.warnings { StandardStream.error.write("warning: \(warning)\n") }
-        let lines = [
+        var lines = [
             "ok", "configuration  \(setup.configuration.file ?? "none, all defaults")",
             "schema         \(setup.schemaFile) (\(setup.schema.entities.count.counted("entity", "entities")))",
             "state_dir      \(setup.configuration.stateDirectory)",
         ]
+        if key.isClosed { lines.append("secret key     not checked: only the daemon's user and root can read it") }
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")
         guard probe else { return }
         let findings = try await UpstreamChecks(

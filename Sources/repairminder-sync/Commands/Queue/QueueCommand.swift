@@ -49,12 +49,12 @@ struct QueueCommand: AsyncParsableCommand {
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "retry", abstract: "Retry a change now.")
 
-        @Argument(help: "The change's id; without it all failed changes are retried.")
+        @Argument(help: "The change's id; all, or nothing, retries all failed changes.")
         var id: String?
 
         @OptionGroup var options: ClientOptions
 
-        func run() async throws { try await QueueActions.retry(id, options.client(), options) }
+        func run() async throws { try await QueueActions.retry(id == "all" ? nil : id, options.client(), options) }
     }
 
     struct Edit: AsyncParsableCommand {

@@ -17,7 +17,7 @@ struct SyncCommand: AsyncParsableCommand {
     )
     var delete = false
 
-    @Argument(help: "The entities to pull; by default all.")
+    @Argument(help: "The entities to pull; by default all.", completion: .custom(RecordCompletion.entities))
     var entities: [String] = []
 
     @OptionGroup var options: ClientOptions
@@ -35,8 +35,10 @@ struct SyncCommand: AsyncParsableCommand {
         if delete { body.append(("delete", true)) }
         // A first sync may take hours; Ctrl-C ends the wait.
         let client = try options.client(deadline: wait ? .seconds(24 * 3600) : .seconds(60))
-        let answer = try await client.post(
-            LocalAPIPaths.sync, query: wait ? [("wait", "true")] : [], body: .object(members: body))
+        let wanted = JSONText.object(members: body)
+        let answer = try await ProgressLine.showing(ProgressLine.sync(client), isOn: wait) {
+            try await client.post(LocalAPIPaths.sync, query: wait ? [("wait", "true")] : [], body: wanted)
+        }
         let done = answer.status == 200
         try options.show(answer.body ?? (options.json ? nil : .null)) { _ in done ? "synced\n" : "sync started\n" }
     }

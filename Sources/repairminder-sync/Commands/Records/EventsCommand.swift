@@ -16,30 +16,14 @@ struct EventsCommand: AsyncParsableCommand {
 
     @OptionGroup var options: ClientOptions
 
-    /// The pause between attempts to reach a daemon that is down.
-    private static let pause = Duration.seconds(1)
-
     func validate() throws {
         guard since ?? 0 >= 0 else { throw ValidationError("--since: expected a sequence number, 0 or greater") }
     }
 
     func run() async throws {
         var follower = ChangeFollower(client: try options.client(deadline: .seconds(90)), since: since)
-        var isDown = false
-        while true {
-            do throws(LocalAPIError) {
-                let changes = try await follower.next(wait: 60)
-                isDown = false
-                if !changes.isEmpty { StandardStream.output.write(changes.map { $0.text + "\n" }.joined()) }
-            } catch {
-                // The first call shows whether there is a daemon at all.
-                guard follower.hasBegun, error.isTemporary else { throw error }
-                if !isDown {
-                    StandardStream.error.write("repairminder-sync: \(CommandFailure(error).message); waiting for it\n")
-                }
-                isDown = true
-                try await Task.sleep(for: Self.pause)
-            }
+        try await follower.follow { changes in
+            StandardStream.output.write(changes.map { $0.text + "\n" }.joined())
         }
     }
 }

@@ -16,10 +16,11 @@ struct ExportCommand: AsyncParsableCommand {
         case ndjson, csv
     }
 
-    @Argument(help: "The entity, such as orders.")
+    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
     var entity: String
 
-    @Argument(help: ArgumentHelp("Filters.", valueName: "field=value"))
+    @Argument(
+        help: ArgumentHelp("Filters.", valueName: "field=value"), completion: .custom(RecordCompletion.filters))
     var filters: [String] = []
 
     @Option(help: "ndjson or csv.")
@@ -71,11 +72,23 @@ struct ExportCommand: AsyncParsableCommand {
     private func write(
         _ query: LocalAPIClient.Query, _ client: LocalAPIClient, _ text: ([JSONText]) -> String
     ) async throws {
+        var progress = ProgressLine.onStandardError(
+            "exporting", unit: "records", isOn: !StandardStream.output.isTerminal)
+        defer { progress.end() }
+        let total = progress.isShown ? try await total(query, client) : nil
+        var done = 0
         try await ListPages.each(of: LocalAPIPaths.records(of: entity), query: query, client) { records in
+            done += records.count
+            progress.show(done, of: total)
             if let problem = StandardStream.output.writeAll(text(records)) {
                 throw CommandFailure(.temporaryFailure, "the output could not be written: \(problem)")
             }
         }
+    }
+
+    private func total(_ query: LocalAPIClient.Query, _ client: LocalAPIClient) async throws -> Int? {
+        let counted = query.filter { !["limit", "fields", "sort"].contains($0.name) } + [("count", "true"), ("limit", "1")]
+        return try await client.get(LocalAPIPaths.records(of: entity), query: counted).body?["total"]?.integer
     }
 
     /// A record on one line. Its JSON has line breaks only between tokens, where a space is equivalent.

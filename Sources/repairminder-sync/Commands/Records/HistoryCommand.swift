@@ -7,10 +7,10 @@ struct HistoryCommand: AsyncParsableCommand {
         commandName: "history",
         abstract: "Show a record's history: every edit, attempt, response, conflict and pull.")
 
-    @Argument(help: "The entity, such as orders.")
+    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
     var entity: String
 
-    @Argument(help: RecordWriting.idHelp)
+    @Argument(help: RecordWriting.idHelp, completion: .custom(RecordCompletion.ids))
     var id: String
 
     @OptionGroup var table: TableOptions

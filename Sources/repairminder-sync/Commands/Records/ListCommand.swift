@@ -10,10 +10,11 @@ struct ListCommand: AsyncParsableCommand {
             sync=pending. --columns id,status is short for fields=id,status.
             """)
 
-    @Argument(help: "The entity, such as orders.")
+    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
     var entity: String
 
-    @Argument(help: ArgumentHelp("Filters.", valueName: "field=value"))
+    @Argument(
+        help: ArgumentHelp("Filters.", valueName: "field=value"), completion: .custom(RecordCompletion.filters))
     var filters: [String] = []
 
     @Option(

@@ -6,10 +6,10 @@ import LocalAPI
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "get", abstract: "Show one record.")
 
-    @Argument(help: "The entity, such as orders.")
+    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
     var entity: String
 
-    @Argument(help: RecordWriting.idHelp)
+    @Argument(help: RecordWriting.idHelp, completion: .custom(RecordCompletion.ids))
     var id: String
 
     @Option(help: "Also show a secret field, such as passcode; repeatable. The daemon logs each use.")
@@ -30,15 +30,16 @@ struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change fields of a record.", discussion: RecordWriting.inputConvention)
 
-    @Argument(help: "The entity, such as orders.")
+    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
     var entity: String
 
-    @Argument(help: RecordWriting.idHelp)
+    @Argument(help: RecordWriting.idHelp, completion: .custom(RecordCompletion.ids))
     var id: String
 
     @Argument(
         help: ArgumentHelp(
-            "The fields to change; - reads them from standard input.", valueName: "field=text|field:=json|-"))
+            "The fields to change; - reads them from standard input.", valueName: "field=text|field:=json|-"),
+        completion: .custom(RecordCompletion.changes))
     var fields: [String]
 
     @OptionGroup var waiting: WaitOption
@@ -61,12 +62,13 @@ struct CreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Create a record and print its id.", discussion: RecordWriting.inputConvention)
 
-    @Argument(help: "The entity, such as orders.")
+    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
     var entity: String
 
     @Argument(
         help: ArgumentHelp(
-            "The record's fields; - reads them from standard input.", valueName: "field=text|field:=json|-"))
+            "The record's fields; - reads them from standard input.", valueName: "field=text|field:=json|-"),
+        completion: .custom(RecordCompletion.creations))
     var fields: [String]
 
     @OptionGroup var waiting: WaitOption
@@ -90,10 +92,10 @@ struct DeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete a record locally now and upstream as soon as possible.")
 
-    @Argument(help: "The entity, such as orders.")
+    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
     var entity: String
 
-    @Argument(help: RecordWriting.idHelp)
+    @Argument(help: RecordWriting.idHelp, completion: .custom(RecordCompletion.ids))
     var id: String
 
     @OptionGroup var waiting: WaitOption

@@ -1,0 +1,26 @@
+import ArgumentParser
+import EntitySchema
+
+/// Finds mistyped commands, which the parser would take for arguments.
+enum CommandNames {
+    /// Why the words name no command, with the likely one; nil if they do or if the parser has to say.
+    static func mistake(in words: [String], of root: any ParsableCommand.Type) -> String? {
+        var command = root
+        var path = ""
+        for word in words {
+            let names = command.configuration.subcommands.compactMap { $0.configuration.commandName }
+            guard !names.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
+            if let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word }) {
+                command = next
+                path += "\(word) "
+                continue
+            }
+            let near = Suggestion.nearest(to: word, among: names)
+            // `queue 4` shows a change.
+            if command.configuration.defaultSubcommand != nil, near == nil || word.allSatisfy(\.isNumber) { return nil }
+            let hint = near.map { "did you mean \(path)\($0)?" } ?? "repairminder-sync --help lists them"
+            return "there is no command \(path)\(word); \(hint)"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,70 @@
+/// Reads CSV (RFC 4180): quoted cells may contain commas, quotes and line breaks. LF alone ends a line, too.
+struct CSVReader {
+    struct Row: Equatable {
+        /// The line on which it begins, from 1.
+        var line: Int
+        var cells: [String]
+    }
+
+    /// Throws when a quote is not closed, or text follows one.
+    static func rows(_ bytes: [UInt8]) throws(CommandFailure) -> [Row] {
+        var reader = CSVReader(bytes: bytes[...])
+        // A byte order mark is no part of the first name.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.bytes = bytes[3...] }
+        var rows: [Row] = []
+        while let row = try reader.row() {
+            if row.cells != [""] { rows.append(row) }
+        }
+        return rows
+    }
+
+    private var bytes: ArraySlice<UInt8>
+    private var line = 1
+
+    private init(bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+
+    /// Nil at the end.
+    private mutating func row() throws(CommandFailure) -> Row? {
+        guard !bytes.isEmpty else { return nil }
+        let first = line
+        var cells: [String] = []
+        while true {
+            cells.append(try cell())
+            switch bytes.popFirst() {
+            case UInt8(ascii: ","): continue
+            case UInt8(ascii: "\r"):
+                if bytes.first == UInt8(ascii: "\n") { bytes.removeFirst() }
+            default: break
+            }
+            line += 1
+            return Row(line: first, cells: cells)
+        }
+    }
+
+    private mutating func cell() throws(CommandFailure) -> String {
+        guard bytes.first == UInt8(ascii: "\"") else {
+            let text = bytes.prefix { !",\r\n".utf8.contains($0) }
+            bytes = bytes.dropFirst(text.count)
+            return String(decoding: text, as: UTF8.self)
+        }
+        let begin = line
+        bytes.removeFirst()
+        var text: [UInt8] = []
+        while let byte = bytes.popFirst() {
+            if byte == UInt8(ascii: "\n") { line += 1 }
+            guard byte == UInt8(ascii: "\"") else {
+                text.append(byte)
+                continue
+            }
+            if bytes.first == UInt8(ascii: "\"") {
+                text.append(bytes.removeFirst())
+                continue
+            }
+            guard bytes.first.map({ ",\r\n".utf8.contains($0) }) ?? true else {
+                throw CommandFailure(.badData, "line \(line): text follows a closing quote; double quotes inside of a cell")
+            }
+            return String(decoding: text, as: UTF8.self)
+        }
+        throw CommandFailure(.badData, "line \(begin): a quote is not closed")
+    }
+}

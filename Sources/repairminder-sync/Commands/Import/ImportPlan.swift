@@ -1,0 +1,189 @@
+import Crypto
+import Foundation
+import JSONText
+import LocalAPI
+
+/// What an import does: which rows create and which update, sent in portions.
+struct ImportPlan {
+    struct Failure {
+        var line: Int
+        var message: String
+    }
+
+    /// Rows that are sent in one request.
+    struct Portion {
+        var rows: [Operation]
+        var bytes = 0
+        /// Its `Idempotency-Key`.
+        var key: String
+        /// A creation that has a request of its own.
+        var isSingle = false
+    }
+
+    struct Operation {
+        var line: Int
+        /// An operation of a batch.
+        var body: JSONText
+        var isCreation: Bool
+    }
+
+    /// As many rows, and about as many bytes, as a request has at most; the daemon takes 1000 and 1 MiB.
+    private static let mostRows = 200
+    private static let mostBytes = 512 << 10
+
+    let entity: String
+    let shape: EntityShape
+    let isDryRun: Bool
+    private(set) var created = 0
+    private(set) var updated = 0
+    private(set) var failures: [Failure] = []
+    private(set) var portions: [Portion] = []
+    /// Of creations without an id: how often the same row has come so far.
+    private var repeats: [String: Int] = [:]
+
+    init(entity: String, shape: EntityShape, isDryRun: Bool) {
+        self.entity = entity
+        self.shape = shape
+        self.isDryRun = isDryRun
+    }
+
+    // MARK: Planning
+
+    /// Decides what a row does; it is counted when it is sent.
+    mutating func add(_ row: ImportRow, _ client: LocalAPIClient) async throws(LocalAPIError) {
+        if let problem = row.problem ?? problem(with: row.fields) {
+            failures.append(Failure(line: row.line, message: problem))
+            return
+        }
+        let named = row.fields.first { $0.key == shape.key && $0.value.kind != .null }?.value.plain
+        if let id = named, try await record(id, client) != nil { return addUpdate(of: id, row) }
+        for name in shape.naturalKeys where named == nil {
+            guard let value = row.fields.first(where: { $0.key == name && $0.value.kind != .null })?.value.plain else {
+                continue
+            }
+            if let record = try await record("\(name):\(value)", client), let key = record[shape.key]?.plain {
+                return addUpdate(of: key, row)
+            }
+        }
+        addCreation(row, isNamed: named != nil)
+    }
+
+    /// Nil if there is none. Throws for a natural key that several records have.
+    private func record(_ id: String, _ client: LocalAPIClient) async throws(LocalAPIError) -> JSONText? {
+        do throws(LocalAPIError) {
+            return try await client.get(LocalAPIPaths.record(of: entity, id: id), query: [("refresh", "false")]).body
+        } catch {
+            guard case .problem(let problem) = error, [404, 410].contains(problem.status) else { throw error }
+            return nil
+        }
+    }
+
+    private func problem(with fields: [(key: String, value: JSONText)]) -> String? {
+        for (name, value) in fields {
+            guard let field = shape.field(name) else { return "there is no field \(name)" }
+            let values = field["values"]?.elements.compactMap { $0["value"]?.plain } ?? []
+            // A real import leaves this to the daemon, which also takes what the upstream has sent.
+            guard isDryRun, !values.isEmpty else { continue }
+            guard value.kind == .null || values.contains(value.plain) else {
+                return "\(name) has no value \(value.plain); it has \(values.joined(separator: ", "))"
+            }
+        }
+        return nil
+    }
+
+    private mutating func addUpdate(of key: String, _ row: ImportRow) {
+        let fields = row.fields.filter { $0.key != shape.key }
+        let operation = JSONText.object([
+            "operation": "update", "entity": .string(entity), "id": .string(key), "body": .object(members: fields),
+        ])
+        append(Operation(line: row.line, body: operation, isCreation: false))
+    }
+
+    /// The daemon computes derived fields itself.
+    private mutating func addCreation(_ row: ImportRow, isNamed: Bool) {
+        let body = JSONText.object(members: row.fields.filter { shape.field($0.key)?["computed"]?.boolean != true })
+        let operation = JSONText.object(["operation": "create", "entity": .string(entity), "body": body])
+        if isNamed {
+            append(Operation(line: row.line, body: operation, isCreation: true))
+        } else {
+            // Nothing tells a repeat of it from another record like it, so it has a key of its own, made of what it says.
+            let count = repeats[body.text, default: 0]
+            repeats[body.text] = count + 1
+            portions.append(
+                Portion(
+                    rows: [Operation(line: row.line, body: operation, isCreation: true)],
+                    key: Self.hash("\(entity)\n\(count)\n\(body.text)"), isSingle: true))
+        }
+    }
+
+    private mutating func append(_ operation: Operation) {
+        let size = operation.body.text.utf8.count
+        if let last = portions.indices.last, !portions[last].isSingle, portions[last].rows.count < Self.mostRows,
+            portions[last].bytes + size <= Self.mostBytes
+        {
+            portions[last].rows.append(operation)
+            portions[last].bytes += size
+        } else {
+            portions.append(Portion(rows: [operation], bytes: size, key: UUID().uuidString))
+        }
+    }
+
+    private static func hash(_ text: String) -> String {
+        "import-" + SHA256.hash(data: Array(text.utf8)).map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
+    }
+
+    /// Counts what would be done, as if nothing were refused.
+    mutating func countPlanned() {
+        let all = portions.flatMap(\.rows)
+        created = all.count(where: \.isCreation)
+        updated = all.count - created
+    }
+
+    // MARK: Sending
+
+    /// Sends one portion, again if the answer got lost: its key keeps it from being done twice.
+    mutating func send(_ portion: Portion, _ client: LocalAPIClient) async throws(LocalAPIError) {
+        if portion.isSingle { return try await sendSingle(portion, client) }
+        let body = JSONText.object(["atomic": false, "operations": .array(portion.rows.map(\.body))])
+        let headers = [(name: "Idempotency-Key", value: portion.key), ("Prefer", "return=minimal")]
+        let answer = try await post(LocalAPIPaths.batch, headers, body, client)
+        for (row, result) in zip(portion.rows, answer.body?["results"]?.elements ?? []) {
+            if let problem = result["problem"] {
+                let message = problem["detail"]?.string ?? problem["title"]?.string ?? "refused"
+                failures.append(Failure(line: row.line, message: message))
+            } else if row.isCreation {
+                created += 1
+            } else {
+                updated += 1
+            }
+        }
+    }
+
+    /// Not a batch, whose refusals are kept under its key: after a correction of what the row refers to, the same file
+    /// can be imported again.
+    private mutating func sendSingle(_ portion: Portion, _ client: LocalAPIClient) async throws(LocalAPIError) {
+        for row in portion.rows {
+            do throws(LocalAPIError) {
+                let headers = [(name: "Idempotency-Key", value: portion.key)]
+                _ = try await post(LocalAPIPaths.records(of: entity), headers, row.body["body"] ?? .null, client)
+                created += 1
+            } catch {
+                guard case .problem(let problem) = error, [400, 404, 405, 409, 422].contains(problem.status) else {
+                    throw error
+                }
+                failures.append(Failure(line: row.line, message: problem.message))
+            }
+        }
+    }
+
+    private func post(
+        _ path: String, _ headers: LocalAPIClient.Headers, _ body: JSONText, _ client: LocalAPIClient
+    ) async throws(LocalAPIError) -> LocalAPIClient.Answer {
+        do throws(LocalAPIError) {
+            return try await client.post(path, headers: headers, body: body)
+        } catch {
+            guard case .unreachable = error else { throw error }
+            return try await client.post(path, headers: headers, body: body)
+        }
+    }
+}

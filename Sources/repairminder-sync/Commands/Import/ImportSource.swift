@@ -1,0 +1,67 @@
+import JSONText
+
+/// A row of a file to import.
+struct ImportRow {
+    /// From 1.
+    var line: Int
+    var fields: [(key: String, value: JSONText)]
+    /// What is wrong with it; nil if it can be read.
+    var problem: String?
+}
+
+/// Reads the rows of a file, with values of the types that the schema has.
+struct ImportSource {
+    let shape: EntityShape
+
+    /// One JSON object a line; empty lines are skipped.
+    func ndjson(_ bytes: [UInt8]) -> [ImportRow] {
+        var rows: [ImportRow] = []
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+            guard line.contains(where: { !" \t\r".utf8.contains($0) }) else { continue }
+            rows.append(row(index + 1, Array(line)))
+        }
+        return rows
+    }
+
+    private func row(_ line: Int, _ bytes: [UInt8]) -> ImportRow {
+        do {
+            let object = try JSONText(bytes)
+            guard object.kind == .object else {
+                return ImportRow(line: line, fields: [], problem: "expected a JSON object")
+            }
+            return ImportRow(line: line, fields: object.members.filter { !$0.key.hasPrefix("_") })
+        } catch {
+            return ImportRow(line: line, fields: [], problem: "\(error)")
+        }
+    }
+
+    /// The first line has the names of the fields. Empty cells are left out.
+    func csv(_ bytes: [UInt8]) throws(CommandFailure) -> [ImportRow] {
+        let rows = try CSVReader.rows(bytes)
+        guard let header = rows.first else { return [] }
+        for name in header.cells where shape.field(name) == nil && !name.hasPrefix("_") {
+            throw CommandFailure(
+                .badData,
+                "line \(header.line): there is no field \(name.isEmpty ? "without a name" : name); the fields are "
+                    + shape.names { _ in true }.joined(separator: ", "))
+        }
+        return rows.dropFirst().map { row in
+            guard row.cells.count == header.cells.count else {
+                return ImportRow(
+                    line: row.line, fields: [],
+                    problem: "it has \(row.cells.count) cells, and the first line \(header.cells.count)")
+            }
+            let cells = zip(header.cells, row.cells).filter { !$0.hasPrefix("_") && !$1.isEmpty }
+            return ImportRow(line: row.line, fields: cells.map { (key: $0, value: value($1, of: $0)) })
+        }
+    }
+
+    /// Text that is no value of the field's type stays text, so that the daemon says what is wrong with it.
+    private func value(_ cell: String, of name: String) -> JSONText {
+        let type = shape.field(name)?["type"]?.string ?? "string"
+        guard ["integer", "number", "money", "boolean", "object", "list"].contains(type),
+            let value = try? JSONText(parsing: cell)
+        else { return .string(CSV.withoutGuard(cell)) }
+        return value
+    }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import JSONText
+import LocalAPI
+
+struct DiffCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff", abstract: "Show how records with unsent changes differ from the upstream.",
+        discussion: "The upstream's values are those that it last sent; the upstream is not asked.")
+
+    @Argument(help: "Only records of this entity.", completion: .custom(RecordCompletion.entities))
+    var entity: String?
+
+    @Argument(help: RecordWriting.idHelp, completion: .custom(RecordCompletion.ids))
+    var id: String?
+
+    @OptionGroup var sorting: SortOption
+
+    @OptionGroup var table: TableOptions
+
+    @OptionGroup var options: ClientOptions
+
+    /// A record with unsent changes.
+    private struct Pending: Hashable {
+        var entity: String
+        var id: String
+    }
+
+    func run() async throws {
+        let client = try options.client()
+        var query: LocalAPIClient.Query = []
+        if let entity {
+            _ = try await EntityShape(of: entity, client)
+            query.append(("entity", entity))
+            if let id { query.append(("record", try await RecordID.key(of: id, in: entity, client))) }
+        }
+        let changes = try await ListPages.all(of: LocalAPIPaths.pending, query: query, client)["data"]?.elements ?? []
+        var differences: [JSONText] = []
+        var seen: Set<Pending> = []
+        for change in changes {
+            let pending = Pending(entity: change["entity"]?.plain ?? "", id: change["record_id"]?.plain ?? "")
+            if seen.insert(pending).inserted { differences += try await self.differences(of: pending, change, client) }
+        }
+        try options.show(.object(["data": .array(differences)])) { _ in
+            guard !differences.isEmpty else { return "no differences\n" }
+            return try table.rendered(Self.table(differences), sortedBy: sorting.sort)
+        }
+    }
+
+    private func differences(
+        of pending: Pending, _ change: JSONText, _ client: LocalAPIClient
+    ) async throws -> [JSONText] {
+        let record: JSONText
+        do throws(LocalAPIError) {
+            let path = LocalAPIPaths.record(of: pending.entity, id: pending.id)
+            record = try await client.get(path, query: [("server", "true"), ("refresh", "false")]).body ?? .null
+        } catch {
+            guard case .problem(let problem) = error, [404, 410].contains(problem.status) else { throw error }
+            return [Self.difference(pending.entity, pending.id, "", .string("exists"), .string("deleted"))]
+        }
+        guard let server = record["_server"], server.kind == .object else {
+            let fields = change["fields"]?.elements.map(\.plain) ?? []
+            return fields.map { Self.difference(pending.entity, pending.id, $0, .null, record[$0] ?? .null) }
+        }
+        return server.members.compactMap { name, value in
+            let local = record[name] ?? .null
+            return local.isEquivalent(to: value)
+                ? nil : Self.difference(pending.entity, pending.id, name, value, local)
+        }
+    }
+
+    private static func difference(
+        _ entity: String, _ id: String, _ field: String, _ server: JSONText, _ local: JSONText
+    ) -> JSONText {
+        .object(["entity": .string(entity), "id": .string(id), "field": .string(field), "server": server, "local": local])
+    }
+
+    static func table(_ differences: [JSONText]) -> Table {
+        let columns = ["entity", "id", "field", "server", "local"]
+        return Table(
+            header: columns, rows: differences.map { row in columns.map { row[$0]?.plain ?? "" } },
+            kept: Set(columns), wrapped: ["server", "local"])
+    }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import JSONText
+import LocalAPI
+
+struct EditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit", abstract: "Edit a record in your editor ($VISUAL or $EDITOR) and send what changed.",
+        discussion: """
+            The record is shown as YAML. Only values that differ are sent, and only if nobody else has changed the record \
+            in the meantime. An empty or unchanged file sends nothing. After a mistake the editor opens again with the \
+            message.
+            """)
+
+    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
+    var entity: String
+
+    @Argument(help: RecordWriting.idHelp, completion: .custom(RecordCompletion.ids))
+    var id: String
+
+    @OptionGroup var options: ClientOptions
+
+    /// Begins the lines of messages, which are left out again.
+    private static let mark = "#! "
+
+    private typealias Changes = [(key: String, value: JSONText)]
+
+    func run() async throws {
+        let client = try options.client()
+        let path = LocalAPIPaths.record(of: entity, id: try await RecordID.key(of: id, in: entity, client))
+        let shape = try await EntityShape(of: entity, client)
+        guard !shape.updatable.isEmpty else {
+            throw CommandFailure(.badData, "the schema cannot send changes of \(entity)")
+        }
+        let yaml = RecordText(shape: shape)
+        let file = try EditedFile(environment: Environment.ofThisProcess().variables)
+        defer { file.remove() }
+        var record = try await client.get(path)
+        var text = yaml.text(of: record.body ?? .null)
+        var messages: [String] = []
+        while true {
+            let shown = messages.map { Self.mark + TerminalText.line($0) + "\n" }.joined() + text
+            try file.write(shown)
+            let edited = try file.edited()
+            if edited == shown, !messages.isEmpty {
+                throw CommandFailure(.badData, "nothing was sent: \(messages.joined(separator: "; "))")
+            }
+            text = Self.withoutMessages(edited)
+            var changes: Changes = []
+            do {
+                changes = try yaml.changes(in: text, from: record.body ?? .null)
+                guard !changes.isEmpty else { return StandardStream.error.write("nothing changed, nothing sent\n") }
+                return try await send(changes, record, path, client)
+            } catch let error as RecordTextError {
+                messages = error.messages
+            } catch LocalAPIError.problem(let problem) where problem.status == 412 {
+                messages = ["somebody else has changed the record in the meantime; these are its values with yours"]
+                record = try await client.get(path)
+                text = yaml.text(of: record.body ?? .null, edits: changes)
+            } catch LocalAPIError.problem(let problem) where [400, 422].contains(problem.status) {
+                messages = CommandFailure(.problem(problem)).message.split(separator: "\n").map(String.init)
+            }
+        }
+    }
+
+    private func send(
+        _ changes: Changes, _ record: LocalAPIClient.Answer, _ path: String, _ client: LocalAPIClient
+    ) async throws {
+        let headers = record.tag.map { [(name: "If-Match", value: $0)] } ?? []
+        let answer = try await client.patch(path, headers: headers, body: .object(members: changes))
+        try options.show(answer.body) { updated in
+            let lines = changes.map { name, value in
+                let old = record.body?[name]?.plain ?? ""
+                return TerminalText.line("\(name): \(old.isEmpty ? "(empty)" : old) → \(value.plain)") + "\n"
+            }
+            return StyledText(lines.joined() + "updated \(entity) \(id): \(RecordTable.state(of: updated))\n")
+        }
+    }
+
+    static func withoutMessages(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).filter { !$0.hasPrefix("#!") }
+            .joined(separator: "\n")
+    }
+}

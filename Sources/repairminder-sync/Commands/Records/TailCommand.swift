@@ -1,0 +1,36 @@
+import ArgumentParser
+import JSONText
+
+struct TailCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tail", abstract: "Print each change to data, queue and conflicts as a readable line.",
+        discussion: """
+            Continues without gaps after a restart of the daemon, until Ctrl-C. events prints the same changes as JSON, \
+            for programs; watch shows them below the status.
+            """)
+
+    @Argument(help: "Only changes of these entities.", completion: .custom(RecordCompletion.entities))
+    var entities: [String] = []
+
+    @Option(help: ArgumentHelp("Start after this number (`seq`); 0 for everything in the log.", valueName: "seq"))
+    var since: Int?
+
+    @OptionGroup(title: "Where the daemon is")
+    var connection: ConnectionOptions
+
+    func validate() throws {
+        guard since ?? 0 >= 0 else { throw ValidationError("--since: expected a sequence number, 0 or greater") }
+    }
+
+    func run() async throws {
+        let client = try connection.connection(environment: .ofThisProcess()).client(deadline: .seconds(90))
+        for entity in entities { _ = try await EntityShape(of: entity, client) }
+        var follower = ChangeFollower(client: client, since: since)
+        try await follower.follow { changes in
+            let presentation = ClientOptions.presentation()
+            for change in changes where entities.isEmpty || entities.contains(change["entity"]?.plain ?? "") {
+                StandardStream.output.write(EventText.line(change, presentation), presentation)
+            }
+        }
+    }
+}
