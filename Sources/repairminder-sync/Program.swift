@@ -14,8 +14,14 @@ enum Program {
         // Memory holds tokens, passwords and records: no core dumps, whatever the limits say, and no access for other
         // processes of the same user.
         _ = clinux_prctl(PR_SET_DUMPABLE, 0)
+        if CommandLine.arguments.dropFirst().first == "---completion" {
+            Task.detached { await RepairminderSync.complete() }
+            dispatchMain()
+        }
         do {
-            if let mistake = CommandNames.mistake(in: Array(CommandLine.arguments.dropFirst()), of: RepairminderSync.self) {
+            if let mistake = CommandNames.mistake(
+                in: Array(CommandLine.arguments.dropFirst()), of: RepairminderSync.self)
+            {
                 throw CommandFailure(.usage, mistake)
             }
             var command = try RepairminderSync.parseAsRoot()

@@ -20,7 +20,8 @@ struct RepairminderSync: AsyncParsableCommand {
             DriftCommand.self, DashboardCommand.self, RemindersCommand.self,
             WatchCommand.self, TailCommand.self, EventsCommand.self, HistoryCommand.self,
             SearchCommand.self, ExportCommand.self, ImportCommand.self,
-            ListCommand.self, GetCommand.self, EditCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self,
+            ListCommand.self, GetCommand.self, EditCommand.self, SetCommand.self, CreateCommand.self,
+            DeleteCommand.self,
             DiffCommand.self, APICommand.self,
             InitCommand.self, CheckConfigCommand.self, DoctorCommand.self, BackupCommand.self, RestoreCommand.self,
             ImportMirrorCommand.self, ThumbnailCommand.self,
@@ -35,6 +36,16 @@ struct RepairminderSync: AsyncParsableCommand {
                 var command = command
                 try command.run()
             }
+        } catch {
+            end(with: error)
+        }
+        Glibc.exit(CommandStatus.done.rawValue)
+    }
+
+    /// Answers a shell that completes a word, and ends the process.
+    static func complete() async -> Never {
+        do {
+            _ = try await asyncParseAsRoot()
         } catch {
             end(with: error)
         }

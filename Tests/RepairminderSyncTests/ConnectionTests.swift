@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import LocalAPI
 import TestSupport
 import Testing
 
@@ -62,6 +63,40 @@ import Testing
         #expect(listeners.isAccepted(0))
         #expect(listeners.isAccepted(geteuid()))
         #expect(!listeners.isAccepted(54_321))
+    }
+
+    @Test("a mistake elsewhere in the configuration does not keep commands from the daemon")
+    func mistakes() throws {
+        let typo = try folder.write(
+            "listen: {tcp: '127.0.0.1:98'}\ndashbord: {}\nsync: {interval: soon}", to: "typo.yaml")
+        #expect(try connection(["--config", typo]).place == .tcp("http://127.0.0.1:98"))
+        let wrong = try folder.write("listen: {tcp: nowhere}", to: "wrong.yaml")
+        #expect(throws: CommandFailure.self) { try connection(["--config", wrong]) }
+        #expect(throws: CommandFailure.self) { try connection(["--config", "/nowhere.yaml"]) }
+    }
+
+    @Test("the page has the address of listen.tcp, or the one that is given")
+    func page() throws {
+        let file = try folder.write("listen: {tcp: '127.0.0.1:97'}", to: "config.yaml")
+        func address(_ words: [String]) throws -> String {
+            try ConnectionOptions.parse(words).pageAddress(folder.environment([:]))
+        }
+        #expect(try address(["--config", file]) == "http://127.0.0.1:97/")
+        #expect(try address(["--address", "localhost:1"]) == "http://localhost:1/")
+    }
+
+    @Test("who is not in the group gets the command that adds them, and never a port or a code")
+    func group() {
+        #expect(
+            GroupAdvice.text(user: "ada", group: "repairminder", isMember: false)
+                == "you are not in the group repairminder: sudo usermod -aG repairminder ada, then log in again; or use sudo"
+        )
+        #expect(GroupAdvice.text(user: "ada", group: "g", isMember: true).contains("log in again"))
+        #expect(GroupAdvice.refusal(of: folder.path + "/none.sock") == nil)
+        let unknown = LocalAPIProblem(
+            status: 401, title: "Unauthorized", detail: "send a token", code: "token_required")
+        let failure = CommandFailure(LocalAPIError.problem(unknown))
+        #expect(failure.status == .notAllowed && failure.message.contains("usermod"))
     }
 
     @Test("an explicitly named token file must be readable")

@@ -23,7 +23,8 @@ extension Handlers {
         guard found.count == 1 else {
             throw Problem(
                 .ambiguousID,
-                "several records of \(entity.name) have \(field.name) \(value): \(found.joined(separator: ", ")); use an id")
+                "several records of \(entity.name) have \(field.name) \(value): \(found.joined(separator: ", ")); use an id"
+            )
         }
         return key
     }

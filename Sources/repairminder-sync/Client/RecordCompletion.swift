@@ -15,7 +15,9 @@ enum RecordCompletion {
     /// Natural keys of the records that were added or changed last, else their ids.
     @Sendable static func ids(_ words: [String], _ index: Int, _ prefix: String) async -> [String] {
         guard let entity = entity(in: words), let shape = await shape(of: entity, words) else { return [] }
-        let query = [(name: "limit", value: "\(limit)"), ("fields", ([shape.key] + shape.naturalKeys).joined(separator: ","))]
+        let query = [
+            (name: "limit", value: "\(limit)"), ("fields", ([shape.key] + shape.naturalKeys).joined(separator: ",")),
+        ]
         let records = await answer(LocalAPIPaths.records(of: entity), query, words)?["data"]?.elements ?? []
         return records.flatMap { record in
             (shape.naturalKeys + [shape.key]).compactMap { record[$0]?.plain }.filter { !$0.isEmpty }
@@ -54,9 +56,18 @@ enum RecordCompletion {
 
     /// The word after the command, which is the entity of each command that completes fields and ids.
     static func entity(in words: [String]) -> String? {
-        let plain = words.dropFirst().filter { !$0.hasPrefix("-") }
+        var plain: [String] = []
+        var isValue = false
+        for word in words.dropFirst() {
+            if !isValue, !word.hasPrefix("-") { plain.append(word) }
+            isValue = connectionFlags.contains(word) || otherFlags.contains(word)
+        }
         return plain.count > 1 ? plain[1] : nil
     }
+
+    private static let connectionFlags: Set<String> = ["--config", "--socket", "--address", "--token-file"]
+    /// The other flags that take a value, of the commands that complete fields and ids.
+    private static let otherFlags: Set<String> = ["--sort", "--limit", "--columns", "--format", "--reveal"]
 
     // MARK: Asking
 
@@ -78,7 +89,7 @@ enum RecordCompletion {
     static func connectionWords(_ words: [String]) -> [String] {
         var flags: [String] = []
         for (place, word) in words.enumerated()
-        where ["--config", "--socket", "--address", "--token-file"].contains(word) && place + 1 < words.count {
+        where connectionFlags.contains(word) && place + 1 < words.count {
             flags += [word, words[place + 1]]
         }
         return flags

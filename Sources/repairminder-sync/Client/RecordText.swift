@@ -54,7 +54,8 @@ struct RecordText {
 
     private func unknown(_ name: String) -> String {
         if shape.field(name) != nil { return "\(name) cannot be changed" }
-        return "there is no field \(name); the fields that can be changed are \(shape.updatable.joined(separator: ", "))"
+        return
+            "there is no field \(name); the fields that can be changed are \(shape.updatable.joined(separator: ", "))"
     }
 
     private static func reason(_ error: any Error) -> String {

@@ -7,7 +7,9 @@ enum GroupAdvice {
         guard access(socket, W_OK) != 0, errno == EACCES else { return nil }
         var status = stat()
         // The folder may hide it too.
-        guard stat(socket, &status) == 0 else { return text(user: user, group: standardGroup, isMember: isMember(of: standardGroup)) }
+        guard stat(socket, &status) == 0 else {
+            return text(user: user, group: standardGroup, isMember: isMember(of: standardGroup))
+        }
         guard status.st_gid != 0, status.st_mode & S_IWGRP != 0, let entry = getgrgid(status.st_gid) else {
             return "only root may use the daemon's socket \(socket): use sudo"
         }

@@ -10,7 +10,9 @@ enum DriftText {
         let aside = answer["set_aside"]?.elements ?? []
         var parts: [StyledText] = []
         if !drift.isEmpty { parts.append(try rendered(table(drift))) }
-        if !aside.isEmpty { parts.append("set aside because they have no usable key:\n" + setAside(aside).rendered(presentation)) }
+        if !aside.isEmpty {
+            parts.append("set aside because they have no usable key:\n" + setAside(aside).rendered(presentation))
+        }
         guard let first = parts.first else { return "no drift: records match the schema\n" }
         return parts.dropFirst().reduce(first) { $0 + "\n" + $1 }
     }

@@ -17,7 +17,8 @@ struct ProgressText {
             let bar = String(repeating: "#", count: filled) + String(repeating: " ", count: Self.barWidth - filled)
             parts.append("[\(bar)] \(Int(share * 100)) %")
         }
-        let count = unit.isEmpty ? "" : " \(Self.grouped(done))" + (total.map { " of \(Self.grouped($0))" } ?? "") + " \(unit)"
+        let count =
+            unit.isEmpty ? "" : " \(Self.grouped(done))" + (total.map { " of \(Self.grouped($0))" } ?? "") + " \(unit)"
         parts.append(TerminalText.line(label) + count)
         guard elapsed >= Self.settled, done > 0 else { return parts.joined(separator: "  ") }
         let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18

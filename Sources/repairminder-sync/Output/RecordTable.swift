@@ -16,7 +16,7 @@ enum RecordTable {
             header: columns + (hasState ? ["sync"] : []),
             rows: zip(records, members).map { record, members in
                 columns.map { members[$0]?.plain ?? "" } + (hasState ? [state(of: record)] : [])
-            }, kept: Set(fields ?? kept))
+            }, kept: Set(fields ?? kept + ["sync"]))
     }
 
     /// One record, one line per field.

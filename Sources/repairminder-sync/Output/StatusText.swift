@@ -22,7 +22,7 @@ enum StatusText {
             name + String(repeating: " ", count: 13 - name.count)
                 + (times?.text(of: value, .brief) ?? value) + "\n"
         }
-            .joined()
+        .joined()
     }
 
     static func entities(_ status: JSONText) -> Table {

@@ -1,7 +1,7 @@
 /// Rows of text in columns.
 ///
-/// Nothing is ever cut. For programs, tabs separate the columns. At a terminal, columns that do not fit are left out,
-/// and the last line names them.
+/// Nothing is ever cut. For programs, tabs separate the columns. At a terminal, the widest columns are left out until
+/// the others fit, and the last line names them.
 struct Table {
     static let gap = "  "
 

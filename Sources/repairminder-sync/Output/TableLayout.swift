@@ -24,18 +24,21 @@ struct TableLayout {
         for index in columns.indices where wrapped.contains(header[index]) {
             columns[index].width = min(natural[index], max(Self.narrowest, TextWidth.of(header[index])))
         }
+        var dropped: [Int] = []
+        // The widest first, so that as many as possible stay.
         func drop(_ isDroppable: (Int) -> Bool) {
             while Self.total(columns) > width,
-                let last = columns.lastIndex(where: {
-                    $0.place > 0 && !kept.contains(header[$0.place]) && isDroppable($0.place)
-                })
+                let widest = columns.indices.filter({
+                    let place = columns[$0].place
+                    return place > 0 && !kept.contains(header[place]) && isDroppable(place)
+                }).max(by: { columns[$0].width <= columns[$1].width })
             {
-                let place = columns.remove(at: last).place
-                if !Self.isEmpty(place, cells) { hidden.insert(header[place], at: 0) }
+                dropped.append(columns.remove(at: widest).place)
             }
         }
         drop { Self.isEmpty($0, cells) }
         drop { _ in true }
+        hidden = dropped.filter { !Self.isEmpty($0, cells) }.sorted().map { header[$0] }
         for index in columns.indices where wrapped.contains(header[columns[index].place]) {
             let room = max(width - Self.total(columns), 0)
             columns[index].width = min(natural[columns[index].place], columns[index].width + room)

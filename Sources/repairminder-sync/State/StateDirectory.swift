@@ -43,8 +43,12 @@ struct StateDirectory {
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             if isNew, !DatabaseFile.syncFolder(of: path) { throw StateError(message: reason) }
         } catch {
+            // Asks once more: what Foundation throws has codes and domains, and not always the system's reason.
+            _ = mkdir(path, 0o700)
             throw StateError(
-                message: "cannot create state_dir \(path) (\(Self.reason(of: error))); choose a directory that you can write to")
+                message:
+                    "cannot create state_dir \(path) (\(Self.reason(of: error))); choose a directory that you can write to"
+            )
         }
     }
 
@@ -227,8 +231,7 @@ struct StateDirectory {
     /// What the system said; Foundation's own text has codes and domains.
     private static func reason(of error: any Error) -> String {
         if let error = error as? StateError { return error.message }
-        let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-        return cause.map { String(cString: strerror(Int32($0.code))) } ?? "it is not possible"
+        return reason
     }
 
     private static var reason: String { String(cString: strerror(errno)) }

@@ -66,7 +66,8 @@ struct SchemaTests {
         #expect(
             fields[1].text
                 == #"{"name":"number","type":"integer","values":null,"to":null,"from":null,"required":true,"#
-                + #""index":true,"natural":false,"search":"fragments","secret":false,"sealed":false,"computed":false,"default":null}"#)
+                + #""index":true,"natural":false,"search":"fragments","secret":false,"sealed":false,"computed":false,"default":null}"#
+        )
         #expect(
             fields[2]["values"]?.text
                 == #"[{"value":"ready","label":"Ready now","icon":"star"},{"value":"open","label":"Open","icon":null}]"#

@@ -30,7 +30,8 @@ extension Handlers {
     private func byKey(_ batch: BatchRequest) throws -> BatchRequest {
         var batch = batch
         for place in batch.operations.indices {
-            guard case .key(let id) = batch.operations[place].target, let entity = schema[batch.operations[place].entity]
+            guard case .key(let id) = batch.operations[place].target,
+                let entity = schema[batch.operations[place].entity]
             else { continue }
             do {
                 batch.operations[place].target = .key(try key(of: entity, id))

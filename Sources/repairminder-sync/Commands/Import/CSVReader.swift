@@ -61,7 +61,8 @@ struct CSVReader {
                 continue
             }
             guard bytes.first.map({ ",\r\n".utf8.contains($0) }) ?? true else {
-                throw CommandFailure(.badData, "line \(line): text follows a closing quote; double quotes inside of a cell")
+                throw CommandFailure(
+                    .badData, "line \(line): text follows a closing quote; double quotes inside of a cell")
             }
             return String(decoding: text, as: UTF8.self)
         }

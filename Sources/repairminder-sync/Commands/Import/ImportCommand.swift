@@ -76,7 +76,8 @@ struct ImportCommand: AsyncParsableCommand {
             "\(created) \(plan.created), \(updated) \(plan.updated), failed \(plan.failures.count)\n")
         if !plan.failures.isEmpty {
             throw CommandFailure(
-                .badData, "\(plan.failures.count.counted("row was", "rows were")) not imported; correct and import them again")
+                .badData,
+                "\(plan.failures.count.counted("row was", "rows were")) not imported; correct and import them again")
         }
     }
 }

@@ -129,7 +129,8 @@ struct ImportPlan {
     }
 
     private static func hash(_ text: String) -> String {
-        "import-" + SHA256.hash(data: Array(text.utf8)).map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
+        "import-"
+            + SHA256.hash(data: Array(text.utf8)).map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
     }
 
     /// Counts what would be done, as if nothing were refused.

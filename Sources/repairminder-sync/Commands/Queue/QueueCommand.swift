@@ -39,7 +39,9 @@ struct QueueCommand: AsyncParsableCommand {
             if count {
                 try await QueueActions.count(client, options)
             } else if let id {
-                try options.show(await client.get(LocalAPIPaths.pendingChange(id)).body) { StyledText(QueueText.change($0)) }
+                try options.show(await client.get(LocalAPIPaths.pendingChange(id)).body) {
+                    StyledText(QueueText.change($0))
+                }
             } else {
                 try await QueueActions.show(filters, table, client, options)
             }

@@ -33,7 +33,9 @@ struct DriftCommand: AsyncParsableCommand {
 
     func run() async throws {
         try options.show(try await options.client().get(LocalAPIPaths.drift).body) { answer in
-            try DriftText.report(answer, ClientOptions.presentation(isWide: table.wide)) { try table.rendered($0, sortedBy: sorting.sort) }
+            try DriftText.report(answer, ClientOptions.presentation(isWide: table.wide)) {
+                try table.rendered($0, sortedBy: sorting.sort)
+            }
         }
     }
 }

@@ -71,7 +71,9 @@ struct DiffCommand: AsyncParsableCommand {
     private static func difference(
         _ entity: String, _ id: String, _ field: String, _ server: JSONText, _ local: JSONText
     ) -> JSONText {
-        .object(["entity": .string(entity), "id": .string(id), "field": .string(field), "server": server, "local": local])
+        .object([
+            "entity": .string(entity), "id": .string(id), "field": .string(field), "server": server, "local": local,
+        ])
     }
 
     static func table(_ differences: [JSONText]) -> Table {

@@ -49,7 +49,7 @@ struct EditCommand: AsyncParsableCommand {
             do {
                 changes = try yaml.changes(in: text, from: record.body ?? .null)
                 guard !changes.isEmpty else { return StandardStream.error.write("nothing changed, nothing sent\n") }
-                return try await send(changes, record, path, client)
+                return try await send(changes, record, path, shape, client)
             } catch let error as RecordTextError {
                 messages = error.messages
             } catch LocalAPIError.problem(let problem) where problem.status == 412 {
@@ -63,16 +63,39 @@ struct EditCommand: AsyncParsableCommand {
     }
 
     private func send(
-        _ changes: Changes, _ record: LocalAPIClient.Answer, _ path: String, _ client: LocalAPIClient
+        _ changes: Changes, _ record: LocalAPIClient.Answer, _ path: String, _ shape: EntityShape,
+        _ client: LocalAPIClient
     ) async throws {
-        let headers = record.tag.map { [(name: "If-Match", value: $0)] } ?? []
-        let answer = try await client.patch(path, headers: headers, body: .object(members: changes))
+        let answer = try await patch(.object(members: changes), record, path, shape, client)
         try options.show(answer.body) { updated in
             let lines = changes.map { name, value in
                 let old = record.body?[name]?.plain ?? ""
                 return TerminalText.line("\(name): \(old.isEmpty ? "(empty)" : old) → \(value.plain)") + "\n"
             }
             return StyledText(lines.joined() + "updated \(entity) \(id): \(RecordTable.state(of: updated))\n")
+        }
+    }
+
+    /// Sends with the version that was edited. The tag also changes when the daemon sends a change, so a newer version with
+    /// the same values counts as the same.
+    private func patch(
+        _ changes: JSONText, _ record: LocalAPIClient.Answer, _ path: String, _ shape: EntityShape,
+        _ client: LocalAPIClient
+    ) async throws(LocalAPIError) -> LocalAPIClient.Answer {
+        let headers = record.tag.map { [(name: "If-Match", value: $0)] } ?? []
+        do throws(LocalAPIError) {
+            return try await client.patch(path, headers: headers, body: changes)
+        } catch {
+            guard case .problem(let problem) = error, problem.status == 412 else { throw error }
+            let fresh = try await client.get(path)
+            guard fresh.tag != record.tag, Self.hasSameValues(fresh.body, record.body, shape) else { throw error }
+            return try await patch(changes, fresh, path, shape, client)
+        }
+    }
+
+    private static func hasSameValues(_ one: JSONText?, _ other: JSONText?, _ shape: EntityShape) -> Bool {
+        shape.updatable.allSatisfy { name in
+            (one?[name] ?? .null).isEquivalent(to: other?[name] ?? .null)
         }
     }
 

@@ -87,7 +87,8 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     private func total(_ query: LocalAPIClient.Query, _ client: LocalAPIClient) async throws -> Int? {
-        let counted = query.filter { !["limit", "fields", "sort"].contains($0.name) } + [("count", "true"), ("limit", "1")]
+        let counted =
+            query.filter { !["limit", "fields", "sort"].contains($0.name) } + [("count", "true"), ("limit", "1")]
         return try await client.get(LocalAPIPaths.records(of: entity), query: counted).body?["total"]?.integer
     }
 

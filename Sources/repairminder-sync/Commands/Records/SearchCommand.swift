@@ -47,7 +47,8 @@ struct SearchCommand: AsyncParsableCommand {
 
     static func table(_ hits: [JSONText]) -> Table {
         let columns = ["entity", "id", "title", "snippet"]
-        return Table(header: columns, rows: hits.map { hit in columns.map { hit[$0]?.plain ?? "" } },
+        return Table(
+            header: columns, rows: hits.map { hit in columns.map { hit[$0]?.plain ?? "" } },
             kept: ["id"], wrapped: ["title", "snippet"])
     }
 }

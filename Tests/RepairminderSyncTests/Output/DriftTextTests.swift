@@ -27,7 +27,9 @@ import Testing
     @Test("without drift, a message says so")
     func none() {
         let answer = JSONText.object(["data": .array([]), "set_aside": .array([])])
-        #expect(DriftText.report(answer, .programs) { $0.rendered(.programs) }.plain == "no drift: records match the schema\n")
+        #expect(
+            DriftText.report(answer, .programs) { $0.rendered(.programs) }.plain
+                == "no drift: records match the schema\n")
     }
 
     @Test("the status shows drift only if there is some")

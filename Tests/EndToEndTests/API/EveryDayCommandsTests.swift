@@ -1,0 +1,120 @@
+import Foundation
+import JSONText
+import Testing
+
+/// What people do at the command line, with the built commands.
+@Suite("Everyday commands", .serialized)
+struct EveryDayCommandsTests {
+    private struct Order {
+        var id: String
+        var number: String
+    }
+
+    private func order(_ shop: Shop) async throws -> Order {
+        let list = try await shop.call("GET", "/v1/orders?status=ready&limit=1").body
+        let record = try #require(list["data"]?.elements.first)
+        return Order(id: record["id"]?.plain ?? "", number: record["order_number"]?.plain ?? "")
+    }
+
+    private func write(_ text: String, to name: String, _ shop: Shop) throws -> String {
+        let file = shop.folder.appending(path: name)
+        try Data(text.utf8).write(to: file)
+        return file.path
+    }
+
+    private func edit(_ shop: Shop, _ number: String, _ script: String) async throws -> (status: Int32, output: String)
+    {
+        let editor = try write("#!/bin/sh\n\(script)\n", to: "editor", shop)
+        try #require(chmod(editor, 0o700) == 0)
+        let program = try Program(
+            "repairminder-sync", ["edit", "orders", number, "--config", "\(shop.folder.path)/config.yaml"],
+            environment: ["VISUAL": editor, "TMPDIR": shop.folder.path])
+        return await program.finish()
+    }
+
+    @Test("edit sends only what was changed, and after a mistake opens the editor again", .timeLimit(.minutes(3)))
+    func editing() async throws {
+        try await Shop.with("repairminder") { shop in
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            let order = try await order(shop)
+            let same = try await edit(shop, order.number, "stat -c %a \"$1\" >\"$1.mode\"")
+            #expect(same.status == 0 && same.output.contains("nothing sent"), "\(same.output)")
+            let empty = try await edit(shop, order.number, "truncate -s 0 \"$1\"")
+            #expect(empty.status == 0 && empty.output.contains("nothing sent"), "\(empty.output)")
+            #expect(try await edit(shop, order.number, "exit 3").status == 2)
+            #expect(try await shop.call("GET", "/v1/pending/count").body["pending"]?.integer == 0)
+            // The first answer is refused, the second sees the message.
+            let script = """
+                if grep -q '^#! status' "$1"; then sed -i 's/^status: .*/status: collected/' "$1"
+                else sed -i 's/^status: .*/status: lost/' "$1"; fi
+                """
+            let changed = try await edit(shop, order.number, script)
+            #expect(changed.status == 0 && changed.output.contains("status: ready → collected"), "\(changed.output)")
+            #expect(try await shop.call("GET", "/v1/orders/\(order.id)").body["status"] == "collected")
+            let names = try FileManager.default.contentsOfDirectory(atPath: shop.folder.path)
+            let modes = names.filter { $0.hasSuffix(".mode") }
+            #expect(
+                try modes.map { try String(contentsOfFile: "\(shop.folder.path)/\($0)", encoding: .utf8) } == ["600\n"])
+            #expect(!names.contains { $0.hasSuffix(".yaml") && $0.hasPrefix("repairminder-sync-") })
+        }
+    }
+
+    @Test("a paused daemon keeps changes, which diff shows, and sends them after resume", .timeLimit(.minutes(3)))
+    func pausing() async throws {
+        try await Shop.with("repairminder") { shop in
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            let order = try await order(shop)
+            #expect(try await shop.command("pause").status == 0)
+            #expect(try await shop.command("set", "orders", order.number, "status=collected").status == 0)
+            let diff = try await shop.command("diff", "orders", order.number)
+            #expect(diff.output.contains("orders\t\(order.id)\tstatus\tready\tcollected"), "\(diff.output)")
+            #expect(try await shop.command("diff", "clients").output == "no differences")
+            #expect(try await shop.command("resume").status == 0)
+            #expect(try await shop.command("queue", "retry", "all").status == 0)
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            #expect(try await shop.command("pending", "--count").output == "0")
+        }
+    }
+
+    @Test("an import creates and updates, reports lines, and creates nothing twice", .timeLimit(.minutes(3)))
+    func importing() async throws {
+        try await Shop.with("repairminder") { shop in
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            let order = try await order(shop)
+            let client = try #require(
+                try await shop.call("GET", "/v1/clients?limit=1").body["data"]?.elements.first?["id"]?.string)
+            let rows = """
+                {"client_id":"\(client)","total":12.75}
+                {"order_number":\(order.number),"notes":"imported"}
+                {"id":"\(order.id)","status":"lost"}
+                """
+            let file = try write(rows, to: "orders.ndjson", shop)
+            let dry = try await shop.command("import", "orders", file, "--dry-run")
+            #expect(
+                dry.status == 65 && dry.output.contains("would create 1, would update 1, failed 1"), "\(dry.output)")
+            for _ in 1...2 {
+                let done = try await shop.command("import", "orders", file)
+                #expect(done.status == 65 && done.output.contains("line 3: "), "\(done.output)")
+                #expect(done.output.contains("created 1, updated 1, failed 1"), "\(done.output)")
+            }
+            #expect(try await shop.call("GET", "/v1/orders/order_number:\(order.number)").body["notes"] == "imported")
+            let made = try await shop.call("GET", "/v1/orders?total=12.75&count=true").body
+            #expect(made["total"]?.integer == 1, "\(made.text)")
+        }
+    }
+
+    @Test(
+        "tables are separated by tabs without a terminal, with the columns that are asked for", .timeLimit(.minutes(3)))
+    func tables() async throws {
+        try await Shop.with("repairminder") { shop in
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            let order = try await order(shop)
+            let list = try await shop.command("list", "orders", "id=\(order.id)", "--columns", "order_number,status")
+            #expect(list.output.hasSuffix("\(order.number)\tready\tsynced"), "\(list.output)")
+            let status = try await shop.command("status", "--columns", "entity,rows")
+            #expect(status.output.contains("entity\trows"), "\(status.output)")
+            #expect(try await shop.command("status", "--columns", "colour").status == 2)
+            #expect(try await shop.command("statsu").status == 2)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import Testing
+
+@testable import repairminder_sync
+
+@Suite struct CommandNamesTests {
+    private func mistake(_ words: String...) -> String? { CommandNames.mistake(in: words, of: RepairminderSync.self) }
+
+    @Test("a mistyped command is named with the likely one")
+    func mistyped() {
+        #expect(mistake("statsu") == "there is no command statsu; did you mean status?")
+        #expect(mistake("xyzzy") == "there is no command xyzzy; repairminder-sync --help lists them")
+        #expect(mistake("queue", "retri", "4") == "there is no command queue retri; did you mean queue retry?")
+    }
+
+    @Test("commands, ids of changes, flags and help are left to the parser")
+    func known() {
+        #expect(mistake("status") == nil)
+        #expect(mistake("queue", "4") == nil)
+        #expect(mistake("queue", "retry", "all") == nil)
+        #expect(mistake("list", "statsu") == nil)
+        #expect(mistake("--version") == nil)
+        #expect(mistake("help", "x") == nil)
+        #expect(mistake() == nil)
+    }
+}

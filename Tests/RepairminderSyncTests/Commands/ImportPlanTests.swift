@@ -1,0 +1,80 @@
+import JSONText
+import LocalAPI
+import Synchronization
+import Testing
+
+@testable import repairminder_sync
+
+@Suite("What an import does")
+struct ImportPlanTests {
+    private let shape: EntityShape
+
+    init() throws {
+        let shape = try JSONText(
+            parsing: #"""
+                {"key":"id","fields":[{"name":"id","type":"string"},{"name":"number","type":"integer","natural":true},
+                {"name":"notes","type":"string"},{"name":"sum","type":"money","computed":true}]}
+                """#)
+        self.shape = EntityShape(shape)
+    }
+
+    /// A daemon that has the record `a` with the number 7, and refuses notes that say so.
+    private func plan(_ rows: [String]) async throws -> (plan: ImportPlan, keys: [String]) {
+        let requests = Mutex<[LocalAPIRequest]>([])
+        let client = LocalAPIClient { (request) throws(LocalAPIError) in
+            requests.withLock { $0.append(request) }
+            switch (request.method, request.target.split(separator: "?").first) {
+            case ("GET", "/v1/orders/a"), ("GET", "/v1/orders/number%3A7"):
+                return LocalAPIResponse(status: 200, body: Array(#"{"id":"a","number":7}"#.utf8))
+            case ("GET", _): return LocalAPIResponse(status: 404, body: Array(#"{"title":"Not found"}"#.utf8))
+            case ("POST", "/v1/_batch"):
+                let body = (try? JSONText(request.body ?? [])) ?? .null
+                let results = (body["operations"]?.elements ?? []).map { operation -> JSONText in
+                    operation["body"]?["notes"]?.string == "refuse"
+                        ? .object(["status": 422, "problem": .object(["detail": "no such notes"])])
+                        : .object(["status": 200])
+                }
+                let answer = JSONText.object(["results": .array(results)])
+                return LocalAPIResponse(status: 200, body: Array(answer.bytes))
+            default: return LocalAPIResponse(status: 201, body: Array(#"{"id":"new"}"#.utf8))
+            }
+        }
+        var plan = ImportPlan(entity: "orders", shape: shape, isDryRun: false)
+        for row in ImportSource(shape: shape).ndjson(Array(rows.joined(separator: "\n").utf8)) {
+            try await plan.add(row, client)
+        }
+        for portion in plan.portions { try await plan.send(portion, client) }
+        let headers = requests.withLock { $0 }.flatMap(\.headers)
+        return (plan, headers.filter { $0.name == "Idempotency-Key" }.map(\.value))
+    }
+
+    @Test("a row with a known id or natural key updates, any other creates")
+    func kinds() async throws {
+        let (plan, _) = try await plan([
+            #"{"id":"a","notes":"x"}"#, #"{"number":7,"notes":"y"}"#, #"{"id":"b","notes":"z"}"#, #"{"number":8}"#,
+        ])
+        #expect(plan.created == 2 && plan.updated == 2 && plan.failures.isEmpty)
+        #expect(plan.portions.map(\.rows.count) == [3, 1])
+        #expect(plan.portions[0].rows.map { $0.body["operation"]?.string } == ["update", "update", "create"])
+        #expect(plan.portions[0].rows[0].body["body"]?.text == #"{"notes":"x"}"#)
+    }
+
+    @Test("creations without an id have the same Idempotency-Key in each import; equal rows have different ones")
+    func repeated() async throws {
+        let rows = [#"{"notes":"n"}"#, #"{"notes":"n"}"#, #"{"notes":"m","sum":2}"#]
+        let first = try await plan(rows).keys
+        let second = try await plan(rows).keys
+        #expect(first == second && Set(first).count == 3)
+        // Rows before it do not matter.
+        let later = try await plan([#"{"notes":"other"}"#] + rows).keys
+        #expect(Array(later.dropFirst()) == first)
+    }
+
+    @Test("a row that is refused or has an unknown field fails with its line, and the others are imported")
+    func failures() async throws {
+        let (plan, _) = try await plan([#"{"id":"a","notes":"refuse"}"#, #"{"colour":1}"#, #"{"id":"a","notes":"ok"}"#])
+        #expect(plan.updated == 1 && plan.created == 0)
+        #expect(plan.failures.map(\.line).sorted() == [1, 2])
+        #expect(Set(plan.failures.map(\.message)) == ["no such notes", "there is no field colour"])
+    }
+}

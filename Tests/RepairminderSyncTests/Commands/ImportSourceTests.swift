@@ -1,0 +1,52 @@
+import JSONText
+import Testing
+
+@testable import repairminder_sync
+
+@Suite("Files to import")
+struct ImportSourceTests {
+    private let source: ImportSource
+
+    init() throws {
+        let shape = try JSONText(
+            parsing: #"""
+                {"key":"id","fields":[{"name":"id","type":"string"},{"name":"total","type":"money"},
+                {"name":"notes","type":"string"},{"name":"urgent","type":"boolean"}]}
+                """#)
+        source = ImportSource(shape: EntityShape(shape))
+    }
+
+    @Test("CSV cells may have quotes, commas and line breaks, and each row knows its line")
+    func cells() throws {
+        let rows = try CSVReader.rows(Array("a,b\r\n\"x,\"\"y\"\"\nz\",2\r\n\r\n3,\n".utf8))
+        #expect(
+            rows == [
+                CSVReader.Row(line: 1, cells: ["a", "b"]), CSVReader.Row(line: 2, cells: ["x,\"y\"\nz", "2"]),
+                CSVReader.Row(line: 5, cells: ["3", ""]),
+            ])
+        #expect(try CSVReader.rows(Array("\u{FEFF}a".utf8)) == [CSVReader.Row(line: 1, cells: ["a"])])
+        for text in ["a\n\"b", "\"a\"b"] {
+            #expect(throws: CommandFailure.self) { _ = try CSVReader.rows(Array(text.utf8)) }
+        }
+    }
+
+    @Test("cells have the types of their fields; empty ones and members of the daemon are left out")
+    func types() throws {
+        let rows = try source.csv(Array("id,total,notes,urgent,_sync\n7,12.50,12,true,x\n8,,'=1+1,maybe,\n9\n".utf8))
+        #expect(
+            JSONText.object(members: rows[0].fields).text == #"{"id":"7","total":12.50,"notes":"12","urgent":true}"#)
+        #expect(JSONText.object(members: rows[1].fields).text == #"{"id":"8","notes":"=1+1","urgent":"maybe"}"#)
+        #expect(rows[2].line == 4 && rows[2].problem == "it has 1 cells, and the first line 5")
+        let failure = #expect(throws: CommandFailure.self) { _ = try source.csv(Array("id,colour\n".utf8)) }
+        #expect(failure?.message.contains("there is no field colour") == true)
+    }
+
+    @Test("NDJSON has a row for each line that is not empty, and a line that is no object is reported with its number")
+    func lines() {
+        let rows = source.ndjson(Array("{\"id\":\"a\",\"_sync\":{}}\n\n[1]\n{bad\n".utf8))
+        #expect(rows.map(\.line) == [1, 3, 4])
+        #expect(rows[0].fields.map(\.key) == ["id"] && rows[0].problem == nil)
+        #expect(rows[1].problem == "expected a JSON object")
+        #expect(rows[2].problem?.hasPrefix("not JSON") == true)
+    }
+}

@@ -1,0 +1,84 @@
+import JSONText
+import Testing
+
+@testable import repairminder_sync
+
+@Suite("A record as YAML to edit")
+struct RecordTextTests {
+    private let text: RecordText
+    private let record: JSONText
+
+    init() throws {
+        let shape = try JSONText(
+            parsing: #"""
+                {"key":"id","update":["status","notes","total","tags","pin"],"fields":[
+                {"name":"id","type":"string"},{"name":"status","type":"enum","values":[{"value":"open"},{"value":"ready"}]},
+                {"name":"notes","type":"string"},{"name":"total","type":"money"},{"name":"tags","type":"list"},
+                {"name":"pin","type":"string","secret":true},{"name":"made","type":"time"}]}
+                """#)
+        text = RecordText(shape: EntityShape(shape))
+        record = try JSONText(
+            parsing: #"{"id":"a1","status":"open","notes":"one\ntwo: 2","total":129.90,"tags":["x","1"],"made":"2026"}"#
+        )
+    }
+
+    @Test("only fields that can be changed are shown, with the values of an enum")
+    func shown() {
+        #expect(
+            text.text(of: record) == """
+                # Change values, save and close. Only what differs is sent; an empty file sends nothing.
+                # id: a1
+                # one of open, ready
+                status: open
+                notes: |-
+                  one
+                  two: 2
+                total: 129.90
+                tags: ["x","1"]
+                # pin: secret; write a line for it to change it
+
+                """)
+    }
+
+    @Test("what was not changed is read back as no change, whatever the values are")
+    func unchanged() throws {
+        #expect(try text.changes(in: text.text(of: record), from: record).isEmpty)
+        for value in [
+            "", " a", "a ", "null", "yes", "1.50", "a: b", "a #b", "- a", "'q'", "\"", "tab\there", "#x", "{}",
+            "a\n\nb",
+        ] {
+            let other = record.setting("notes", to: .string(value))
+            #expect(try text.changes(in: text.text(of: other), from: other).isEmpty, "\(value)")
+        }
+        let empty = JSONText.object(["id": "a1"])
+        #expect(try text.changes(in: text.text(of: empty), from: empty).isEmpty)
+        #expect(try text.changes(in: "", from: record).isEmpty)
+        #expect(try text.changes(in: "# nothing\n", from: record).isEmpty)
+    }
+
+    @Test("changes have the types of their fields, numbers exactly as they were written")
+    func changed() throws {
+        let yaml = "status: ready\nnotes: 12\ntotal: 7.10\ntags: [a, 2, true]\npin: 0042\n"
+        let changes = JSONText.object(members: try text.changes(in: yaml, from: record))
+        #expect(changes.text == #"{"status":"ready","notes":"12","total":7.10,"tags":["a",2,true],"pin":"0042"}"#)
+        #expect(try text.changes(in: "notes:\n", from: record).map(\.value) == [.null])
+    }
+
+    @Test("a field that does not exist or cannot be changed is a mistake, and so is what is not YAML")
+    func mistakes() {
+        let error = #expect(throws: RecordTextError.self) {
+            _ = try text.changes(in: "colour: red\nmade: 2027\n", from: record)
+        }
+        #expect(
+            error?.messages.first?.hasPrefix("there is no field colour; the fields that can be changed are status")
+                == true)
+        #expect(error?.messages.last == "made cannot be changed")
+        #expect(throws: RecordTextError.self) { _ = try text.changes(in: "a: [", from: record) }
+        #expect(throws: RecordTextError.self) { _ = try text.changes(in: "just text", from: record) }
+    }
+
+    @Test("messages of an earlier attempt are left out of the file again")
+    func messages() {
+        #expect(EditCommand.withoutMessages("#! no\n# a comment\nstatus: open\n") == "# a comment\nstatus: open\n")
+    }
+}
