@@ -199,4 +199,12 @@ import Testing
         let all = try await ListPages.all(of: "/v1/orders", query: [("limit", "1")], client)
         #expect(all.text == #"{"data":[{"n":1.10},{"n":2.0}],"next":null}"#)
     }
+
+    @Test("search results have one row each")
+    func hits() throws {
+        let hits = try JSONText(parsing: #"[{"entity":"clients","id":"a","title":"Ada","snippet":"«Ada»"}]"#)
+        #expect(
+            SearchCommand.table(hits.elements).rendered(.programs).plain
+                == "entity\tid\ttitle\tsnippet\nclients\ta\tAda\t«Ada»\n")
+    }
 }

@@ -1,4 +1,5 @@
 import JSONText
+import LocalAPI
 
 /// A row of a file to import.
 struct ImportRow {

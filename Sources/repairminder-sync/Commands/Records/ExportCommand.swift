@@ -54,23 +54,29 @@ struct ExportCommand: AsyncParsableCommand {
         query.append(("limit", "\(Self.pageSize)"))
         switch format {
         case .ndjson:
-            try await write(query, client) { $0.map(Self.line).joined() }
+            try await write(query, client) { records in
+                var lines: [UInt8] = []
+                for record in records { RecordLines.append(record, to: &lines) }
+                return lines
+            }
         case .csv:
             let columns = try columns(query, environment)
             if !query.contains(where: { $0.name == "fields" }) {
                 query.append(("fields", columns.joined(separator: ",")))
             }
             let csv = CSV(columns: columns, guardsFormulas: !raw)
-            var header = csv.header
+            var lines: [UInt8] = []
+            csv.appendHeader(to: &lines)
             try await write(query, client) { records in
-                defer { header = "" }
-                return header + records.map(csv.row).joined()
+                defer { lines = [] }
+                for record in records { csv.append(record, to: &lines) }
+                return lines
             }
         }
     }
 
     private func write(
-        _ query: LocalAPIClient.Query, _ client: LocalAPIClient, _ text: ([JSONText]) -> String
+        _ query: LocalAPIClient.Query, _ client: LocalAPIClient, _ lines: ([JSONText]) -> [UInt8]
     ) async throws {
         var progress = ProgressLine.onStandardError(
             "exporting", unit: "records", isOn: !StandardStream.output.isTerminal)
@@ -80,7 +86,7 @@ struct ExportCommand: AsyncParsableCommand {
         try await ListPages.each(of: LocalAPIPaths.records(of: entity), query: query, client) { records in
             done += records.count
             progress.show(done, of: total)
-            if let problem = StandardStream.output.writeAll(text(records)) {
+            if let problem = StandardStream.output.writeAll(String(decoding: lines(records), as: UTF8.self)) {
                 throw CommandFailure(.temporaryFailure, "the output could not be written: \(problem)")
             }
         }
@@ -90,11 +96,6 @@ struct ExportCommand: AsyncParsableCommand {
         let counted =
             query.filter { !["limit", "fields", "sort"].contains($0.name) } + [("count", "true"), ("limit", "1")]
         return try await client.get(LocalAPIPaths.records(of: entity), query: counted).body?["total"]?.integer
-    }
-
-    /// A record on one line. Its JSON has line breaks only between tokens, where a space is equivalent.
-    static func line(_ record: JSONText) -> String {
-        String(decoding: record.bytes.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }, as: UTF8.self) + "\n"
     }
 
     /// The columns from `fields=`, otherwise the schema's fields without secret ones.
