@@ -242,13 +242,11 @@ actor Connection: EventSource {
     }
 
     /// Writes pieces as chunks (RFC 9112, 7.1) until the producer returns; a truncated stream gets no last chunk.
-    private func stream(
-        _ produce: @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async -> Void
-    ) async throws {
+    private func stream(_ produce: Response.Producer) async throws {
         phase = .streaming
         streamFailed = false
         if isDraining { task?.cancel() }
-        await produce { [self] piece in try await writeChunk(piece) }
+        try await produce { [self] piece in try await writeChunk(piece) }
         guard !streamFailed, !Task.isCancelled else { throw Gone() }
         if !isUnchunked { try await send([UInt8]("0\r\n\r\n".utf8)) }
     }

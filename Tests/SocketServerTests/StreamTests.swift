@@ -23,6 +23,21 @@ extension SocketServerTests {
             }
         }
 
+        @Test("a stream that fails is cut off before its last chunk, and the connection closes")
+        func cut() async throws {
+            struct Failed: Error {}
+            try await TestServer.run { _ in
+                Response(status: 200, headers: []) { write in
+                    try await write([UInt8]("abc".utf8))
+                    throw Failed()
+                }
+            } _: { server in
+                let client = try server.connect()
+                client.send(Self.get)
+                #expect(try client.receiveAll().hasSuffix("\r\n\r\n3\r\nabc\r\n"))
+            }
+        }
+
         @Test("HEAD of a stream does not start it")
         func head() async throws {
             try await TestServer.run { _ in

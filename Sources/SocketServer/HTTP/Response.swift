@@ -10,9 +10,13 @@ package struct Response: Sendable {
         case pieces(length: Int, @Sendable (_ offset: Int) throws -> [UInt8])
         /// Written as it is produced. The closure is called once; each `write` returns when the kernel has taken the
         /// bytes, which provides back-pressure. `write` throws when the caller has gone or stalls past the write
-        /// deadline, or when the server shuts down.
-        case stream(@Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async -> Void)
+        /// deadline, or when the server shuts down. When the closure throws, the response is cut off.
+        case stream(Producer)
     }
+
+    /// Writes a body as it is produced.
+    package typealias Producer =
+        @Sendable (_ write: @escaping @Sendable ([UInt8]) async throws -> Void) async throws -> Void
 
     /// How a response ends. A simulated fault cuts it short and closes the connection.
     package enum Ending: Sendable, Equatable {
@@ -47,8 +51,7 @@ package struct Response: Sendable {
     }
 
     package init(
-        status: Int, headers: [(name: String, value: String)],
-        stream: @escaping @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async -> Void
+        status: Int, headers: [(name: String, value: String)], stream: @escaping Producer
     ) {
         self.status = status
         self.headers = headers
