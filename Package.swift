@@ -81,7 +81,8 @@ let package = Package(
         .target(
             name: "LocalAPIServer",
             dependencies: [
-                "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPI", "Pictures",
+                "CZlib", "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPI",
+                "Pictures",
                 "SQLiteStore", "SchemaDrift", "SocketServer", "SyncEngine",
                 .product(name: "Logging", package: "swift-log"),
             ],

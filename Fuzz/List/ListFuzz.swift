@@ -23,7 +23,9 @@ struct ListFuzz: Sendable {
         guard let entity = cache.schema["orders"] else { fatalError("the schema has no orders") }
         do {
             let parameters = try QueryParameters(request)
-            var query = try parameters.listQuery(of: entity)
+            var mistakes = Mistakes()
+            var query = parameters.listQuery(of: entity, as: .page, &mistakes)
+            try mistakes.throwAny()
             let include = try parameters.inclusions(of: entity, in: cache.schema)
             let asked = try cache.store.list(query, include: include)
             _ = try JSONText(asked.records)

@@ -16,7 +16,7 @@ struct EntityRoutes {
             "GET", .records,
             OpenAPIOperation(
                 "Lists \(entity.name)", parameters: listParameters(entity),
-                answers: [(200, .json(RecordSchemas.list(entity))), (304, .nothing)], leads: Self.first(of: entity))
+                answers: [(200, .list(RecordSchemas.list(entity))), (304, .nothing)], leads: Self.first(of: entity))
         ) { [entity] handlers, request, _ in try await handlers.list(entity, request) }
     }
 
@@ -145,7 +145,7 @@ struct EntityRoutes {
             "GET", .related, relation: relation, decidesMethods: false,
             OpenAPIOperation(
                 "Lists the \(relation.name) of a record of \(entity.name)", parameters: listParameters(other),
-                answers: [(200, .json(RecordSchemas.list(other))), (304, .nothing)], problems: [404],
+                answers: [(200, .list(RecordSchemas.list(other))), (304, .nothing)], problems: [404],
                 leads: Self.first(of: other))
         ) { [entity] handlers, request, id in try await handlers.list(relation, of: entity, id, request) }
         guard case .many(let field, _) = relation.kind, other.operations.contains(.create) else { return [list] }

@@ -45,7 +45,8 @@ package struct LocalAPIServer: Sendable {
         let start = metrics.uptime()
         var label = RouteLabels.other
         let request = named(request)
-        let response = AnswerHeaders.complete(await respond(to: request, &label), to: request)
+        let plain = AnswerHeaders.complete(await respond(to: request, &label), to: request)
+        let response = AnswerCompression.apply(to: plain, for: request)
         metrics.record(
             route: label, method: request.method, status: response.status, duration: metrics.uptime() - start)
         return response

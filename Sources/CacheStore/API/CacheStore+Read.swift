@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
 package import JSONText
-internal import SQLiteStore
+package import SQLiteStore
 
 /// Records as readers see them, as bytes ready for the socket.
 extension CacheStore {
@@ -64,6 +64,11 @@ extension CacheStore {
             page.isComplete = isLoaded
             return page
         }
+    }
+
+    /// What is wrong with the parts of a query, each by itself.
+    package func mistakes(in query: ListQuery) throws -> [FieldProblem] {
+        ListStatement.mistakes(in: query, try table(query.entity), filterContext)
     }
 
     var filterContext: FilterContext { FilterContext(schema: schema, sealers: sealers, readers: readers) }

@@ -17,9 +17,9 @@ extension ListStatement {
     }
 
     /// Checks each part by itself.
-    private static func mistakes(in query: ListQuery, _ table: EntityTable, _ context: FilterContext)
-        -> [FieldProblem]
-    {
+    static func mistakes(
+        in query: ListQuery, _ table: EntityTable, _ context: FilterContext
+    ) -> [FieldProblem] {
         var parts: [ListQuery] = query.filters.map { ListQuery(entity: query.entity, filters: [$0]) }
         parts += query.conditions.map { condition in
             var part = ListQuery(entity: query.entity)

@@ -62,6 +62,7 @@ package struct CallerGuard: Sendable {
             try requireKnown(request)
             if let wait = calls?.take(RateLimit.Key(request)) { throw .flood(wait) }
         }
+        try requireUncoded(request)
         try requireJSON(request)
     }
 
@@ -116,6 +117,16 @@ package struct CallerGuard: Sendable {
         for site in request.headers[all: "Sec-Fetch-Site"] where !["same-origin", "none"].contains(site) {
             throw forbidden("a web page of another site may not call this API", .webPage)
         }
+    }
+
+    /// A compressed body could take any amount of memory.
+    private func requireUncoded(_ request: Request) throws(Problem) {
+        guard !request.body.isEmpty || request.stream != nil else { return }
+        let codings = request.headers[all: "Content-Encoding"]
+        guard codings.contains(where: { $0.lowercased() != "identity" }) else { return }
+        throw Problem(
+            .unsupportedMediaType, "send the body as it is, without Content-Encoding",
+            headers: [("Accept-Encoding", "identity")])
     }
 
     /// Any web page can send a form anywhere, even an empty one; it cannot send JSON.

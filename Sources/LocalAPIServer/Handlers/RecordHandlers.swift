@@ -5,28 +5,8 @@ internal import SQLiteStore
 internal import SocketServer
 internal import SyncEngine
 
-/// Lists and searches of records, and changes to records.
+/// Searches of records, and changes to records.
 extension Handlers {
-    func list(_ entity: Entity, _ request: Request) async throws -> Response {
-        let parameters = try QueryParameters(request)
-        return try await listed(parameters.listQuery(of: entity), parameters, request)
-    }
-
-    func list(_ relation: Relation, of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        let other = try self.entity(relation.entity)
-        let parameters = try QueryParameters(request)
-        var query = try parameters.listQuery(of: other)
-        let record = try record(entity, key)
-        // Uses the record's current key; the caller may send an earlier one.
-        let (field, value) =
-            switch relation.kind {
-            case .many(let field, _): (field, record[entity.key])
-            case .one(let field): (other.key, entity.value(of: field, in: record))
-            }
-        query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [value?.plain ?? ""]))
-        return try await listed(query, parameters, request)
-    }
-
     /// `GET /v1/search`: full-text search across entities.
     func search(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
@@ -107,10 +87,6 @@ extension Handlers {
             throw CacheError.notCached(entity: entity.name, key: key)
         }
         return bytes
-    }
-
-    private func record(_ entity: Entity, _ key: String) throws -> JSONText {
-        try JSONText(recordBytes(entity, key))
     }
 
     /// The body as a JSON object. Throws for an empty body too.

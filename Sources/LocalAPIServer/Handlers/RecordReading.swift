@@ -58,32 +58,6 @@ extension Handlers {
         return response
     }
 
-    func listed(_ query: ListQuery, _ parameters: QueryParameters, _ request: Request) async throws -> Response {
-        let begun = now()
-        let entity = try entity(query.entity)
-        let include = try parameters.inclusions(of: entity, in: schema)
-        if query.usesSearch { try await store.catchUpSearch() }
-        let page = try store.list(query, include: include)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(page.records.count + 200)
-        bytes += Array("{\"data\":".utf8)
-        bytes += page.records
-        bytes += Array(",\"next\":".utf8)
-        bytes += JSONText.string(page.next).bytes
-        if let total = page.total { bytes += Array(",\"total\":\(total)".utf8) }
-        if !page.isComplete { bytes += Array(",\"complete\":false".utf8) }
-        bytes.append(UInt8(ascii: "}"))
-        var response = Response.tagged(bytes, for: request)
-        NextLink.add(page.next, to: &response, of: request)
-        if !page.unindexed.isEmpty {
-            let fields = page.unindexed.joined(separator: ", ")
-            let milliseconds = now().since(begun).components
-            let duration = milliseconds.seconds * 1000 + milliseconds.attoseconds / 1_000_000_000_000_000
-            response.headers.append(("Server-Timing", "scan;desc=\"no index on \(fields)\", db;dur=\(duration)"))
-        }
-        return response
-    }
-
     /// `GET …/history`: why a record is as it is, oldest first.
     func history(of entity: Entity, _ key: String, _ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)

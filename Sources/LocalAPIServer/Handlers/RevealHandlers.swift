@@ -34,7 +34,8 @@ extension Handlers {
         let members = record.members.filter { $0.key != "_sync" } + secrets
         let sync = record.members.filter { $0.key == "_sync" }
         var response = Response.json(200, Array(JSONText.object(members: members + sync).bytes))
-        response.headers.append(("Cache-Control", "no-store"))
+        // Not to be compressed either.
+        response.headers.append(("Cache-Control", "no-store, no-transform"))
         return response
     }
 

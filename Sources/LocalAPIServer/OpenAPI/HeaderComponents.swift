@@ -17,6 +17,7 @@ enum HeaderComponents {
         ),
         ("Cache-Status", "whether the upstream was asked (RFC 9211)", false),
         ("Server-Timing", "why the list reads the whole table", false),
+        ("Content-Encoding", "gzip, if the answer is compressed", false),
         ("Accept-Ranges", "bytes", false),
         ("Content-Range", "the part of the content", false),
     ]
@@ -41,7 +42,12 @@ enum HeaderComponents {
         if takes("wait_for_push", "prefer_wait") { names.append("Preference-Applied") }
         if takes("refresh") { names.append("Cache-Status") }
         if parameters.contains(where: { $0.hasSuffix(".comparisons") }) { names.append("Server-Timing") }
-        if case .bytes = content { names += ["Accept-Ranges", "Content-Range"] }
+        switch content {
+        case .bytes: names += ["Accept-Ranges", "Content-Range"]
+        case .list: names += ["Cache-Status", "Content-Encoding"]
+        case .json, .jsonOrText, .text: names.append("Content-Encoding")
+        case .nothing, .events: break
+        }
         return names
     }
 

@@ -85,6 +85,8 @@ struct OpenAPICall: Sendable {
         case .nothing: .object([:])
         case .json(let name): .object(["application/json": reference(to: name)])
         case .jsonOrText(let name): .object(["application/json": reference(to: name), "text/plain": text])
+        case .list(let name):
+            .object(members: ListFormat.types.map { ($0, $0 == PatchFormat.json ? reference(to: name) : text) })
         case .bytes(let types): .object(members: types.map { (key: $0, value: .object([:])) })
         case .text(let type): .object(members: [(key: type, value: text)])
         case .events(let name): .object(["text/event-stream": reference(to: name)])

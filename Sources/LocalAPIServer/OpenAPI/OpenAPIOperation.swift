@@ -7,6 +7,8 @@ struct OpenAPIOperation: Sendable {
         case json(String)
         /// The same, or plain text if the caller accepts that.
         case jsonOrText(String)
+        /// A page, of the component schema of this name, or the whole list in another format if the caller accepts that.
+        case list(String)
         /// Bytes of one of these media types.
         case bytes([String])
         /// Text of this media type.

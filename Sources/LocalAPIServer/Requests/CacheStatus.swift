@@ -34,6 +34,9 @@ struct CacheStatus {
     /// For an answer without a record that the upstream was not asked for.
     static let unasked = CacheStatus(text: "repairminder-sync; detail=\"the upstream was not asked\"")
 
+    /// For a whole list of an entity whose first load has not ended.
+    static let incomplete = CacheStatus(text: "repairminder-sync; hit; detail=\"the first load has not ended\"")
+
     private init(text: String) { self.text = text }
 
     /// The reason as the text of a quoted structured field (RFC 9651, 3.3.3), shortened.

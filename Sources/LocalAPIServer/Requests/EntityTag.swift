@@ -9,8 +9,12 @@ internal import SocketServer
 enum EntityTag {
     private struct Tag {
         var isWeak: Bool
+        /// Without the ending of a compressed answer's.
         var text: Substring
     }
+
+    /// What the tag of a compressed answer has at its end.
+    static let codedEnding = "-gzip"
 
     private enum Condition {
         case any
@@ -109,7 +113,9 @@ enum EntityTag {
             guard rest.popFirst() == UInt8(ascii: "\""), let end = rest.firstIndex(of: UInt8(ascii: "\"")) else {
                 return nil
             }
-            tags.append(Tag(isWeak: isWeak, text: Substring(rest[..<end])))
+            let text = Substring(rest[..<end])
+            tags.append(
+                Tag(isWeak: isWeak, text: text.hasSuffix(codedEnding) ? text.dropLast(codedEnding.count) : text))
             rest = rest[rest.index(after: end)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
             guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { return nil }
         }

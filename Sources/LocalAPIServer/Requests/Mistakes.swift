@@ -14,6 +14,10 @@ struct Mistakes {
 
     mutating func collect(_ read: () throws(Problem) -> Void) { collect((), read) }
 
+    mutating func add(_ more: [Problem]) { problems += more }
+
+    var isEmpty: Bool { problems.isEmpty }
+
     func throwAny() throws(Problem) {
         if !problems.isEmpty { throw Problem(problems) }
     }

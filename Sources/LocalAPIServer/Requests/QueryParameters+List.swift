@@ -3,11 +3,14 @@ internal import EntitySchema
 
 /// The query of a list: every item that is not a parameter of lists is a filter.
 extension QueryParameters {
-    /// Throws all mistakes at once.
-    func listQuery(of entity: Entity) throws(Problem) -> ListQuery {
+    /// As far as it can be read; `mistakes` gets all that it finds.
+    func listQuery(of entity: Entity, as format: ListFormat, _ mistakes: inout Mistakes) -> ListQuery {
         var query = ListQuery(entity: entity.name)
-        var mistakes = Mistakes()
-        query.limit = mistakes.collect(50) { () throws(Problem) in try integer("limit", in: 1...1000, else: 50) }
+        query.limit = mistakes.collect(50) { () throws(Problem) in
+            format.isWhole
+                ? try integer("limit", in: 1...Int.max, else: Int.max)
+                : try integer("limit", in: 1...1000, else: 50)
+        }
         query.cursor = mistakes.collect(nil) { () throws(Problem) in try value("cursor") }
         query.count = mistakes.collect(false) { () throws(Problem) in try flag("count") }
         query.labels = mistakes.collect(false) { () throws(Problem) in try flag("labels") }
@@ -22,7 +25,12 @@ extension QueryParameters {
             mistakes.collect { () throws(Problem) in try reader.read(item.name, item.value, into: &query) }
         }
         mistakes.collect { () throws(Problem) in try FilterReader.checkSize(of: query) }
-        try mistakes.throwAny()
+        for name in format.excluded {
+            mistakes.collect { () throws(Problem) in
+                guard try value(name) != nil else { return }
+                throw .parameter(name, "\(format.contentType) has no place for \(name)", .conflictingParameters)
+            }
+        }
         return query
     }
 

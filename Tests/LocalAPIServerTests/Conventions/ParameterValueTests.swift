@@ -17,6 +17,16 @@ struct ParameterValueTests {
         #expect(await api.call("GET", "/v1/orders?\(name)=\(meant)").status == 200)
     }
 
+    @Test("all mistakes of a list are reported at once, whichever part of the request finds them")
+    func together() async throws {
+        let api = try await TestAPI.filled()
+        let answer = await api.call(
+            "GET", "/v1/orders?limit=0&colour=red&sort=size&status=lost&include=owner&count=2&fields=weight")
+        #expect(answer.status == 400)
+        let pointers = answer.json["errors"]?.elements.compactMap { $0["pointer"]?.string } ?? []
+        #expect(pointers.sorted() == ["colour", "count", "fields", "include", "limit", "sort", "status"])
+    }
+
     @Test("a boolean that could mean anything is refused without a suggestion")
     func nonsense() async throws {
         let api = try await TestAPI.filled()

@@ -284,6 +284,23 @@ struct OpenAPITests {
         #expect(list?["Link"] != nil && list?["ETag"] != nil)
     }
 
+    @Test("a list declares every format that it is served in, and that it may be compressed")
+    func listFormats() async throws {
+        let api = try TestAPI()
+        let document = await api.call("GET", "/openapi.json").json
+        for path in ["/v1/orders", "/v1/orders/{id}/messages"] {
+            let answer = try #require(document["paths"]?[path]?["get"]?["responses"]?["200"])
+            let types = answer["content"]?.members.map(\.key) ?? []
+            #expect(types == ["application/json", "application/x-ndjson", "application/jsonl", "text/csv"])
+            for type in types {
+                let served = await api.call("GET", "/v1/orders", headers: ["Accept": type])
+                #expect(served.header("Content-Type")?.hasPrefix(type) == true)
+            }
+            let headers = answer["headers"]?.members.map(\.key) ?? []
+            #expect(headers.contains("Content-Encoding") && headers.contains("Cache-Status"))
+        }
+    }
+
     @Test("the codes of problems are declared with their answers")
     func codes() async throws {
         let (_, document) = try await document()

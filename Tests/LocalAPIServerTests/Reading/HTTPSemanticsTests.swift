@@ -28,6 +28,18 @@ struct HTTPSemanticsTests {
         #expect(head.header("ETag") == get.header("ETag"))
     }
 
+    @Test("a compressed body is refused, and the answer says that only plain ones are taken (12.5.3, 15.5.16)")
+    func codedBody() async throws {
+        let api = try await TestAPI.filled()
+        for (coding, status) in [("gzip", 415), ("br, gzip", 415), ("identity", 200), ("Identity", 200)] {
+            let answer = await api.call(
+                "PATCH", "/v1/orders/a", body: #"{"status":"open"}"#, headers: ["Content-Encoding": coding])
+            #expect(answer.status == status, "\(coding)")
+            #expect(answer.header("Accept-Encoding") == (status == 415 ? "identity" : nil))
+        }
+        #expect(await api.call("GET", "/v1/orders/a", headers: ["Content-Encoding": "gzip"]).status == 200)
+    }
+
     @Test(
         "only JSON is taken as JSON (8.3, 15.5.16)",
         arguments: [

@@ -1,0 +1,70 @@
+internal import SocketServer
+
+/// Compresses answers for callers who ask for it (`Accept-Encoding: gzip`).
+///
+/// Left as they are: small answers, media that are compressed already, streams of events, which must not wait for more,
+/// and answers with `no-transform`, which reveal secrets: the size of what is compressed can betray what is in it.
+enum AnswerCompression {
+    /// Answers of at most so many bytes are not worth it.
+    private static let least = 4 << 10
+    private static let types = [
+        "application/json", "application/problem+json", "application/x-ndjson", "application/jsonl", "image/svg+xml",
+        "text/csv", "text/css", "text/html", "text/javascript", "text/plain",
+    ]
+
+    /// Costs nothing for a small answer, and reads one field for a large one.
+    static func apply(to response: Response, for request: Request) -> Response {
+        switch response.body {
+        case .bytes(let bytes) where bytes.count > least:
+            guard fits(response, request), let gzip = GzipStream() else { return response }
+            return coded(response, .bytes(gzip.compressed(bytes, isLast: true)))
+        case .stream(let produce):
+            guard fits(response, request) else { return response }
+            return coded(response, .stream { write in try await Self.compress(produce, write) })
+        case .bytes, .pieces:
+            return response.status == 304 ? EntityTag.naming(response, as: request) : response
+        }
+    }
+
+    private static func compress(
+        _ produce: Response.Producer, _ write: @escaping @Sendable ([UInt8]) async throws -> Void
+    ) async throws {
+        guard let gzip = GzipStream() else { throw OutOfMemory() }
+        try await produce { piece in try await write(gzip.compressed(piece)) }
+        try await write(gzip.compressed([], isLast: true))
+    }
+
+    private struct OutOfMemory: Error {}
+
+    private static func fits(_ response: Response, _ request: Request) -> Bool {
+        guard isWanted(by: request) else { return false }
+        for (name, value) in response.headers {
+            switch name {
+            case "Content-Type": if !types.contains(PatchFormat.mediaType(value)) { return false }
+            case "Cache-Control": if value.contains("no-transform") { return false }
+            case "Content-Encoding", "Content-Range": return false
+            default: break
+            }
+        }
+        return true
+    }
+
+    /// Whether the caller prefers gzip to no coding, or takes either (RFC 9110, 12.5.3).
+    private static func isWanted(by request: Request) -> Bool {
+        let wanted = WeightedItem.all(of: "Accept-Encoding", in: request)
+        guard !wanted.isEmpty else { return false }
+        func weight(_ names: String...) -> Int? {
+            names.lazy.compactMap { name in wanted.first { $0.name == name }?.weight }.first
+        }
+        let gzip = weight("gzip", "x-gzip", "*") ?? 0
+        return gzip > 0 && gzip >= weight("identity") ?? 0
+    }
+
+    private static func coded(_ response: Response, _ body: Response.Body) -> Response {
+        var response = response
+        response.body = body
+        response.headers.append(("Content-Encoding", "gzip"))
+        EntityTag.markCoded(&response)
+        return response
+    }
+}

@@ -1,0 +1,114 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Logging
+internal import SQLiteStore
+internal import SocketServer
+
+/// Lists of records: a page as JSON, or the whole list in a format that `Accept` names.
+extension Handlers {
+    func list(_ entity: Entity, _ request: Request) async throws -> Response {
+        try await listed(entity, request)
+    }
+
+    func list(_ relation: Relation, of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        let other = try self.entity(relation.entity)
+        return try await listed(other, request) { query in
+            let record = try JSONText(recordBytes(entity, key))
+            // Uses the record's current key; the caller may send an earlier one.
+            let (field, value) =
+                switch relation.kind {
+                case .many(let field, _): (field, record[entity.key])
+                case .one(let field): (other.key, entity.value(of: field, in: record))
+                }
+            query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [value?.plain ?? ""]))
+        }
+    }
+
+    /// `narrow` adds a filter that the query does not have.
+    private func listed(
+        _ entity: Entity, _ request: Request, _ narrow: (inout ListQuery) throws -> Void = { _ in }
+    ) async throws -> Response {
+        let begun = now()
+        let format = ListFormat(request)
+        let parameters = try QueryParameters(request)
+        var (query, include) = try asked(parameters, of: entity, as: format)
+        try narrow(&query)
+        if query.usesSearch { try await store.catchUpSearch() }
+        if format.isWhole { return try whole(query, include, of: entity, as: format, request) }
+        let page = try store.list(query, include: include)
+        var response = Response.tagged(Self.bytes(of: page), for: request)
+        NextLink.add(page.next, to: &response, of: request)
+        if let scan = scan(page, since: begun) { response.headers.append(scan) }
+        return response
+    }
+
+    // MARK: The request
+
+    /// Throws all mistakes of the query at once, unless some show only once the others are corrected.
+    private func asked(
+        _ parameters: QueryParameters, of entity: Entity, as format: ListFormat
+    ) throws -> (ListQuery, [Inclusion]) {
+        var mistakes = Mistakes()
+        let query = parameters.listQuery(of: entity, as: format, &mistakes)
+        let include = mistakes.collect([]) { () throws(Problem) in try inclusions(parameters, of: entity) }
+        guard !mistakes.isEmpty else { return (query, include) }
+        mistakes.add(try store.mistakes(in: query).map { .parameter($0.field, $0.message) })
+        try mistakes.throwAny()
+        return (query, include)
+    }
+
+    private func inclusions(_ parameters: QueryParameters, of entity: Entity) throws(Problem) -> [Inclusion] {
+        do {
+            return try parameters.inclusions(of: entity, in: schema)
+        } catch let error as CacheError {
+            throw Problem(error)
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+
+    // MARK: The answer
+
+    private static func bytes(of page: ListPage) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(page.records.count + 200)
+        bytes += Array("{\"data\":".utf8)
+        bytes += page.records
+        bytes += Array(",\"next\":".utf8)
+        bytes += JSONText.string(page.next).bytes
+        if let total = page.total { bytes += Array(",\"total\":\(total)".utf8) }
+        if !page.isComplete { bytes += Array(",\"complete\":false".utf8) }
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    /// Says that the list reads the whole table, if it does.
+    private func scan(_ page: ListPage, since begun: Timestamp) -> (name: String, value: String)? {
+        guard !page.unindexed.isEmpty else { return nil }
+        let fields = page.unindexed.joined(separator: ", ")
+        let elapsed = now().since(begun).components
+        let milliseconds = elapsed.seconds * 1000 + elapsed.attoseconds / 1_000_000_000_000_000
+        return ("Server-Timing", "scan;desc=\"no index on \(fields)\", db;dur=\(milliseconds)")
+    }
+
+    /// The whole list. What is wrong with the query, and whether the list is complete, must be known before it begins.
+    private func whole(
+        _ query: ListQuery, _ include: [Inclusion], of entity: Entity, as format: ListFormat, _ request: Request
+    ) throws -> Response {
+        let begun = now()
+        let export = ListExport(
+            store: store, query: query, include: include, format: RecordFormat(format, entity, query.fields))
+        let first = try export.first()
+        var headers = [(name: "Content-Type", value: format.contentType), ("Cache-Control", "no-store")]
+        if let scan = scan(first, since: begun) { headers.append(scan) }
+        if !first.isComplete { headers.append(("Cache-Status", CacheStatus.incomplete.text)) }
+        return Response(status: 200, headers: headers) { [log] write in
+            try await export.write(to: write) { error in
+                log.error("a list was cut off", metadata: ["error": "\(error)", "request_id": "\(request.id)"])
+            }
+        }
+    }
+}
