@@ -64,7 +64,7 @@ package struct DriftRules {
     /// Changes whenever drift that was counted by older rules must be counted again.
     package var fingerprint: String {
         let fields = entity.fields.map { field in
-            "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.isStoredSealed)\(field.isDerivedHere ? " kept" : "")\(field.isTextOnWire ? " quoted" : "")\(field.dayFormat?.rawValue ?? "")"
+            "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.isStoredSealed)\(field.isDerivedHere ? " kept" : "")\(field.isTextOnWire ? " quoted" : "")\(field.dayFormat?.word ?? "")"
         }
         let text = (fields + Self.membersForSyncing(entity)).joined(separator: "\n")
         return String(text.utf8.reduce(NameTable.seed(0), NameTable.mix), radix: 16)
@@ -125,12 +125,14 @@ extension DriftRules.Expected {
         switch field.kind {
         case .integer where field.isTextOnWire, .number where field.isTextOnWire, .money where field.isTextOnWire:
             self = .quotedNumber
+        case .boolean where field.isTextOnWire: self = .string
         case .string: self = .string
         case .integer: self = .integer
         case .number, .money: self = .number
         case .boolean: self = .boolean
         case .date where field.dayFormat?.isNumber == true: self = .integer
         case .time: self = .time
+        case .date where field.dayFormat?.spelling != nil: self = .string
         case .date: self = field.dayFormat == nil ? .day : .time
         case .reference: self = .key
         case .object: self = .object

@@ -133,6 +133,40 @@ struct UpstreamProbeTests {
         }
     }
 
+    @Test("a total in a header is offered, and read where the schema names it")
+    func totalsInHeaders() async throws {
+        let site = Self.site("[NOTE]", [HTTPHeader("X-WP-Total", "1")])
+        let found = try await Self.findings("{ path: /notes }", site)
+        #expect(Self.says(.warning, "total", advising: "pagination.total: { header: X-WP-Total }", in: found))
+        let total = "pagination: { style: single, total: { header: x-wp-total } }"
+        let named = try await Self.findings("{ path: /notes, \(total) }", site)
+        #expect(Self.says(.ok, "1 in all", in: named), "\(named.map(\.text))")
+    }
+
+    @Test("times in another form than the records have are noticed where a filter by time fails")
+    func formats() async throws {
+        let note = Self.note.replacing("2026-01-01T00:00:00Z", with: "2026-01-01 00:00:00")
+        let since = "since: { param: after, field: updated_at }"
+        let all = Self.json("[\(note)]")
+        let form = #"pull.since.format: "yyyy-MM-dd HH:mm:ss""#
+        let ignored = try await Self.findings("{ path: /notes, \(since) }", ["/notes": all])
+        #expect(Self.says(.error, "changed before", advising: form, in: ignored), "\(ignored.map(\.text))")
+        let asked = "/notes?after=2026-03-01T00%3A00%3A00.000Z&limit=100"
+        for target in [asked, asked.replacing("&limit=100", with: "")] {
+            let site = ["/notes": all, target: HTTPResponse(status: 400, body: Array("no date".utf8))]
+            let refused = try await Self.findings("{ path: /notes, \(since) }", site)
+            guard Self.says(.error, "is not accepted", in: refused) else { continue }
+            #expect(Self.says(.error, "is not accepted", advising: form, in: refused))
+        }
+    }
+
+    @Test("a member that a window tests and no record has is an error")
+    func window() async throws {
+        let found = try await Self.findings(
+            "{ path: /notes, where: { text: x } }", Self.site(#"[{"id":"a","price":1.50}]"#))
+        #expect(Self.says(.error, "text: no record of the list has it, and pull.where tests it", in: found))
+    }
+
     @Test("a filter by time that the upstream does not know is noticed")
     func changes() async throws {
         let site = Self.site("[NOTE]")

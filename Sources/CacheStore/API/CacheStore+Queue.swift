@@ -65,13 +65,13 @@ extension CacheStore {
         }
     }
 
-    /// What the server had in the fields of a change when it was made or last merged, with secrets sealed; nil when the
+    /// What the server had in the fields of a change when it was made or last merged, with secrets opened; nil when the
     /// change has ended.
-    package func base(of id: Int64) throws -> JSONText? {
+    package func base(of change: OutboxChange) throws -> JSONText? {
         try read { db in
             let base = try String.fetchOne(
-                db.cachedStatement(sql: "SELECT base FROM sync_outbox WHERE id = ?"), arguments: [id])
-            return try base.map { try JSONText(parsing: $0) }
+                db.cachedStatement(sql: "SELECT base FROM sync_outbox WHERE id = ?"), arguments: [change.id])
+            return try base.map { sealers[change.entity].open(try JSONText(parsing: $0)).record }
         }
     }
 

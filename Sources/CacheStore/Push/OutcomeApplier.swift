@@ -79,8 +79,9 @@ struct OutcomeApplier {
         if let table = context.table(change.entity) { try delete(change.key, table) }
     }
 
-    private func delete(_ key: String, _ table: EntityTable) throws {
-        _ = try applier(table).delete(keys: [key])
+    /// `ownDeletion`: the position in the log of our change that did it. A page from before must not bring it back.
+    private func delete(_ key: String, _ table: EntityTable, _ ownDeletion: Int64? = nil) throws {
+        _ = try PageApplier(table: table, context: context, ownDeletion: ownDeletion).delete(keys: [key])
     }
 
     /// `isShown`: false if the server accepted the change and then had no such record.
@@ -115,7 +116,9 @@ struct OutcomeApplier {
         result.settling.position = try logAcknowledged(change, key, table)
         // A change of content alone has no fields that could be older.
         if !change.isContentOnly { try SettlingTable(entity: change.entity, db: db).save(result.settling) }
-        if isGone { try delete(key, table) }
+        // An edit may have set the mark of deletion: the answer need not repeat it.
+        let isMarked = table.entity.isDeleted(result.remote)
+        if isGone || isMarked { try delete(key, table, isMarked ? result.settling.position : nil) }
     }
 
     private func acknowledge(deletion change: OutboxTable.Entry, _ table: EntityTable) throws {
@@ -184,10 +187,6 @@ struct OutcomeApplier {
     }
 
     // MARK: Parts
-
-    private func applier(_ table: EntityTable) -> PageApplier {
-        PageApplier(table: table, context: context)
-    }
 
     private func merge(_ table: EntityTable) -> Merge {
         Merge(table: table, context: context)

@@ -19,17 +19,30 @@ enum ColumnValue: Equatable {
     enum Kind: Equatable {
         case plain
         case time
+        /// Of a boolean that the upstream has in quotes.
+        case truth
         /// Of a field whose upstream has times in place of days.
         case day(TimeFormat)
+
+        init(_ field: Field) {
+            switch field.kind {
+            case .time: self = .time
+            case .boolean where field.isTextOnWire: self = .truth
+            default: self = field.dayFormat.map { .day($0) } ?? .plain
+            }
+        }
     }
 
     init(_ json: JSONText?, as kind: Kind) {
         switch kind {
         case .plain: self.init(json, isTime: false)
         case .time: self.init(json, isTime: true)
+        case .truth: self.init(json.map { $0.kind == .string ? Self.truth[$0.plain] ?? $0 : $0 }, isTime: false)
         case .day(let format): self.init(json.map { Self.day($0, format) }, isTime: false)
         }
     }
+
+    private static let truth: [String: JSONText] = ["true": true, "false": false]
 
     /// The same as `EntityTable.expression` has it.
     private static func day(_ json: JSONText, _ format: TimeFormat) -> JSONText {
@@ -37,6 +50,7 @@ enum ColumnValue: Equatable {
             let number = json.kind == .number ? Int64(json.text) : nil
             return number.flatMap(format.day(of:)).map(JSONText.string) ?? json
         }
+        if let spelling = format.spelling { return json.string.flatMap(spelling.day).map(JSONText.string) ?? json }
         guard let text = json.string, text.firstMatch(of: #/^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]/#) != nil else {
             return json
         }

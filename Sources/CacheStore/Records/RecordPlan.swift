@@ -88,7 +88,7 @@ final class RecordPlan: Sendable {
         }
         columns = table.columns
         columnFields = table.storedFields.map { field in
-            (field.place(in: names), field.kind == .time ? .time : field.dayFormat.map { .day($0) } ?? .plain)
+            (field.place(in: names), ColumnValue.Kind(field))
         }
         references = entity.ties.map { tie in
             let counted = Self.counted(by: tie, entity, schema)

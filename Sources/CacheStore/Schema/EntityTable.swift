@@ -64,7 +64,7 @@ struct EntityTable {
     /// Where each column's value comes from: identical text means identical values.
     var columnSources: String {
         storedFields.map { field in
-            let type = field.kind == .time ? "time" : field.dayFormat.map { "day \($0.rawValue)" } ?? type(of: field)
+            let type = field.kind == .time ? "time" : field.dayFormat.map { "day \($0.word)" } ?? written(type(of: field), field)
             return "\(field.name) \(type) \(field.source ?? "")\(computation(of: field))"
         }.joined(separator: "\n")
     }
@@ -131,6 +131,10 @@ struct EntityTable {
         name == Entity.syncedAt.name && entity[field: name] == nil
     }
 
+    private func written(_ type: String, _ field: Field) -> String {
+        field.kind == .boolean && field.isTextOnWire ? "\(type) in quotes" : type
+    }
+
     private func type(of field: Field) -> String {
         switch field.kind {
         case .integer, .boolean: "INTEGER"
@@ -147,6 +151,7 @@ struct EntityTable {
         case .date: Self.day(value(of: field, by: "->>", in: record), field.dayFormat)
         case .string, .enum: "CAST(\(value(of: field, by: "->>", in: record)) AS TEXT)"
         case .reference: key(of: field, in: record)
+        case .boolean where field.isTextOnWire: Self.truth(Self.number(value(of: field, by: "->>", in: record)))
         case .integer, .boolean, .number, .money: Self.number(value(of: field, by: "->>", in: record))
         }
     }
@@ -168,6 +173,11 @@ struct EntityTable {
             iif(json_valid(\(value)), iif(json_type(\(value)) IN ('integer', 'real'), \
             iif(\(number) = \(whole), \(whole), \(number)), \(value)), \(value))
             """
+    }
+
+    /// A boolean in quotes as 1 or 0; anything else stays as it is.
+    private static func truth(_ value: String) -> String {
+        "CASE \(value) WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE \(value) END"
     }
 
     /// The member with the field's name or, if there is none, the value at its source.
@@ -198,6 +208,11 @@ struct EntityTable {
     private static func day(_ value: String, _ format: TimeFormat?) -> String {
         guard let format else { return "CAST(\(value) AS TEXT)" }
         let text = "CAST(\(value) AS TEXT)"
+        if let spelling = format.spelling {
+            let starts = spelling.starts
+            return "iif(\(value) GLOB '\(spelling.glob)', substr(\(value), \(starts.year + 1), 4) || '-' || "
+                + "substr(\(value), \(starts.month + 1), 2) || '-' || substr(\(value), \(starts.day + 1), 2), \(text))"
+        }
         let unit = format == .epochMilliseconds ? " / 1000.0" : ""
         return format.isNumber
             ? "iif(typeof(\(value)) = 'integer', coalesce(date(\(value)\(unit), 'unixepoch'), \(text)), \(text))"

@@ -40,7 +40,8 @@ extension Field {
         guard let mine = one.string.flatMap(Timestamp.init(iso8601:)),
             let theirs = other.string.flatMap(Timestamp.init(iso8601:))
         else { return false }
-        if mine == theirs { return true }
+        // What the upstream's form of a time cuts off is never sent.
+        if mine == theirs || timeFormat != nil && onWire(one) == onWire(other) { return true }
         let unit: Int64? = forms.contains(.minutes) ? 60_000 : forms.contains(.seconds) ? 1000 : nil
         guard let unit, abs(mine.milliseconds - theirs.milliseconds) < unit else { return false }
         return theirs.milliseconds % unit == 0 || !directed && mine.milliseconds % unit == 0

@@ -70,10 +70,12 @@ package struct Field: Sendable, Equatable {
     package var isTouched = false
     /// Each value that it is given here is sent, one after the other: the server refuses to skip one.
     package var hasSteps = false
-    /// A number that the upstream writes in quotes, and so takes.
+    /// A number or a boolean that the upstream writes in quotes, and so takes.
     package var isTextOnWire = false
-    /// How the upstream writes the day, if not as `2026-11-25`: as the time at which it begins in UTC.
+    /// How the upstream writes the day, if not as `2026-11-25`: as the time at which it begins in UTC, or in other parts.
     package var dayFormat: TimeFormat?
+    /// How the upstream takes the time, if not as it was given. It is a form of ISO 8601, so that reading needs no form.
+    package var timeFormat: TimeFormat?
     /// A new record is sent after the new record that has the same value there: the server joins the two by it.
     package var waitsFor: Other?
 
@@ -93,19 +95,23 @@ package struct Field: Sendable, Equatable {
         record[name] ?? source.flatMap { record.at(path: $0) }
     }
 
-    /// A value as people mean it: a number, where the upstream has it in quotes; a day, where it has a time.
+    /// A value as people mean it: a number or a boolean, where the upstream has it in quotes; a day, where it has a time.
     package func meant(_ value: JSONText) -> JSONText {
         if let dayFormat { return dayFormat.day(in: value).map(JSONText.string) ?? value }
-        guard isTextOnWire, let text = value.string, let number = try? JSONText(parsing: text), number.kind == .number
-        else { return value }
-        return number
+        guard isTextOnWire, let text = value.string, let bare = try? JSONText(parsing: text), isQuoted(bare) else {
+            return value
+        }
+        return bare
     }
 
     /// A value as the upstream has it.
     package func onWire(_ value: JSONText) -> JSONText {
         if let dayFormat { return dayFormat.json(ofDay: value) ?? value }
-        return isTextOnWire && value.kind == .number ? .string(value.text) : value
+        if let timeFormat { return timeFormat.json(ofTime: value) ?? value }
+        return isTextOnWire && isQuoted(value) ? .string(value.text) : value
     }
+
+    private func isQuoted(_ value: JSONText) -> Bool { value.kind == (kind == .boolean ? .boolean : .number) }
 
     /// Computed locally: callers cannot write it and it is never sent.
     package var isDerivedHere: Bool { derivation != nil || follow != nil }

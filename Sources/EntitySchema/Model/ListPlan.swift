@@ -46,6 +46,8 @@ package struct ListPlan: Sendable, Equatable {
     /// What stands there while there are more.
     package var moreIs = true
     package var total: Place?
+    /// The header that has it instead.
+    package var totalHeader: String?
     /// Where the response has the records.
     package var records: Place
 

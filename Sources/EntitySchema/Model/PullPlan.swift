@@ -150,6 +150,13 @@ package struct PullPlan: Sendable, Equatable {
         if case .since(let parameter, _) = mode { parameter.format } else { nil }
     }
 
+    /// What the coarsest form of a time in requests for changes cuts off.
+    package var sincePrecision: Duration {
+        guard case .since(let parameter, _) = mode else { return .zero }
+        let placed = call?.placeholders.filter { $0.name == .value("since") }.compactMap(\.format) ?? []
+        return placed.reduce(parameter.format.precision) { max($0, $1.precision) }
+    }
+
     /// Whether change times may be numbers.
     var hasNumberedTimes: Bool { sinceFormat?.isNumber ?? false }
 

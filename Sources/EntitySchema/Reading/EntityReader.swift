@@ -133,10 +133,10 @@ struct EntityReader {
         if let node = node.child("touch") { field.isTouched = try isTouched(node, field) }
         if let node = node.child("waits_for") { field.waitsFor = try other(node) }
         if let node = node.child("wire") {
-            if field.kind == .date {
-                field.dayFormat = try dayFormat(node)
-            } else {
-                field.isTextOnWire = try isText(node, field.kind)
+            switch field.kind {
+            case .date: field.dayFormat = try dayFormat(node)
+            case .time: field.timeFormat = try timeFormat(node)
+            default: field.isTextOnWire = try isText(node, field.kind)
             }
         }
         if let natural = node.child("natural"), try natural.boolean() { try makeNatural(&field, node) }
@@ -210,20 +210,25 @@ struct EntityReader {
 
     private func isText(_ node: SchemaNode, _ kind: Field.Kind) throws(SchemaError) -> Bool {
         guard try node.string() == "string" else { throw node.error("expected string") }
-        guard [.integer, .number, .money].contains(kind) else {
-            throw node.error("only a field of type integer, number or money can be sent in quotes; remove wire")
+        guard [.integer, .number, .money, .boolean].contains(kind) else {
+            throw node.error("wire is for a field of type integer, number, money, boolean, time or date; remove it")
         }
         return true
     }
 
     private func dayFormat(_ node: SchemaNode) throws(SchemaError) -> TimeFormat? {
-        let word = try node.string()
-        guard let format = TimeFormat(rawValue: word) else {
-            let known = TimeFormat.allCases.map(\.rawValue)
-            let hint = Suggestion.hint(for: word, among: known)
-            throw node.error("expected one of \(known.joined(separator: ", "))\(hint)")
-        }
+        let format = try node.timeFormat()
         return format == .date ? nil : format
+    }
+
+    private func timeFormat(_ node: SchemaNode) throws(SchemaError) -> TimeFormat {
+        let format = try node.timeFormat()
+        guard format.isISO, format.precision < .seconds(86_400), format != .date else {
+            throw node.error(
+                "a field of type time is in ISO 8601, so expected iso, iso_space or parts in that order, such as "
+                    + "yyyy-MM-dd HH:mm:ss; for numbers use type integer, for days type date, for other texts type string")
+        }
+        return format
     }
 
     private func isTouched(_ node: SchemaNode, _ field: Field) throws(SchemaError) -> Bool {

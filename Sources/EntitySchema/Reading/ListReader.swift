@@ -16,11 +16,18 @@ struct ListReader {
         plan.style = try style(node)
         plan.size = plan.style == .single ? nil : try size(node.child("size"))
         plan.pageSize = try node.child("page_size")?.integer(in: 1...10_000) ?? plan.pageSize
-        plan.total = try node.child("total")?.place() ?? plan.total
+        if let total = node.child("total") { (plan.total, plan.totalHeader) = try self.total(total) }
         let first = try node.child("first")?.integer(in: 0...1)
         (plan.first, plan.firstOffset) = (first ?? 1, first ?? 0)
         (plan.more, plan.moreIs) = try more(node.child("more"))
         return plan
+    }
+
+    /// A place, or `{ header: X-Total-Count }`.
+    private func total(_ node: SchemaNode) throws(SchemaError) -> (place: Place?, header: String?) {
+        guard node.isMapping else { return (try node.place(), nil) }
+        try node.requireKeys(["header"])
+        return (nil, try node.required("header").headerName())
     }
 
     /// A place that says true while there are more pages, or `{ at: …, is: false }`.

@@ -74,7 +74,12 @@ struct RecordTestReader {
         }
         guard !node.isSequence else { throw node.error(isNumber ? "expected a number" : "expected one time") }
         let text = try node.string()
-        if field.kind == .date { return try day(node, text) }
+        if field.kind == .date {
+            if let spelling = field.dayFormat?.word, field.dayFormat?.spelling != nil {
+                throw node.error("\(field.name) is written as \(spelling), so it cannot be compared here; remove the condition")
+            }
+            return try day(node, text)
+        }
         if let templates, text.contains("{") {
             let template = try node.valueTemplate(templates)
             guard template.parts.count == 1, case .now? = template.placeholders.first?.name,

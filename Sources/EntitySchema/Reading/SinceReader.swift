@@ -59,7 +59,7 @@ struct SinceReader {
     private func parameter(isInTemplate: Bool) throws(SchemaError) -> PullPlan.SinceParameter {
         let name = try parameterName(isInTemplate: isInTemplate)
         var parameter = PullPlan.SinceParameter(name: name ?? "", isInTemplate: name == nil)
-        if let format = node.child("format") { parameter.format = try self.format(format) }
+        if let format = node.child("format") { parameter.format = try format.timeFormat() }
         if let from = node.child("from") { parameter.from = try time(from) }
         if name == nil, let value = node.child("value") {
             throw value.error("the time stands in path, query or body; write there what is around it, and remove value")
@@ -79,14 +79,5 @@ struct SinceReader {
             throw node.error("\(text) is no time; expected one such as 1970-01-01T00:00:00Z")
         }
         return time.description
-    }
-
-    private func format(_ node: SchemaNode) throws(SchemaError) -> TimeFormat {
-        let word = try node.string()
-        if let format = TimeFormat(rawValue: word) { return format }
-        let known = TimeFormat.allCases.map(\.rawValue)
-        throw node.error(
-            "\(word) is no format of a time\(Suggestion.hint(for: word, among: known)); expected one of "
-                + known.joined(separator: ", "))
     }
 }

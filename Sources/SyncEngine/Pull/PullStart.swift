@@ -45,11 +45,11 @@ extension PullPlan {
     ///
     /// An overlap before the watermark: rows are committed late, and upstreams differ on whether a time includes
     /// itself. The overlap is at least twice the greatest lateness seen, since the next row may be later, but at most a
-    /// day.
+    /// day; and at least what the request's form of a time cuts off, since rows of one minute may come one by one.
     func settled(_ cursor: PullCursor) -> String? {
         guard let watermark = cursor.watermark.flatMap(Timestamp.init(iso8601:)) else { return nil }
         let seen = min(Duration.milliseconds(cursor.lateness) * 2, Self.greatestOverlap)
-        return (watermark - max(overlap, seen, Self.leastOverlap)).description
+        return (watermark - max(overlap, seen, Self.leastOverlap, sincePrecision)).description
     }
 
     private static let leastOverlap = Duration.seconds(1)

@@ -20,7 +20,7 @@ extension Pusher {
         }
         do {
             if change.operation == .create { return try await meetExisting(change, entity, failure) }
-            let base = try store.base(of: change.id)
+            let base = try store.base(of: change)
             if let found = try await refresh(change, entity) {
                 if change.operation == .delete, entity.isDeleted(found.record) {
                     return try await settle(change, as: .acknowledged(record: nil))

@@ -36,12 +36,21 @@ struct ChangeAnswer {
         let record = request.record.record(in: body, key: request.key, isInherited: request.isRecordInherited)
         // A record may have a field named success; an envelope that denies success has no record.
         if let record, success != false || record == body { return .record(record) }
+        if let key = bareKey(in: body), success != false { return .record(key) }
         if success == true || request.operation == .delete && body["deleted"]?.boolean == true { return accepted }
-        if body.kind == .null || body.kind == .object && body.members.isEmpty { return accepted }
+        if body.kind == .null || plan.success == nil && body.boolean == true || body.kind == .object && body.members.isEmpty { return accepted }
         // 202 itself says that the change was accepted and will be applied (RFC 9110, 15.3.3).
         let hasError = (plan.errorMessage?.value(in: body) ?? body["error"]).map { $0.kind != .null } ?? false
         if response.status == 202, body.kind == .object, success != false, !hasError { return accepted }
         throw unclear(body)
+    }
+
+    /// A new record of which the answer has only the key, at the place that the route names: `[7]`.
+    private func bareKey(in body: JSONText) -> JSONText? {
+        guard request.operation == .create, !request.isRecordInherited, let key = request.record.value(in: body),
+            key.kind == .string || key.kind == .number, !key.plain.isEmpty
+        else { return nil }
+        return .object([request.key: key])
     }
 
     /// What the schema calls a success: with a record, if one is there.

@@ -64,8 +64,8 @@ struct FieldProbe {
     private func advice(_ disagreement: DriftTally.Disagreement) -> String {
         switch (disagreement.kind, entity[field: disagreement.field]?.kind) {
         case (.value, _): "add the value to values"
-        case (_, .number), (_, .money), (_, .integer):
-            disagreement.found == "string" ? "set wire: string if these are numbers in quotes" : "correct type"
+        case (_, .number), (_, .money), (_, .integer), (_, .boolean):
+            disagreement.found == "string" ? "set wire: string if these are only in quotes" : "correct type"
         default: "correct type"
         }
     }
@@ -76,7 +76,12 @@ struct FieldProbe {
         let advice =
             Set(others).sorted().first.map { "set from: \($0)" }
             ?? "nothing if it may be absent; else correct its name, or remove it"
-        return .warning(entity.name, "\(field.name): no record of the list has it", advice)
+        guard entity.pull?.window?.fields.contains(field.name) ?? false else {
+            return .warning(entity.name, "\(field.name): no record of the list has it", advice)
+        }
+        return .error(
+            entity.name, "\(field.name): no record of the list has it, and pull.where tests it",
+            others.isEmpty ? "test a member that the list has, or filter in pull.query alone" : advice)
     }
 
     private static func list(_ names: [String]) -> String {

@@ -32,7 +32,7 @@ struct ListProbe {
         var findings = [Finding.ok(entity.name, summary(page))]
         findings += [total(page, answer), unfollowed(page), changeTimes(records)].compactMap(\.self)
         findings += await nextPage(after: page, records)
-        findings += await changes()
+        findings += await changes(records)
         findings += await delta(after: page, records)
         return Report(findings: findings, records: records)
     }
@@ -81,17 +81,18 @@ struct ListProbe {
 
     private func total(_ page: Page, _ answer: JSONText) -> Finding? {
         guard page.total == nil else { return nil }
-        let found = PlaceSearch(answer).totals(of: page.count).first
-        if let place = pull.list.total {
+        let found =
+            PlaceSearch(answer).totals(of: page.count).first.map { ($0.place, $0.value.text) }
+            ?? transport.last.flatMap { PlaceSearch.total(of: page.count, in: $0) }
+        if let place = pull.list.total?.description ?? pull.list.totalHeader.map({ "{ header: \($0) }" }) {
             return .warning(
-                entity.name, "no total at \(place.description)",
-                found.map { "set pagination.total: \($0.place), which is \($0.value.text)" }
-                    ?? "remove pagination.total")
+                entity.name, "no total at \(place)",
+                found.map { "set pagination.total: \($0.0), which is \($0.1)" } ?? "remove pagination.total")
         }
-        guard let found else { return nil }
+        guard let (place, value) = found else { return nil }
         return .warning(
-            entity.name, "\(found.place) may be the total: it is \(found.value.text)",
-            "set pagination.total: \(found.place), so that a list that moves while it is read is noticed")
+            entity.name, "\(place) may be the total: it is \(value)",
+            "set pagination.total: \(place), so that a list that moves while it is read is noticed")
     }
 
     private func unfollowed(_ page: Page) -> Finding? {
@@ -168,7 +169,7 @@ struct ListProbe {
     }
 
     /// Whether the upstream tells only what changed.
-    private func changes() async -> [Finding] {
+    private func changes(_ records: [JSONText]) async -> [Finding] {
         guard case .since(let parameter, let overlap) = pull.mode else { return [] }
         let item = parameter.item(now.description)
         let asked = parameter.isInTemplate ? "since \(item.value)" : "\(item.name)=\(item.value)"
@@ -179,7 +180,8 @@ struct ListProbe {
             return [
                 .error(
                     entity.name, "\(asked) is not accepted: \(error.message)",
-                    "correct pull.since, or its format")
+                    formatAdvice(records).map { "try \($0), or correct pull.since" }
+                        ?? "correct pull.since, or its format")
             ]
         }
         let early = page.records.elements.compactMap(entity.changeTime).filter {
@@ -194,8 +196,19 @@ struct ListProbe {
             .error(
                 entity.name,
                 "\(asked) also gives \(early.count.counted("record", "records")) that changed before",
-                "correct pull.since.param, which the upstream seems not to know, or use mode: full")
+                "correct pull.since.param, which the upstream seems not to know, or use mode: full"
+                    + (formatAdvice(records).map { "; or try \($0)" } ?? ""))
         ]
+    }
+
+    /// How the records have their change time, if requests have it otherwise: most upstreams take what they give.
+    private func formatAdvice(_ records: [JSONText]) -> String? {
+        guard case .since(let parameter, _) = pull.mode, let field = pull.changedAt,
+            let text = records.lazy.compactMap({ entity.value(of: field, in: $0)?.string }).first,
+            let time = Timestamp(iso8601: text), parameter.format.text(time) != text,
+            let pattern = TimePattern(like: text)
+        else { return nil }
+        return "pull.since.format: \"\(pattern.source)\", as the records have it"
     }
 
     /// Whether the upstream takes the token that it gives out. Of several pages only the last has one.

@@ -1,4 +1,5 @@
 import JSONText
+import Upstream
 
 /// Where an answer has what a schema may look for.
 ///
@@ -78,6 +79,16 @@ struct PlaceSearch {
         "total", "count", "totalcount", "totalitems", "totalresults", "totalrecords", "totalsize", "totalelements",
         "recordcount", "itemcount", "odatacount", "hits",
     ]
+
+    /// The same in a header such as `X-Total-Count`, as a schema names it.
+    static func total(of count: Int, in response: HTTPResponse) -> (String, String)? {
+        let found = response.headers.first { header in
+            let name = folded(header.name)
+            let isTotal = totals.contains(name.hasPrefix("x") ? String(name.dropFirst()) : name) || name == "xwptotal"
+            return isTotal && Int(header.value).map { $0 >= count } ?? false
+        }
+        return found.map { ("{ header: \($0.name) }", $0.value) }
+    }
 
     /// Without what differs between the spellings of one name: `totalItems`, `total_items`.
     static func folded(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }

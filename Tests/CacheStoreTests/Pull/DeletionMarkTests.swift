@@ -19,7 +19,9 @@ struct DeletionMarkTests {
               active: { type: boolean }
               state: { type: string, from: meta.state }
             pull: { path: /orders, deleted: \(deleted) }
-            push: { delete: { call: "PATCH /orders/{id}", body: { status: cancelled } } }
+            push:
+              update: { call: "PATCH /orders/{id}" }
+              delete: { call: "PATCH /orders/{id}", body: { status: cancelled } }
         """
     }
 
@@ -59,6 +61,40 @@ struct DeletionMarkTests {
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         _ = try await cache.pull("orders", #"[{"id":"a","status":"cancelled"}]"#)
         #expect(try cache.keys(ListQuery(entity: "orders")) == [])
+    }
+
+    @Test(
+        "an edit that sets the value deletes the record once the upstream has accepted it",
+        arguments: [#"{"id":"a","status":"cancelled"}"#, #"{"id":"a"}"#, nil])
+    func edit(_ answer: String?) async throws {
+        let cache = try TestCache(schema: Self.schema("{ status: cancelled }"))
+        let before = #"[{"id":"a","status":"open"}]"#
+        _ = try await cache.pull("orders", before)
+        try await cache.store.update(
+            "orders", key: "a", body: .object(["status": "cancelled"]), at: TestCache.now)
+        #expect(try cache.keys(ListQuery(entity: "orders")) == ["a"])
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        #expect(try await cache.store.begin(change, at: TestCache.now))
+        let record: JSONText? = try answer.map { try JSONText(parsing: $0) }
+        try await cache.store.settle(change.id, .acknowledged(record: record), at: TestCache.now)
+        #expect(try cache.keys(ListQuery(entity: "orders")) == [])
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        // A list that is behind does not bring it back.
+        _ = try await cache.pull("orders", before)
+        #expect(try cache.keys(ListQuery(entity: "orders")) == [])
+    }
+
+    @Test("an edit that the upstream takes without setting the value deletes nothing")
+    func ignoredEdit() async throws {
+        let cache = try TestCache(schema: Self.schema("{ status: cancelled }"))
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"open"}]"#)
+        try await cache.store.update(
+            "orders", key: "a", body: .object(["status": "cancelled"]), at: TestCache.now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        #expect(try await cache.store.begin(change, at: TestCache.now))
+        let answer = JSONText.object(["id": "a", "status": "void"])
+        try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
+        #expect(try cache.keys(ListQuery(entity: "orders")) == ["a"])
     }
 
     @Test(

@@ -17,6 +17,7 @@ struct BodyEncodingTests {
                   text: { type: string }
                   size: { type: integer }
                   price: { type: money, wire: string }
+                  done: { type: boolean, wire: string }
                   tags: { type: list }
                   place: { type: object }
                   revision: { type: string }
@@ -55,6 +56,16 @@ struct BodyEncodingTests {
         #expect(request.text == expected)
         #expect(request.body == nil)
         #expect(request.headers == [WireRequest.Header("Content-Type", "application/x-www-form-urlencoded")])
+    }
+
+    @Test("a boolean that the upstream has in quotes is sent in quotes, and means the same without them")
+    func quotedBoolean() throws {
+        let request = try Self.sent("\(Self.update) }", changing: #"{"done":true}"#)
+        #expect(request.body?.text == #"{"done":"true"}"#)
+        let field = try #require(try Self.schema("\(Self.update) }")["notes"]?[field: "done"])
+        #expect(field.meant("false") == false)
+        #expect(field.meant("7") == "7")
+        #expect(field.isSame("true", true))
     }
 
     @Test("a form can be enclosed as well")

@@ -24,7 +24,10 @@ struct SinceTests {
         "each format writes the time, never later than it is, and reads it back",
         arguments: [
             ("iso", "2026-01-31T09:00:00.750Z"), ("iso_space", "2026-01-31 09:00:00.750Z"), ("date", "2026-01-30"),
-            ("epoch", "1769850000"), ("epoch_ms", "1769850000750"),
+            ("epoch", "1769850000"), ("epoch_ms", "1769850000750"), ("yyyy-MM-ddTHH:mm:ssZ", "2026-01-31T09:00:00Z"),
+            ("'yyyy-MM-dd HH:mm'", "2026-01-31 09:00"), ("dd/MM/yyyy", "30/01/2026"),
+            ("yyyyMMddTHHmmss.SSSSSS+0200", "20260131T110000.750000+0200"),
+            ("'yyyy-MM-dd HH:mm[-08:00]'", "2026-01-31 01:00"), ("'yyyy-MM-dd[-08:00]'", "2026-01-31"),
         ])
     func formats(_ format: String, _ expected: String) throws {
         let parameter = try Self.parameter("{ param: after, field: changed, format: \(format) }")
@@ -91,6 +94,10 @@ struct SinceTests {
         "what cannot be is refused with what to write",
         arguments: [
             ("{ param: a, field: changed, format: epoc }", "did you mean epoch?"),
+            ("{ param: a, field: changed, format: YYYY-MM-DD }", "did you mean yyyy-MM-dd?"),
+            (#"{ param: a, field: changed, format: "%Y-%m-%d %H:%M" }"#, "did you mean yyyy-MM-dd HH:mm?"),
+            (#"{ param: a, field: changed, format: "yyyy-MM-dd'T'HH:mm:ssXXX" }"#, "yyyy-MM-ddTHH:mm:ss+00:00?"),
+            (#"{ param: a, field: changed, format: "HH:mm" }"#, "or the parts of a time such as yyyy-MM-dd HH:mm:ss"),
             ("{ param: a, field: changed, value: now }", "{$since} once"),
             (#"{ param: a, field: changed, value: "{$since} {$since}" }"#, "{$since} once"),
         ])

@@ -21,10 +21,16 @@ extension HabitSchema {
         case dated, undated
     }
 
+    /// How times are written in requests for changes, apart from ISO 8601 with milliseconds.
+    private static let sinceFormats = [
+        "epoch", "yyyy-MM-ddTHH:mm:ssZ", "yyyy-MM-dd HH:mm", "dd/MM/yyyy HH:mm", "yyyy-MM-dd HH:mm:ss[-08:00]",
+    ]
+
     mutating func drawReading(seed: UInt64) {
         var random = SplitMix64(seed: seed ^ 0x7265_6164_696e_6700)
         if random.chance(0.5) { reading = random.pick(Reading.allCases) }
         if random.chance(0.4) { deletions = random.pick(Deletions.allCases) }
+        if random.chance(0.4) { sinceFormat = random.pick(Self.sinceFormats) }
     }
 
     /// Gives a habit that concerns tokens or lists of deletions something to concern.
@@ -48,15 +54,16 @@ extension HabitSchema {
 
     private var list: String {
         let by = "field: updated_at"
+        let format = sinceFormat.map { ", format: \"\($0)\"" } ?? ""
         let next = "style: cursor, cursor: cursor, next: next, size: per, page_size: \(pageSize)"
         let position = pages ? "page: \"{$page}\", per: \"{$size}\", " : ""
         switch reading {
         case .plain:
-            let since = "since: { param: since, \(by), overlap: 60s }"
+            let since = "since: { param: since, \(by), overlap: 60s\(format) }"
             return "path: /projects, \(isIncremental ? since : "mode: full, changed_at: updated_at")"
         case .posted:
             let body = isIncremental ? "\(position)where: { changed: [from, \"{$since}\"] }" : "\(position)all: true"
-            let mode = isIncremental ? "since: { \(by), overlap: 60s }" : "mode: full, changed_at: updated_at"
+            let mode = isIncremental ? "since: { \(by), overlap: 60s\(format) }" : "mode: full, changed_at: updated_at"
             return "call: POST /projects/search, body: { \(body) }, \(mode)"
         case .token:
             return "path: /projects, since: { token: sync.token, param: sync, \(by) }, pagination: { \(next) }"

@@ -25,6 +25,8 @@ struct HabitSchema {
     var batchSize = 3
     /// How projects are read and how deleted ones are found.
     var reading = Reading.plain
+    /// How times are written in requests for changes; nil for ISO 8601 with milliseconds.
+    var sinceFormat: String?
     var deletions = Deletions.marks
     /// The paging is not declared, so a list ends where the server cuts it off.
     var pages = true

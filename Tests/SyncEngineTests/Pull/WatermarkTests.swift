@@ -1,4 +1,5 @@
 import EntitySchema
+import Foundation
 import JSONText
 import TestSupport
 import Testing
@@ -84,6 +85,23 @@ struct WatermarkTests {
             #expect(try test.keys() == ["a", "b"])
             #expect(asked(test) == [nil, "2026-01-01T11:59:59.000Z"])
         }
+    }
+
+    @Test(
+        "rows that a form without seconds cannot tell apart are requested again",
+        arguments: [
+            "since: { param: since, field: updated_at, overlap: 0ms, format: yyyy-MM-dd HH:mm }",
+            #"query: { q: "{$since:yyyy-MM-dd HH:mm}" }, since: { field: updated_at, overlap: 0ms }"#,
+        ])
+    func minutes(_ pull: String) async throws {
+        let test = try TestPull(pull)
+        let plan = try #require(test.schema["orders"]?.pull)
+        let cursor = PullCursor(watermark: "2026-01-01T12:00:59.900Z")
+        let since = try #require(PullStart(plan: plan, cursor: cursor, full: false).pull.since)
+        #expect(since == "2026-01-01T11:59:59.900Z")
+        let sent = plan.request(of: "orders", since: since).request.path.removingPercentEncoding
+        // An upstream that compares whole minutes and leaves out the one that it is asked for still has all of 12:00.
+        #expect(sent?.contains("2026-01-01 11:59") == true, "\(sent ?? "")")
     }
 
     @Test("a row committed late is found in the overlap, and widens it to twice its lateness")

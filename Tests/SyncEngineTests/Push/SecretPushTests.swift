@@ -37,6 +37,21 @@ struct SecretPushTests {
         #expect(try test.store.reveal(["pin"], of: "orders", key: "a")?.first?.value == "1234")
     }
 
+    @Test("a 409 about a rule fails a change of a secret after one repetition, as it does any other")
+    func rule() async throws {
+        let test = try await test()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.change("a", #"{"pin":"1234"}"#)
+        }
+        test.upstream.fail(.changed(status: 409, "it was paid"), times: 9)
+        for _ in 1...9 { try await test.send() }
+        #expect(test.upstream.pushes.count == 2)
+        #expect(try test.store.pendingCount().failed == 1)
+        let change = try #require(try test.store.pending(PendingQuery(limit: 1)).changes.first)
+        #expect(change.at(path: "error.class") == "refused")
+    }
+
     /// The message that the queue stores when a new pin is refused.
     private func storedMessage(_ test: TestEngine, of refusal: String) async throws -> JSONText? {
         try await test.engine.sync(SyncRequest())

@@ -70,6 +70,28 @@ struct ChangeAnswerTests {
         #expect(try await send(#"{"data":{"id":5,"a":1}}"#).outcome == .record(#"{"id":5,"a":1}"#))
     }
 
+    @Test("a new record's key alone is the record, where the route names its place")
+    func bareKey() async throws {
+        func named(_ request: inout PushRequest) {
+            request.operation = .create
+            (request.record, request.isRecordInherited) = (Place(paths: ["0"]), false)
+        }
+        #expect(try await send("[7]", method: "POST", edit: named).outcome == .record(#"{"id":7}"#))
+        #expect(try await send(#"["a-1"]"#, method: "POST", edit: named).outcome == .record(#"{"id":"a-1"}"#))
+        for other in [#"[""]"#, "[true]", "[]", #"[[7]]"#] {
+            #expect(try await send(other, method: "POST", edit: named).outcome == .unclear)
+        }
+        #expect(try await send("[7]", edit: { ($0.record, $0.isRecordInherited) = (Place(paths: ["0"]), false) }).outcome == .unclear)
+        #expect(try await send(#"{"data":7}"#, method: "POST", edit: { $0.operation = .create }).outcome == .unclear)
+    }
+
+    @Test("`true` alone says that the change was accepted, unless the schema names another place for that")
+    func bareTruth() async throws {
+        #expect(try await send("true").outcome == .accepted(nil))
+        #expect(try await send("false").outcome == .unclear)
+        #expect(try await send("true", schema: ", success: done").outcome == .unclear)
+    }
+
     @Test("a byte order mark before the JSON is skipped")
     func mark() async throws {
         #expect(try await send("\u{FEFF}" + #"{"data":{"id":"1"}}"#).outcome == .record(#"{"id":"1"}"#))

@@ -22,6 +22,8 @@ struct PagingContract {
         Style(pagination: "style: page, total: meta.total, pages: meta.pages", pageSize: 3, hasTotal: true),
         Style(pagination: "style: page, page: p, size: per, total: [meta.total, total]", pageSize: 2, hasTotal: true),
         Style(pagination: "style: page", pageSize: 3, hasTotal: false),
+        Style(pagination: "style: page, total: { header: X-Total-Count }", pageSize: 2, hasTotal: true),
+        Style(pagination: "style: offset, total: { header: X-Total-Count }", pageSize: 2, hasTotal: true),
         Style(pagination: "style: offset, total: meta.total", pageSize: 2, hasTotal: true),
         Style(pagination: "style: offset, offset: skip", pageSize: 3, hasTotal: false),
         Style(pagination: "style: offset, offset: from, first: 1", pageSize: 3, hasTotal: false),

@@ -19,12 +19,11 @@ extension TimeFormat {
         guard let text = value.string else {
             return isNumber && value.kind == .number ? Int64(value.text).flatMap(day(of:)) : nil
         }
+        if Timestamp.isDay(text) { return text }
+        if let spelling { return spelling.day(in: text).flatMap { Timestamp.isDay($0) ? $0 : nil } }
         // The offset from UTC, if it has one, is that of its own midnight.
         let day = String(text.prefix(10))
-        guard Timestamp.isDay(day), text.utf8.count == 10 || !isNumber && Timestamp(iso8601: text) != nil else {
-            return nil
-        }
-        return day
+        return Timestamp.isDay(day) && !isNumber && Timestamp(iso8601: text) != nil ? day : nil
     }
 
     /// Of seconds or milliseconds since 1970; nil beyond the years with four digits.
@@ -37,7 +36,18 @@ extension TimeFormat {
     /// A day in this format; nil for any other value.
     func json(ofDay value: JSONText) -> JSONText? {
         guard value.isDay, let midnight = value.changeTime else { return nil }
-        let text = self == .date ? value.plain : text(midnight)
-        return isNumber ? try? JSONText(parsing: text) : .string(text)
+        switch self {
+        case .date: return value
+        // Midnight there: the offset is written, and moves nothing.
+        case .pattern(let pattern): return .string(pattern.text(midnight - (pattern.offset ?? .zero)))
+        case .iso, .isoSpace: return .string(text(midnight))
+        case .epoch, .epochMilliseconds: return try? JSONText(parsing: text(midnight))
+        }
+    }
+
+    /// How days are spelled, if the first ten characters are no day in ISO 8601.
+    package var spelling: DaySpelling? {
+        guard case .pattern(let pattern) = self, !pattern.source.hasPrefix("yyyy-MM-dd") else { return nil }
+        return DaySpelling(pattern)
     }
 }

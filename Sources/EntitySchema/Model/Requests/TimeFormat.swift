@@ -1,19 +1,61 @@
 package import JSONText
 
-/// How an upstream wants a time in a request.
-package enum TimeFormat: String, Sendable, Equatable, CaseIterable {
+/// How an upstream spells a time: in requests, and in the fields that it takes.
+package enum TimeFormat: Sendable, Equatable {
     /// `2026-01-31T09:00:00.000Z`.
     case iso
     /// `2026-01-31 09:00:00.000Z`, for upstreams that compare such texts.
-    case isoSpace = "iso_space"
+    case isoSpace
     /// `2026-01-31`: a day that has begun in every time zone, since none says which one is meant.
     case date
     /// Whole seconds since 1970-01-01T00:00:00Z.
     case epoch
     /// Milliseconds since then.
-    case epochMilliseconds = "epoch_ms"
+    case epochMilliseconds
+    /// By its parts: `yyyy-MM-dd HH:mm`.
+    case pattern(TimePattern)
+
+    private static let named: [(word: String, format: TimeFormat)] = [
+        ("iso", .iso), ("iso_space", .isoSpace), ("date", .date), ("epoch", .epoch), ("epoch_ms", .epochMilliseconds),
+    ]
+
+    package static let words = named.map(\.word)
+
+    /// Nil for what is neither a name nor a pattern.
+    package init?(_ word: String) {
+        if let known = Self.named.first(where: { $0.word == word }) {
+            self = known.format
+        } else {
+            guard let pattern = TimePattern(word) else { return nil }
+            self = .pattern(pattern)
+        }
+    }
+
+    /// As a schema has it.
+    package var word: String {
+        if case .pattern(let pattern) = self { return pattern.source }
+        return Self.named.first { $0.format == self }?.word ?? ""
+    }
 
     package var isNumber: Bool { self == .epoch || self == .epochMilliseconds }
+
+    /// Whether its texts are read as ISO 8601.
+    package var isISO: Bool {
+        switch self {
+        case .iso, .isoSpace, .date: true
+        case .epoch, .epochMilliseconds: false
+        case .pattern(let pattern): pattern.isISO
+        }
+    }
+
+    /// What `text` may cut off a time. A day is moved instead.
+    package var precision: Duration {
+        switch self {
+        case .iso, .isoSpace, .epochMilliseconds, .date: .milliseconds(1)
+        case .epoch: .seconds(1)
+        case .pattern(let pattern): pattern.isDay && pattern.offset == nil ? .milliseconds(1) : pattern.precision
+        }
+    }
 
     /// How much later than in UTC a day begins where it begins last.
     private static let furthestWest = Duration.seconds(12 * 3600)
@@ -26,6 +68,8 @@ package enum TimeFormat: String, Sendable, Equatable, CaseIterable {
         case .date: String((time - Self.furthestWest).description.prefix(10))
         case .epoch: "\((time.milliseconds - (time.milliseconds % 1000 + 1000) % 1000) / 1000)"
         case .epochMilliseconds: "\(time.milliseconds)"
+        case .pattern(let pattern):
+            pattern.text(pattern.isDay && pattern.offset == nil ? time - Self.furthestWest : time)
         }
     }
 
@@ -35,7 +79,15 @@ package enum TimeFormat: String, Sendable, Equatable, CaseIterable {
         case .iso, .isoSpace, .date: Timestamp(iso8601: text)
         case .epoch: Int64(text).map { Timestamp(milliseconds: $0 &* 1000) }
         case .epochMilliseconds: Int64(text).map(Timestamp.init(milliseconds:))
+        case .pattern(let pattern): pattern.time(text)
         }
+    }
+}
+
+extension TimeFormat {
+    /// A time in ISO 8601 in this format; nil for any other value.
+    func json(ofTime value: JSONText) -> JSONText? {
+        value.string.flatMap(Timestamp.init(iso8601:)).map { .string(text($0)) }
     }
 }
 

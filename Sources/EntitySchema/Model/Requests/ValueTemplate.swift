@@ -117,7 +117,7 @@ extension ValueTemplate.Placeholder {
         self.init(name: name, source: source)
         guard halves.count == 2 else { return }
         isQuoted = halves[1] == "quoted"
-        format = TimeFormat(rawValue: halves[1])
+        format = isQuoted ? nil : TimeFormat(halves[1])
         if !isQuoted, format == nil { return nil }
     }
 

@@ -45,10 +45,9 @@ extension SchemaNode {
         _ text: String, _ template: ValueTemplate?, _ names: TemplateNames
     ) throws(SchemaError) -> ValueTemplate {
         guard let template else {
-            let formats = TimeFormat.allCases.map(\.rawValue).joined(separator: ", ")
             throw error(
-                "\(text) is no template; expected names in braces such as \(names.examples), with a format (\(formats), "
-                    + "quoted) after a colon if it needs one")
+                "\(text) is no template; expected names in braces such as \(names.examples), with a format "
+                    + "(\(TimeFormat.known), or quoted) after a colon if it needs one")
         }
         for placeholder in template.placeholders where !names.allows(placeholder.name) {
             let words = placeholder.source.split(separator: ":").first.map(String.init) ?? ""

@@ -24,6 +24,7 @@ struct ListAnswer {
         case .header(let name, _): answer.headers.append((name, next ?? ""))
         case .page, .offset, .cursor, .lastRecord, .nextURL, .single: break
         }
+        if let name = plan.totalHeader { answer.headers.append((name, "\(total)")) }
         return answer
     }
 }
