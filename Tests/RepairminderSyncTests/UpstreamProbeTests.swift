@@ -71,8 +71,16 @@ struct UpstreamProbeTests {
             "{ path: /notes, records: data, record: { path: \"/notes/{id}\" }, pagination: { style: single, total: total } }",
             site)
         #expect(found.allSatisfy { $0.level == .ok }, "\(found.map(\.text))")
-        #expect(Self.says(.ok, "1 record at data, 1 in all", in: found))
+        #expect(Self.says(.ok, "1 record at data, 1 in all (total), no next page", in: found))
         #expect(Self.says(.ok, "GET /notes/a: the record is the answer itself", in: found))
+    }
+
+    @Test("a next page is named by the place that says so")
+    func nextPage() async throws {
+        let site = Self.site(#"{"data":[NOTE],"meta":{"after":"b"}}"#)
+        let cursor = "pagination: { style: cursor, cursor: after, next: meta.after, page_size: 1 }"
+        let found = try await Self.findings("{ path: /notes, records: data, \(cursor) }", site)
+        #expect(Self.says(.ok, "1 record at data, a next page (meta.after)", in: found), "\(found.map(\.text))")
     }
 
     @Test("records that stand elsewhere are found")
@@ -151,13 +159,10 @@ struct UpstreamProbeTests {
         let form = #"pull.since.format: "yyyy-MM-dd HH:mm:ss""#
         let ignored = try await Self.findings("{ path: /notes, \(since) }", ["/notes": all])
         #expect(Self.says(.error, "changed before", advising: form, in: ignored), "\(ignored.map(\.text))")
-        let asked = "/notes?after=2026-03-01T00%3A00%3A00.000Z&limit=100"
-        for target in [asked, asked.replacing("&limit=100", with: "")] {
-            let site = ["/notes": all, target: HTTPResponse(status: 400, body: Array("no date".utf8))]
-            let refused = try await Self.findings("{ path: /notes, \(since) }", site)
-            guard Self.says(.error, "is not accepted", in: refused) else { continue }
-            #expect(Self.says(.error, "is not accepted", advising: form, in: refused))
-        }
+        let refusal = HTTPResponse(status: 400, body: Array("no date".utf8))
+        let site = ["/notes": all, "/notes?after=2026-03-01T00%3A00%3A00.000Z": refusal]
+        let refused = try await Self.findings("{ path: /notes, \(since) }", site)
+        #expect(Self.says(.error, "is not accepted", advising: form, in: refused), "\(refused.map(\.text))")
     }
 
     @Test("a member that a window tests and no record has is an error")
@@ -175,6 +180,22 @@ struct UpstreamProbeTests {
         let known = site.merging(["/notes?seit=2026-03-01T00%3A00%3A00.000Z": Self.json("[]")]) { $1 }
         let well = try await Self.findings("{ path: /notes, since: { param: seit, field: updated_at } }", known)
         #expect(Self.says(.ok, "0 records changed since", in: well))
+    }
+
+    @Test("a token that only the last page has is tried, unless that page is far")
+    func tokenOfLastPage() async throws {
+        let pages = "pagination: { style: cursor, cursor: after, next: next, page_size: 1, size: none }"
+        let pull = "{ path: /notes, records: data, since: { token: sync, param: sync }, \(pages) }"
+        let second = Self.json(#"{"data":[{"id":"b"}],"sync":"t1"}"#)
+        let site = [
+            "/notes": Self.json(#"{"data":[\#(Self.note)],"next":"2"}"#), "/notes?after=2": second,
+            "/notes?sync=t1": Self.json(#"{"data":[],"sync":"t2"}"#),
+        ]
+        let found = try await Self.findings(pull, site)
+        #expect(Self.says(.ok, "with the token at sync: 0 records changed since", in: found), "\(found.map(\.text))")
+        let endless = Self.json(#"{"data":[\#(Self.note)],"next":"2"}"#)
+        let far = try await Self.findings(pull, ["/notes": endless])
+        #expect(Self.says(.ok, "not tried", in: far))
     }
 
     @Test("a token is tried if the list has one page")

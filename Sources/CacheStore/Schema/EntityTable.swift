@@ -64,8 +64,7 @@ struct EntityTable {
     /// Where each column's value comes from: identical text means identical values.
     var columnSources: String {
         storedFields.map { field in
-            let type = field.kind == .time ? "time" : field.dayFormat.map { "day \($0.word)" } ?? written(type(of: field), field)
-            return "\(field.name) \(type) \(field.source ?? "")\(computation(of: field))"
+            "\(field.name) \(content(of: field)) \(field.source ?? "")\(computation(of: field))"
         }.joined(separator: "\n")
     }
 
@@ -131,8 +130,13 @@ struct EntityTable {
         name == Entity.syncedAt.name && entity[field: name] == nil
     }
 
-    private func written(_ type: String, _ field: Field) -> String {
-        field.kind == .boolean && field.isTextOnWire ? "\(type) in quotes" : type
+    /// What a column holds of the values. A text never changes: databases hold it.
+    private func content(of field: Field) -> String {
+        switch field.kind {
+        case .time: "time"
+        case .boolean where field.isTextOnWire: "boolean in quotes"
+        default: field.dayFormat.map { "day \($0.word)" } ?? type(of: field)
+        }
     }
 
     private func type(of field: Field) -> String {

@@ -226,7 +226,8 @@ struct EntityReader {
         guard format.isISO, format.precision < .seconds(86_400), format != .date else {
             throw node.error(
                 "a field of type time is in ISO 8601, so expected iso, iso_space or parts in that order, such as "
-                    + "yyyy-MM-dd HH:mm:ss; for numbers use type integer, for days type date, for other texts type string")
+                    + "yyyy-MM-dd HH:mm:ss; for numbers use type integer, for days type date, for other texts type string"
+            )
         }
         return format
     }

@@ -76,7 +76,8 @@ struct RecordTestReader {
         let text = try node.string()
         if field.kind == .date {
             if let spelling = field.dayFormat?.word, field.dayFormat?.spelling != nil {
-                throw node.error("\(field.name) is written as \(spelling), so it cannot be compared here; remove the condition")
+                throw node.error(
+                    "\(field.name) is written as \(spelling), so it cannot be compared here; remove the condition")
             }
             return try day(node, text)
         }

@@ -38,7 +38,7 @@ struct ChangeAnswer {
         if let record, success != false || record == body { return .record(record) }
         if let key = bareKey(in: body), success != false { return .record(key) }
         if success == true || request.operation == .delete && body["deleted"]?.boolean == true { return accepted }
-        if body.kind == .null || plan.success == nil && body.boolean == true || body.kind == .object && body.members.isEmpty { return accepted }
+        if body.kind == .null || body.kind == .object && body.members.isEmpty { return accepted }
         // 202 itself says that the change was accepted and will be applied (RFC 9110, 15.3.3).
         let hasError = (plan.errorMessage?.value(in: body) ?? body["error"]).map { $0.kind != .null } ?? false
         if response.status == 202, body.kind == .object, success != false, !hasError { return accepted }
@@ -57,6 +57,7 @@ struct ChangeAnswer {
     private var success: Meaning {
         guard let body = try? response.unambiguousJSON,
             let record = request.record.record(in: body, key: request.key, isInherited: request.isRecordInherited)
+                ?? bareKey(in: body)
         else { return accepted }
         return .record(record)
     }

@@ -79,7 +79,8 @@ package struct HTTPUpstream: Upstream {
         // The rest is looked up in a copy without the records, which are nearly all of the response.
         let envelope = body.leavingOut(elementsOf: records)
         let total =
-            list.total?.value(in: envelope)?.wholeNumber ?? list.totalHeader.flatMap(response.header).flatMap { Int($0) }
+            list.total?.value(in: envelope)?.wholeNumber
+            ?? list.totalHeader.flatMap { response.header($0) }.flatMap { Int($0) }
         let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""), plan.tokenPlace)
         var page = Page(
             records: answer.readable, count: count, total: total,

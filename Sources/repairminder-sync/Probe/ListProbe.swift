@@ -2,7 +2,7 @@ import EntitySchema
 import JSONText
 import Upstream
 
-/// Reads up to three pages of one entity's list, and says where records, total and next page were found.
+/// Reads up to three pages of one entity's list, more if its last page has a token, and says where records, total and next page were found.
 struct ListProbe {
     let entity: Entity
     let pull: PullPlan
@@ -73,8 +73,8 @@ struct ListProbe {
     }
 
     private func summary(_ page: Page) -> String {
-        let total = page.total.map { ", \($0) in all" } ?? ""
-        let next = page.next == nil ? ", no next page" : ""
+        let total = page.total.map { ", \($0) in all (\(pull.list.totalPlace ?? ""))" } ?? ""
+        let next = page.next == nil ? ", no next page" : ", a next page (\(pull.list.nextPlace))"
         return
             "GET \(pull.path): \(page.count.counted("record", "records")) at \(pull.list.records.description)\(total)\(next)"
     }
@@ -84,7 +84,7 @@ struct ListProbe {
         let found =
             PlaceSearch(answer).totals(of: page.count).first.map { ($0.place, $0.value.text) }
             ?? transport.last.flatMap { PlaceSearch.total(of: page.count, in: $0) }
-        if let place = pull.list.total?.description ?? pull.list.totalHeader.map({ "{ header: \($0) }" }) {
+        if let place = pull.list.totalPlace {
             return .warning(
                 entity.name, "no total at \(place)",
                 found.map { "set pagination.total: \($0.0), which is \($0.1)" } ?? "remove pagination.total")
@@ -214,10 +214,12 @@ struct ListProbe {
     /// Whether the upstream takes the token that it gives out. Of several pages only the last has one.
     private func delta(after page: Page, _ records: [JSONText]) async -> [Finding] {
         guard let place = pull.deltaToken?.place.description else { return [] }
-        guard page.next == nil else {
-            return [.ok(entity.name, "the token at \(place) was not tried: only the last page has it")]
+        guard let last = await lastPage(after: page) else {
+            return [
+                .ok(entity.name, "the token at \(place) was not tried: only the last page has it, which is far")
+            ]
         }
-        guard let delta = page.delta else { return [noToken(at: place)] }
+        guard let delta = last.delta else { return [noToken(at: place)] }
         let changed: Page
         do {
             changed = try await upstream.page(pull.request(of: entity.name, delta: delta))
@@ -240,11 +242,44 @@ struct ListProbe {
         ]
     }
 
+    /// Nil if it is too far, or cannot be read, which `nextPage` reports.
+    private func lastPage(after page: Page) async -> Page? {
+        var last = page
+        for _ in 1..<Self.mostPages {
+            guard let next = last.next else { return last }
+            guard let page = try? await upstream.page(request(at: next)) else { return nil }
+            page.share?.release()
+            last = page
+        }
+        return last.next == nil ? last : nil
+    }
+
+    /// Of a list whose last page has a token.
+    private static let mostPages = 20
+
     private func noToken(at place: String) -> Finding {
         let other = transport.lastBody.flatMap { PlaceSearch($0).places(like: place).first }
         return .error(
             entity.name, "the list has no token at \(place)",
             other.map { "set it to \($0) in pull.since" } ?? "correct pull.since, or use mode: full")
+    }
+}
+
+extension ListPlan {
+    /// Where the schema has the length of the list.
+    fileprivate var totalPlace: String? { total?.description ?? totalHeader.map { "{ header: \($0) }" } }
+
+    /// What says that there is another page.
+    fileprivate var nextPlace: String {
+        if let more { return more.description }
+        switch style {
+        case .page(_, let pages?): return pages.description
+        case .page, .offset, .lastRecord: return totalPlace ?? "the page is full"
+        case .cursor(_, let next), .nextURL(let next): return next.description
+        case .link: return "Link"
+        case .header(let name, _), .headerURL(let name): return name
+        case .single: return ""
+        }
     }
 }
 

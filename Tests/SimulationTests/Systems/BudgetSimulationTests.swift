@@ -47,6 +47,8 @@ struct BudgetSimulationTests {
 
         /// A request that travels, arrives, and is answered or not.
         func request(_ urgency: RequestBudget.Urgency, number: Int, _ budget: RequestBudget) async throws {
+            // More than the limit would pass, whatever the number of requests at a time.
+            let longest = 330 * (limits.parallel ?? 1)
             if urgency == .urgent { state.withLock { $0.passedBy[number] = 0 } }
             let pass = try await budget.enter(urgency) { _ in }
             state.withLock { state in
@@ -58,13 +60,13 @@ struct BudgetSimulationTests {
                     state.changes += 1
                 }
             }
-            try? await clock.sleep(for: .milliseconds(executor.random { $0.within(1...2000) }))
+            try? await clock.sleep(for: .milliseconds(executor.random { $0.within(1...longest) }))
             state.withLock { state in
                 state.arrivals.append(executor.now)
                 state.underWay += 1
                 state.mostUnderWay = max(state.mostUnderWay, state.underWay)
             }
-            try? await clock.sleep(for: .milliseconds(executor.random { $0.within(1...2000) }))
+            try? await clock.sleep(for: .milliseconds(executor.random { $0.within(1...longest) }))
             state.withLock { $0.underWay -= 1 }
             budget.leave(pass)
         }
