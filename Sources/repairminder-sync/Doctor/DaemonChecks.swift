@@ -13,7 +13,7 @@ struct DaemonChecks {
     func findings() async -> [Finding] {
         let status: JSONText
         do {
-            let client = try ConnectionOptions.configured(configuration, systemSocket: systemSocket)
+            let client = try ConnectionOptions.configured(configuration.place, systemSocket: systemSocket)
                 .client(deadline: .seconds(10))
             guard let body = try await client.get(LocalAPIPaths.status).body else { return [] }
             status = body
