@@ -40,7 +40,7 @@ struct ProgressTextTests {
         line.end()
         let parts = drawn.withLock { $0 }
         #expect(parts.count == 3)
-        #expect(parts.first == "\r\u{1B}[K[##                …")
+        #expect(parts.first == "\r\u{1B}[K[##               …")
         #expect(parts.last == "\r\u{1B}[K")
     }
 

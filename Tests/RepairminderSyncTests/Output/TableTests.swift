@@ -119,7 +119,7 @@ import Testing
         let record = try JSONText(parsing: #"{"id":"1","a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"sorted_at":"x"}"#)
         let table = RecordTable.list([record], fields: nil, kept: ["id", "sorted_at"])
         #expect(table.header == ["id", "sorted_at", "a", "b", "c", "d", "e"])
-        #expect(table.kept == ["id", "sorted_at"])
+        #expect(table.kept == ["id", "sorted_at", "sync"])
         #expect(RecordTable.list([record], fields: nil, isWide: true).header.count == 8)
     }
 
