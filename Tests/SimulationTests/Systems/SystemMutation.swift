@@ -44,6 +44,8 @@ enum SystemMutation: String, Sendable, CaseIterable {
     case insistsOnTokens
     /// Each tombstone deletes what belongs to its record, also those that were applied before.
     case cascadesAgain
+    /// Changes are asked for from a later time than a form without seconds can say.
+    case asksTooLate
     /// A new value for a field waits behind the one that was refused.
     case waitsForRefused
 
@@ -64,7 +66,7 @@ enum SystemMutation: String, Sendable, CaseIterable {
         case .mixesResults: [.locked, .emptyAnswers]
         case .forgetsBatches: [.laggingLists]
         case .insistsOnTokens: [.forgottenTokens]
-        case .waitsForLostEntities, .cascadesAgain, .losesPositions: []
+        case .waitsForLostEntities, .cascadesAgain, .losesPositions, .asksTooLate: []
         case .waitsForRefused: [.locked]
         }
     }
@@ -72,7 +74,7 @@ enum SystemMutation: String, Sendable, CaseIterable {
     /// The rule whose check must catch it; nil if any may.
     var rule: Violation.Rule? {
         switch self {
-        case .waitsForLostEntities, .cascadesAgain, .losesPositions: .equalInTheEnd
+        case .waitsForLostEntities, .cascadesAgain, .losesPositions, .asksTooLate: .equalInTheEnd
         case .waitsForRefused: .othersGoOn
         default: nil
         }
@@ -91,20 +93,30 @@ enum SystemMutation: String, Sendable, CaseIterable {
     private func provoke(_ style: inout HabitSchema) {
         style.reading = .plain
         style.deletions = .marks
+        style.sinceFormat = nil
         switch self {
         case .forgetsBatches:
             style.batching = .plain
             style.hasIdempotency = true
         case .losesPositions: style.reading = .posted
         case .insistsOnTokens: style.reading = .token
+        case .asksTooLate:
+            style.isIncremental = true
+            style.sinceFormat = Self.minutes
         default: break
         }
     }
 
+    private static let minutes = "yyyy-MM-dd HH:mm"
+
     /// The daemon's schema with the fault.
     func damaged(_ yaml: String) -> String {
-        guard self == .looksUpOnce else { return yaml }
-        return yaml.replacing("\nupstream:\n", with: "\nupstream:\n  settle: 0s\n")
+        switch self {
+        case .looksUpOnce: yaml.replacing("\nupstream:\n", with: "\nupstream:\n  settle: 0s\n")
+        // Two hours ahead of the server, which takes the times for UTC.
+        case .asksTooLate: yaml.replacing("\"\(Self.minutes)\"", with: "\"\(Self.minutes)[+02:00]\"")
+        default: yaml
+        }
     }
 
     /// Injects the fault into a store that was just opened.
