@@ -14,6 +14,11 @@ enum ListFormat: Equatable {
 
     /// A caller who accepts none of them gets a page.
     init(_ request: Request) {
+        // What most clients send.
+        guard !request.headers[all: "Accept"].allSatisfy({ $0 == "*/*" || $0 == PatchFormat.json }) else {
+            self = .page
+            return
+        }
         let wanted = WeightedItem.all(of: "Accept", in: request)
         guard wanted.contains(where: { Self.types.dropFirst().contains($0.name) && $0.weight > 0 }) else {
             self = .page
