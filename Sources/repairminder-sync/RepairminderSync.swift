@@ -70,12 +70,13 @@ struct RepairminderSync: AsyncParsableCommand {
         // The command has already printed its message.
         if let code = error as? ExitCode { Glibc.exit(code.rawValue) }
         let code = exitCode(for: error)
-        let message = fullMessage(for: error)
         if code.isSuccess {
-            StandardStream.output.write(message + "\n")
+            StandardStream.output.write(fullMessage(for: error) + "\n")
             Glibc.exit(CommandStatus.done.rawValue)
         }
-        if !message.isEmpty { StandardStream.error.write(message + "\n") }
-        Glibc.exit(code == .validationFailure ? CommandStatus.usage.rawValue : CommandStatus.internalError.rawValue)
+        let failure = CommandFailure(code == .validationFailure ? .usage : .internalError, message(for: error))
+        let text = wantsJSON(CommandLine.arguments) ? failure.document.text : fullMessage(for: error)
+        if !text.isEmpty { StandardStream.error.write(text + "\n") }
+        Glibc.exit(failure.status.rawValue)
     }
 }
