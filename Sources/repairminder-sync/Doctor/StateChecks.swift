@@ -60,14 +60,16 @@ struct StateChecks {
 
     /// Nil for a link, whose own mode does not matter.
     private func mode(of path: String) -> mode_t? {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFLNK else { return nil }
+        guard let status = status(of: path), status.st_mode & S_IFMT != S_IFLNK else { return nil }
         return status.st_mode
     }
 
-    private func owner(of path: String) -> uid_t? {
+    private func owner(of path: String) -> uid_t? { status(of: path)?.st_uid }
+
+    /// The directory itself may be a link, as systemd makes one for a dynamic user; what is in it may not.
+    private func status(of path: String) -> stat? {
         var status = stat()
-        return lstat(path, &status) == 0 ? status.st_uid : nil
+        return (path == folder ? stat(path, &status) : lstat(path, &status)) == 0 ? status : nil
     }
 
     // MARK: Token and key
