@@ -40,8 +40,10 @@ struct ReadingTests {
     private func heads(_ shop: Shop, _ order: String) async throws -> String {
         let paths = ["orders", "orders/\(order)", "orders/\(order)/devices", "status", "pending", "conflicts", "drift"]
         for path in paths {
-            let get = try await shop.exchange("GET", "/v1/\(path)", [])
-            let head = try await shop.exchange("HEAD", "/v1/\(path)", [])
+            // Without compression, whose length is not that of the body as it is read.
+            let plain = [HTTPHeader("Accept-Encoding", "identity")]
+            let get = try await shop.exchange("GET", "/v1/\(path)", plain)
+            let head = try await shop.exchange("HEAD", "/v1/\(path)", plain)
             #expect(head.status == 200 && get.status == 200, "\(path)")
             #expect(head.body.isEmpty && !get.body.isEmpty)
             for name in ["Content-Type", "ETag"] { #expect(head.header(name) == get.header(name), "\(path) \(name)") }
