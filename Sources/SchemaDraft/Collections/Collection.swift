@@ -11,6 +11,8 @@ struct Collection: Sendable {
     /// The member that identifies a record.
     var key: Guess<String>
     var name = ""
+    /// What its calls leave open, each with the key to set.
+    var todos: [String] = []
 
     var path: PathPattern { list.path }
     var single: APIOperation? { recordCalls["GET"] }

@@ -3,6 +3,8 @@ struct CollectionFinder {
     let document: OpenAPIDocument
     /// The calls by the form of their path.
     private let calls: [String: [APIOperation]]
+    /// What the paths name, in the singular and folded.
+    private let others: Set<String>
 
     /// More lists than these are left out.
     private static let most = 1000
@@ -10,6 +12,10 @@ struct CollectionFinder {
     init(document: OpenAPIDocument) {
         self.document = document
         calls = Dictionary(grouping: document.operations) { $0.path.form }
+        others = Set(
+            document.operations.flatMap(\.path.segments).filter { !$0.contains("{") }.map {
+                Words.folded(Words.singular($0))
+            })
     }
 
     struct Found {
@@ -23,6 +29,11 @@ struct CollectionFinder {
             guard PathPattern.parameters(operation.path.lastSegment).isEmpty, let answer = operation.answer else {
                 continue
             }
+            if let verb = operation.verb(among: ["create", "generate", "send"]) {
+                let reason = "it is described as a call to \(verb) something"
+                found.leftOut.append(LeftOut(path: operation.path.text, why: .noList, reason: reason))
+                continue
+            }
             switch ListFinder(shapes: document.shapes).find(in: answer, of: operation.path) {
             case .nothing: continue
             case .other(let reason):
@@ -30,65 +41,86 @@ struct CollectionFinder {
             case .list(let list): add(operation, list, to: &found)
             }
         }
-        leaveOutViews(&found)
+        let views = Views(found.collections, document.shapes).found()
+        found.collections.removeAll { views[$0.path.text] != nil }
+        found.leftOut += views.sorted { $0.key < $1.key }.map {
+            LeftOut(path: $0.key, why: .sameRecords, reason: $0.value)
+        }
         EntityNames().name(&found.collections)
         return found
     }
 
     private func add(_ operation: APIOperation, _ answer: ListAnswer, to found: inout Found) {
-        let path = recordPath(of: operation.path)
-        guard let key = KeyGuess(shapes: document.shapes).key(of: answer.item, at: operation.path, record: path) else {
+        let path = recordPath(of: operation.path, answer.item)
+        let parameter = path.flatMap { recordName($0, operation.path, answer.item) }
+        let guess = KeyGuess(shapes: document.shapes, others: others)
+        var key = guess.key(of: answer.item, at: operation.path, record: parameter)
+        let isClear = key.flatMap { parameter?.member(key: $0.value) } != nil
+        if !isClear { key = guess.key(of: answer.item, at: operation.path, record: nil) }
+        guard let key else {
             found.leftOut.append(
                 LeftOut(path: operation.path.text, why: .noKey, reason: KeyGuess.missing(answer.item)))
             return
         }
-        var collection = Collection(list: operation, answer: answer, recordPath: path, key: key)
-        if let path {
-            for call in calls[path.form] ?? [] where call.path == path { collection.recordCalls[call.method] = call }
+        var collection = Collection(list: operation, answer: answer, key: key)
+        if let path, let parameter {
+            if isClear {
+                collection.recordPath = path
+                for call in calls[path.form] ?? [] where call.path == path {
+                    collection.recordCalls[call.method] = call
+                }
+            } else {
+                collection.todos.append(
+                    "pull.record and push: { path: \"\(path.text)\" }, with the field that {\(parameter.name)} is")
+            }
         }
-        collection.creation =
-            [operation.path.form, PathPattern.form(collection.base[...])].lazy.compactMap { form in
-                calls[form]?.first { $0.method == "POST" && $0.path.parameters == operation.path.parameters }
-            }.first
+        collection.creation = creation(operation, base: collection.base)
         found.collections.append(collection)
     }
 
+    private func creation(_ list: APIOperation, base: [String]) -> APIOperation? {
+        [list.path.form, PathPattern.form(base[...])].lazy.compactMap { form in
+            calls[form]?.first { $0.method == "POST" && $0.path.parameters == list.path.parameters }
+        }.first
+    }
+
+    // MARK: Records
+
+    /// What the last name in the path of a record says.
+    private func recordName(_ path: PathPattern, _ list: PathPattern, _ item: DataShape) -> PathParameter? {
+        guard let name = path.parameters.last else { return nil }
+        let all = (calls[path.form] ?? []).filter { $0.path == path }.flatMap(\.parameters)
+        let said = all.filter { $0.place == "path" && $0.name == name }
+        return PathParameter(
+            name: name, said: said.first { $0.description != nil } ?? said.first, list: list, item: item,
+            shapes: document.shapes)
+    }
+
     /// `/orders/{id}` of `/orders`; also `/orders({id})`, `/order/{id}` and, for `/device/all`, `/device/id/{id}`.
-    private func recordPath(of list: PathPattern) -> PathPattern? {
+    private func recordPath(of list: PathPattern, _ item: DataShape) -> PathPattern? {
         let base = Collection.base(of: list)
         let form = PathPattern.form(base[...])
-        let forms = [form + "/{}", form + "/{}.json", form + "({})", form + "/id/{}", form + "/name/{}"]
+        let forms = [form + "/{}", form + "/{}.json", form + "({})", form + "/id/{}"]
         let single = PathPattern.form((base.dropLast() + [Words.singular(base[base.count - 1])])[...]) + "/{}"
-        for form in forms + [single] {
-            let fitting = (calls[form] ?? []).filter { $0.path != list }
-            // A GET there is a single read; without one, changes may have the path.
-            if let call = fitting.first(where: { $0.method == "GET" }) ?? fitting.first { return call.path }
+        let byName = item.properties.contains { Words.folded($0.name) == "id" } ? [] : [form + "/name/{}"]
+        for form in forms + byName + [single] {
+            let paths = Dictionary(grouping: (calls[form] ?? []).filter { $0.path != list }, by: \.path)
+            // An id before other names; a GET there is a single read; the most calls.
+            let best = paths.filter { Self.isRecord($0.value) }.max { Self.worth($0) < Self.worth($1) }
+            if let best { return best.key }
         }
         return nil
     }
 
-    /// A list below a record often shows some of the records of a list of all.
-    private func leaveOutViews(_ found: inout Found) {
-        let whole = Dictionary(
-            grouping: found.collections.filter { $0.path.parameters.isEmpty }, by: { Words.folded($0.path.lastSegment) }
-        )
-        found.collections.removeAll { collection in
-            guard !collection.path.parameters.isEmpty, collection.recordCalls.isEmpty,
-                let other = whole[Words.folded(collection.path.lastSegment)]?.first(where: {
-                    Self.hasSameRecords($0, collection)
-                })
-            else { return false }
-            found.leftOut.append(
-                LeftOut(
-                    path: collection.path.text, why: .sameRecords,
-                    reason: "it lists records of \(other.path.text), which has all of them"))
-            return true
-        }
+    /// Whether calls are for one record, not only for a list of some.
+    private static func isRecord(_ calls: [APIOperation]) -> Bool {
+        calls.count > 1 || calls.first.map { $0.method != "GET" || $0.answer?.isList != true } == true
     }
 
-    private static func hasSameRecords(_ one: Collection, _ other: Collection) -> Bool {
-        guard one.key.value == other.key.value else { return false }
-        if let name = one.answer.item.name, name == other.answer.item.name { return true }
-        return one.answer.item.properties.map(\.name) == other.answer.item.properties.map(\.name)
+    private static func worth(_ path: (key: PathPattern, value: [APIOperation])) -> (Int, Int, Int, String) {
+        (
+            path.key.parameters.last.map(PathParameter.ends) == true ? 1 : 0,
+            path.value.contains { $0.method == "GET" } ? 1 : 0, path.value.count, path.key.text
+        )
     }
 }

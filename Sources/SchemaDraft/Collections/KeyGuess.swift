@@ -3,6 +3,8 @@ internal import EntitySchema
 /// Finds the member that identifies a record.
 struct KeyGuess {
     let shapes: ShapeReader
+    /// The names in the document's paths, in the singular and folded: what other records are called.
+    var others: Set<String> = []
 
     /// Names of keys, the likeliest first, without what differs between spellings.
     private static let names = ["id", "uuid", "guid", "key", "uid", "sid", "pk", "slug", "code", "name", "number"]
@@ -11,27 +13,33 @@ struct KeyGuess {
 
     static func isKeyName(_ name: String) -> Bool { names.contains(Words.folded(name)) }
 
-    /// `record`: the path of one record, whose last parameter is its key.
-    func key(of item: DataShape, at list: PathPattern, record: PathPattern?) -> Guess<String>? {
-        let parameter = record?.parameters.last
-        let own = parameter.flatMap { Self.property(for: $0, of: list, in: item) }
-        if let own, isKey(own, of: item) {
-            return Guess(own, "\(record?.text ?? "") names a record by it")
+    /// `record`: the name of a record in its path, which is mostly its key.
+    func key(of item: DataShape, at list: PathPattern, record: PathParameter?) -> Guess<String>? {
+        func said(_ name: String?) -> Guess<String>? {
+            guard let name, isKey(name, of: item) else { return nil }
+            return Guess(name, "{\(record?.name ?? "")} in the path of a record names it")
         }
+        if let own = said(record?.direct) { return own }
         for name in Self.names.prefix(7) {
-            if let found = member(name, of: item) { return Guess(found, "its name") }
+            if let found = member(name, of: item), isLikely(found, of: item, record) { return Guess(found, "its name") }
         }
-        for name in Self.qualified(list) {
+        if let own = said(record?.member(key: nil)) { return own }
+        for name in Self.qualified(list) + [Self.own(list)] {
             if let found = member(name, of: item) { return Guess(found, "it is named after the list") }
         }
         for name in Self.names.dropFirst(7) + Self.lastNames[...] {
-            if let found = member(name, of: item),
+            if let found = member(name, of: item), isLikely(found, of: item, record),
                 list.parameters.isEmpty || record != nil || item.required.contains(found)
             {
                 return Guess(found, "a guess by its name: check that it differs for each record")
             }
         }
-        return onlyID(of: item)
+        return onlyID(of: item, list)
+    }
+
+    /// Names repeat, unless a path or the document says that each record has one.
+    private func isLikely(_ name: String, of item: DataShape, _ record: PathParameter?) -> Bool {
+        !["key", "name"].contains(Words.folded(name)) || record != nil || item.required.contains(name)
     }
 
     /// What the reason for a missing key is.
@@ -58,37 +66,18 @@ struct KeyGuess {
 
     private static func folded(_ name: String) -> String { Words.folded(name) }
 
-    // MARK: Parameters of paths
-
-    /// The member of a record that a parameter of its path names: `{customerID}`, `{index_name}`, `{project_name_or_id}`.
-    static func property(for parameter: String, of list: PathPattern, in item: DataShape) -> String? {
-        let all = Words.snake(parameter)
-        if let found = item.properties.first(where: { folded($0.name) == folded(parameter) }) { return found.name }
-        let stems = stems(of: list)
-        for word in all.split(separator: "_or_").map(String.init) + [all] {
-            // `{customer}` may be its id or its name.
-            let rest = stems.lazy.compactMap { word.hasPrefix($0 + "_") ? String(word.dropFirst($0.count + 1)) : nil }
-                .first
-            for name in [rest ?? word, rest == nil && word != "id" ? nil : word].compactMap(\.self) {
-                if let found = item.properties.first(where: { folded($0.name) == folded(name) }) { return found.name }
-            }
-        }
-        return nil
-    }
-
-    /// What names in a list are prefixed with: `order` for `/orders`.
-    private static func stems(of list: PathPattern) -> [String] {
-        let words = list.segments.filter { !$0.contains("{") }.suffix(2).map(Words.snake)
-        return words.reversed().flatMap { word -> [String] in
-            let singular = Words.singular(word)
-            let short = singular.split(separator: "_").last.map { Words.singular(String($0)) }
-            return [singular, word, short].compactMap(\.self)
-        }
-    }
+    // MARK: Names after the list
 
     /// `order_id`, `order_uuid`, … for `/orders`.
     private static func qualified(_ list: PathPattern) -> [String] {
-        stems(of: list).prefix(3).flatMap { stem in ["id", "uuid", "sid", "key", "guid"].map { folded(stem + $0) } }
+        PathParameter.stems(of: list, last: 2).prefix(3).flatMap { stem in
+            ["id", "uuid", "sid", "key", "guid"].map { folded(stem + $0) }
+        }
+    }
+
+    /// `email` for `/emails`.
+    private static func own(_ list: PathPattern) -> String {
+        folded(PathParameter.stems(of: list, last: 1).first ?? "")
     }
 
     // MARK: Members
@@ -97,13 +86,15 @@ struct KeyGuess {
         item.properties.first { Words.folded($0.name) == name && isKey($0.name, of: item) }?.name
     }
 
-    /// The only member whose name ends like that of a key.
-    private func onlyID(of item: DataShape) -> Guess<String>? {
+    /// The only member whose name ends like that of a key, unless it is the key of something else.
+    private func onlyID(of item: DataShape, _ list: PathPattern) -> Guess<String>? {
         let found = item.properties.filter { property in
             ["id", "uuid", "sid", "guid", "key"].contains(Words.lastWord(of: property.name))
                 && isKey(property.name, of: item)
         }
         guard found.count == 1, let only = found.first else { return nil }
+        let stem = Words.snake(only.name).split(separator: "_").dropLast().joined()
+        guard !others.contains(stem) || Self.own(list) == stem else { return nil }
         return Guess(only.name, "the only member with such a name: check that it differs for each record")
     }
 

@@ -35,7 +35,14 @@ struct OperationReader {
             answerHeaders: (success?["headers"]?.members ?? []).map(\.name),
             error: error(of: value).flatMap(answerShape),
             security: value["security"].map { $0.elements.first.map { $0.members.map(\.name) } ?? [] },
-            words: ["summary", "operationId", "description"].compactMap { value[$0]?.text }.joined(separator: " "))
+            words: ["summary", "operationId", "description"].compactMap { value[$0]?.text }.joined(separator: " "),
+            verbs: ["summary", "operationId"].compactMap { value[$0]?.text.flatMap(Self.verb) })
+    }
+
+    /// `Creates an order`, `createOrder` → `create`.
+    private static func verb(_ text: String) -> String? {
+        let word = Words.snake(text).split(separator: "_").first.map(String.init)
+        return word.map(Words.singular)
     }
 
     // MARK: Parameters

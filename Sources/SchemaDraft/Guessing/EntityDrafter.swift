@@ -33,17 +33,15 @@ struct EntityDrafter {
         var entity = DraftEntity(
             name: collection.name, origin: "GET \(collection.path.text)", key: collection.key,
             fields: fields.fields)
-        var filler = PathFiller(
-            item: collection.answer.item, fields: entity.fields, key: collection.key.value)
+        var filler = filler(collection, entity.fields)
         let records = Guess(collection.answer.place ?? "", nil)
         let (paging, todo) = PagingGuess(shapes: shapes).paging(
             of: collection.list, collection.answer, key: collection.key.value)
         let link = parent.flatMap {
-            ParentLink(parent: $0, above: above, collection: collection).link(&entity, &fields)
+            ParentLink(parent: $0, above: above, collection: collection, shapes: shapes).link(&entity, &fields)
         }
         if let parent, let link, query(collection.list).isEmpty {
-            filler = PathFiller(
-                above: link.above, item: collection.answer.item, fields: entity.fields, key: collection.key.value)
+            filler = self.filler(collection, entity.fields, above: link.above)
             entity.below = DraftEntity.Below(parent: parent.name, path: link.path, records: records, paging: paging)
         } else {
             entity.pull = pull(collection, filler, records, paging, entity)
@@ -53,11 +51,17 @@ struct EntityDrafter {
         WriteGuess(
             shapes: shapes, collection: collection, filler: filler, listPath: path
         ).complete(&entity)
-        if let todo { entity.todos.append(todo) }
+        entity.todos += collection.todos + [todo].compactMap(\.self)
         return entity
     }
 
     // MARK: Parts
+
+    private func filler(_ collection: Collection, _ fields: [DraftField], above: [String: String] = [:]) -> PathFiller {
+        PathFiller(
+            above: above, item: collection.answer.item, fields: fields, key: collection.key.value, shapes: shapes,
+            parameters: collection.list.parameters + collection.recordCalls.values.flatMap(\.parameters))
+    }
 
     private func singleShape(_ collection: Collection) -> DataShape? {
         guard let answer = collection.single?.answer else { return nil }

@@ -20,6 +20,7 @@ struct ParentLink {
     let parent: DraftEntity
     let above: Collection?
     let collection: Collection
+    let shapes: ShapeReader
 
     struct Link {
         /// The path of the list, with fields of the parent.
@@ -32,8 +33,10 @@ struct ParentLink {
     /// field can name it.
     func link(_ entity: inout DraftEntity, _ fields: inout FieldGuess) -> Link? {
         guard let pull = parent.pull, let above, let parameter = collection.path.parameters.last else { return nil }
-        let filler = PathFiller(item: above.answer.item, fields: parent.fields, key: parent.key.value)
-        let field = filler.field(for: parameter, list: above.path)
+        let filler = PathFiller(
+            item: above.answer.item, fields: parent.fields, key: parent.key.value, shapes: shapes,
+            parameters: collection.list.parameters)
+        guard let field = filler.field(for: parameter, list: above.path) else { return nil }
         guard let reference = reference(&entity, &fields, parameter) else { return nil }
         let leading = collection.path.parameters.dropLast()
         var texts = Dictionary(leading.map { ($0, DraftSetting.text(PathFiller.setting($0))) }) { first, _ in first }

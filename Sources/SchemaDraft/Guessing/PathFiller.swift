@@ -6,6 +6,9 @@ struct PathFiller {
     let item: DataShape
     let fields: [DraftField]
     let key: String
+    let shapes: ShapeReader
+    /// What the document says about the names in the paths.
+    let parameters: [APIOperation.Parameter]
 
     /// `list`: the path of the list, whose own parameters come first.
     func call(_ method: String, _ path: PathPattern, list: PathPattern) -> String {
@@ -20,15 +23,16 @@ struct PathFiller {
             if position < leading {
                 return above[list.parameters[position]] ?? DraftSetting.text(Self.setting(parameter))
             }
-            return "{\(field(for: parameter, list: list))}"
+            return "{\(field(for: parameter, list: list) ?? key)}"
         }
     }
 
-    /// The field of a record that a parameter of its path names; the key if nothing else fits.
-    func field(for parameter: String, list: PathPattern) -> String {
-        guard let name = KeyGuess.property(for: parameter, of: list, in: item) else { return key }
-        let found = fields.first { $0.wireName == name && $0.from == nil && $0.isPlain && !$0.isSecret }
-        return found?.name ?? key
+    /// The field of a record that a parameter of its path names; nil if that is not clear.
+    func field(for name: String, list: PathPattern) -> String? {
+        let said = parameters.first { $0.place == "path" && $0.name == name }
+        let parameter = PathParameter(name: name, said: said, list: list, item: item, shapes: shapes)
+        guard let member = parameter.member(key: key), member != key else { return parameter.member(key: key) }
+        return fields.first { $0.wireName == member && ($0.from ?? member) == member && $0.isPlain && !$0.isSecret }?.name
     }
 
     static func setting(_ parameter: String) -> String {

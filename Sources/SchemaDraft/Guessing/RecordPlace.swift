@@ -7,8 +7,12 @@ struct RecordPlace {
 
     /// Nil for the answer itself, also where nothing is known.
     func place(in answer: DataShape?) -> String? {
-        guard let answer else { return nil }
-        if answer.isList { return shapes.elements(of: answer)[key] == nil ? nil : "0" }
+        answer.flatMap(names).flatMap(PlaceText.joined)
+    }
+
+    /// The names from the answer to the record; `0` for the first element of a list.
+    func names(in answer: DataShape) -> [String]? {
+        if answer.isList { return shapes.elements(of: answer)[key] == nil ? nil : ["0"] }
         if answer[key] != nil { return nil }
         var best: (names: [String], rank: Int)?
         for property in answer.properties.prefix(40) {
@@ -23,7 +27,7 @@ struct RecordPlace {
                 if rank + 5 < best?.rank ?? 9 { best = ([property.name, "0"], rank + 5) }
             }
         }
-        return best.flatMap { PlaceText.joined($0.names) }
+        return best?.names
     }
 
     private static let usual: Set = ["data", "result", "item", "record", "entry", "value", "object", "attributes"]

@@ -19,19 +19,17 @@ struct WriteGuess {
     // MARK: Creation
 
     private func addCreation(to entity: inout DraftEntity) {
-        let upsert = collection.recordCalls["PUT"].flatMap {
-            Self.isCreation($0) && collection.creation == nil ? $0 : nil
-        }
+        let upsert = collection.recordCalls["PUT"].flatMap { $0.verb(among: Self.creating) != nil ? $0 : nil }
         guard let operation = collection.creation ?? upsert else { return }
         do throws(BodyGuess.Problem) {
+            try check(operation, entity)
             let found = try BodyGuess(shapes: shapes, fields: entity.fields).found(in: operation)
-            let isUpsert = collection.creation == nil
-            setKey(of: &entity, found, isUpsert: isUpsert)
+            setKey(of: &entity, found, isUpsert: collection.creation == nil)
             var route = route(operation, found)
             let isOwn = entity.keyMade == nil
             if let fields = found.fields {
                 let names = fields.map(\.name).filter { $0 != key || isOwn }
-                guard !names.isEmpty else { return entity.todos.append(todo("create", operation, "no field is sent")) }
+                guard !names.isEmpty else { throw BodyGuess.Problem(reason: "no field is sent") }
                 route.fields = names
                 require(found.required, &entity, among: names)
             }
@@ -46,20 +44,65 @@ struct WriteGuess {
         }
     }
 
-    private static func isCreation(_ operation: APIOperation) -> Bool {
-        let words = operation.words.lowercased()
-        return words.contains("create") || words.contains("upsert")
+    private static let creating: Set = ["create", "add", "new", "post", "insert", "register", "upsert", "invite"]
+    private static let other: Set = [
+        "get", "list", "search", "delete", "update", "fetch", "retrieve", "find", "query", "remove", "count", "export",
+        "download", "check", "validate",
+    ]
+
+    /// Whether a call creates a record of this list, and answers it.
+    private func check(_ operation: APIOperation, _ entity: DraftEntity) throws(BodyGuess.Problem) {
+        if let verb = operation.verb(among: Self.other), operation.verb(among: Self.creating) == nil,
+            !operation.words.lowercased().contains("create")
+        {
+            throw BodyGuess.Problem(reason: "it is described as a call to \(verb) something")
+        }
+        guard let answer = answered(operation), !answer.properties.isEmpty else { return }
+        let names = Set(answer.properties.map(\.name))
+        let own = Set(entity.fields.map(\.wireName)).union(item.properties.map(\.name))
+        let stem = Words.folded(Words.singular(collection.name)) + "id"
+        if let id = names.first(where: { Words.folded($0) == stem }), !own.contains(id) {
+            throw BodyGuess.Problem(reason: "it answers another record, which names this one by \(id)")
+        }
+        let shared = names.intersection(own).count
+        // An answer without the key and anything else of the record may be an envelope.
+        guard shared > 0 || names.contains(key), shared * 10 < 6 * min(names.count, own.count) else { return }
+        throw BodyGuess.Problem(
+            reason: "it answers another record (\(answer.properties.prefix(5).map(\.name).joined(separator: ", ")))")
     }
 
+    /// The record in the answer of a call.
+    private func answered(_ operation: APIOperation) -> DataShape? {
+        guard let answer = operation.answer else { return nil }
+        guard let names = place.names(in: answer) else { return answer.isList ? shapes.elements(of: answer) : answer }
+        return names.reduce(Optional(answer)) { shape, name in
+            shape.flatMap { name == "0" ? shapes.elements(of: $0) : $0[name].map(shapes.shape) }
+        }
+    }
+
+    private var place: RecordPlace {
+        RecordPlace(shapes: shapes, key: key, name: Words.folded(Words.singular(collection.name)))
+    }
+
+    /// Keys are made here only if the upstream needs them from here, or people choose them. Others would be sent in vain,
+    /// and a creation whose answer is lost would not be found by its key.
     private func setKey(of entity: inout DraftEntity, _ found: BodyGuess.Found, isUpsert: Bool) {
         let field = entity[key]
-        let sendsKey = found.fields?.contains { $0.name == key } ?? false
+        let sent = found.fields?.first { $0.name == key }
         let isText = field?.kind == .simple("string") || field?.kind.isReference == true
-        if isUpsert || sendsKey && isText {
+        let isChosen = sent.map { found.required.contains($0.wireName) } == true || !Self.isMade(key)
+        if isUpsert || sent != nil && isText && isChosen {
             entity.keyMade = nil
+        } else if sent != nil {
+            entity.keyMade = Guess("server", "a creation does not need \(key)")
         } else {
             entity.keyMade = Guess("server", "a creation does not send \(key)")
         }
+    }
+
+    /// Whether keys of this name are mostly made by the upstream.
+    private static func isMade(_ name: String) -> Bool {
+        PathParameter.ends(name) || ["number", "uid"].contains(Words.lastWord(of: name))
     }
 
     private func require(_ required: Set<String>, _ entity: inout DraftEntity, among names: [String]) {
@@ -130,7 +173,6 @@ struct WriteGuess {
         route.encoding = found.encoding
         let fields = found.fields ?? []
         if fields.contains(where: { $0.name != $0.wireName }) { route.names = fields.map { ($0.wireName, $0.name) } }
-        let place = RecordPlace(shapes: shapes, key: key, name: Words.folded(Words.singular(collection.name)))
         route.record = place.place(in: operation.answer)
         if found.fields == nil { route.reason = "the document does not say which fields it takes" }
         return route

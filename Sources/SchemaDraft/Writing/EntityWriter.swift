@@ -61,7 +61,10 @@ struct EntityWriter {
 
     private func single(_ single: DraftEntity.Single) -> YAMLNode.Member {
         switch single {
-        case .none: return YAMLNode.Member("record", .text("none"), "the upstream serves no single records")
+        case .none:
+            let isOpen = entity.todos.contains { $0.hasPrefix("pull.record") }
+            return YAMLNode.Member(
+                "record", .text("none"), isOpen ? "see the TODO below" : "the upstream serves no single records")
         case .path(let path, let at):
             var members = [YAMLNode.Member("path", .text(path))]
             if let at { members.append(YAMLNode.Member("at", .text(at))) }

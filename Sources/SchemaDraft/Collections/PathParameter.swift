@@ -1,0 +1,116 @@
+/// A name in braces in the path of one record, and the member of a record that stands for it.
+struct PathParameter {
+    let name: String
+    /// What the document says about it, if it does.
+    var said: APIOperation.Parameter?
+    /// The path of the list.
+    let list: PathPattern
+    let item: DataShape
+    let shapes: ShapeReader
+
+    private static let idWords: Set = ["id", "ids", "gid", "sid", "uuid", "guid", "identifier"]
+    /// What people also call the members that identify a record.
+    private static let synonyms: [String: [String]] = [
+        "index": ["number"], "username": ["login", "name"], "user": ["login", "username"],
+        "org": ["login", "name"], "organization": ["login", "name"], "team": ["name"], "pk": ["id"],
+        "identifier": ["id"],
+    ]
+    /// Words of a description that say which member it is.
+    private static let nouns = ["username", "login", "slug", "email", "code", "number", "name"]
+
+    /// Nil if it is not clear: a request with the wrong value would change another record.
+    func member(key: String?) -> String? {
+        if let direct { return direct }
+        if isNumber, let key, isNumberMember(key), Self.ends(key) { return key }
+        return described ?? synonym ?? key.flatMap { isName(of: $0) ? $0 : nil }
+    }
+
+    /// The member of that name: `{customerID}`, `{index_name}`, `{project_name_or_id}`. The `order_id` of an order that
+    /// also has an `id` is its `id`.
+    var direct: String? {
+        let all = Words.snake(name)
+        if Self.stems(of: list, last: 1).contains(where: { all == "\($0)_id" }), let id = find("id") { return id }
+        if let found = find(name) { return found }
+        let stems = Self.stems(of: list, last: 2)
+        for word in all.split(separator: "_or_").map(String.init) + [all] {
+            // `{customer}` may be its id or its name.
+            guard let rest = Self.rest(of: word, stems) else {
+                if let found = find(word) { return found }
+                continue
+            }
+            if let found = find(rest) ?? find(word) { return found }
+        }
+        return nil
+    }
+
+    /// What names in a list are prefixed with: `order` for `/orders`.
+    static func stems(of list: PathPattern, last count: Int) -> [String] {
+        let words = list.segments.filter { !$0.contains("{") }.suffix(count).map(Words.snake)
+        return words.reversed().flatMap { word -> [String] in
+            let singular = Words.singular(word)
+            let short = singular.split(separator: "_").last.map { Words.singular(String($0)) }
+            return [singular, word, short].compactMap(\.self)
+        }
+    }
+
+    private static func rest(of word: String, _ stems: [String]) -> String? {
+        stems.lazy.compactMap { word.hasPrefix($0 + "_") ? String(word.dropFirst($0.count + 1)) : nil }.first
+    }
+
+    // MARK: Less direct
+
+    private var synonym: String? {
+        let all = Words.snake(name)
+        let rest = Self.rest(of: all, Self.stems(of: list, last: 1))
+        let names = [all, rest].compactMap(\.self).flatMap { Self.synonyms[$0] ?? [] }
+        // `{tokenAccessor}` is the `AccessorID` of a token.
+        let whole = find("id") == nil ? [rest, all].compactMap(\.self).map { $0 + "_id" } : []
+        return (names + whole).lazy.compactMap(find).first
+    }
+
+    private var description: Set<String> {
+        Set(Words.snake(said?.description ?? "").split(separator: "_").map(String.init))
+    }
+
+    private var described: String? {
+        let words = description
+        guard words.isDisjoint(with: Self.idWords) else { return nil }
+        return Self.nouns.lazy.filter(words.contains).compactMap { noun in
+            find(noun) ?? Self.synonyms[noun]?.lazy.compactMap(find).first
+        }.first
+    }
+
+    /// Whether it can only be the key: both are ids, or it is called like a record, and nothing is said against it.
+    private func isName(of key: String) -> Bool {
+        let words = description
+        let isOther = !words.isEmpty && words.isDisjoint(with: Self.idWords) && !words.contains(Words.lastWord(of: key))
+        if Self.ends(name), Self.ends(key) { return true }
+        if Words.folded(name).hasSuffix(Words.folded(key)) { return true }
+        let stems = Self.stems(of: list, last: 1)
+        guard stems.contains(Words.snake(name)) else { return false }
+        return !isOther || stems.contains(where: words.contains) && words.isDisjoint(with: Self.nouns)
+    }
+
+    /// Whether a name ends as those of keys do.
+    static func ends(_ name: String) -> Bool {
+        let folded = Words.folded(name)
+        return ["id", "uuid", "guid", "sid"].contains(where: folded.hasSuffix) || folded == "pk"
+    }
+
+    // MARK: Members
+
+    private func find(_ name: String) -> String? {
+        item.properties.first { property in
+            guard Words.folded(property.name) == Words.folded(name) else { return false }
+            let shape = shapes.shape(of: property)
+            return [.string, .integer, .number, .unknown].contains(shape.kind)
+                && !FieldKindGuess.isSecret(shape, name: property.name)
+        }?.name
+    }
+
+    private var isNumber: Bool { said?.shape.kind == .integer }
+
+    private func isNumberMember(_ name: String) -> Bool {
+        item[name].map { shapes.shape(of: $0).kind == .integer } ?? false
+    }
+}

@@ -1,0 +1,71 @@
+/// Lists below a record that show records of another list, or only connect two others: the same record would come once for
+/// each record above, and each time take the place of the one before.
+struct Views {
+    private let collections: [Collection]
+    private let shapes: ShapeReader
+    /// The lists of all records.
+    private let whole: [Collection]
+    /// The forms of the paths of all lists.
+    private let forms: Set<String>
+    /// What the records of other lists are called.
+    private let stems: Set<String>
+
+    init(_ collections: [Collection], _ shapes: ShapeReader) {
+        self.collections = collections
+        self.shapes = shapes
+        whole = collections.filter { $0.path.parameters.isEmpty }
+        forms = Set(collections.map { PathPattern.form($0.base[...]) })
+        stems = Set(whole.map { Words.folded(Words.singular($0.base.last ?? "")) })
+    }
+
+    /// Path → why the list is left out.
+    func found() -> [String: String] {
+        collections.reduce(into: [:]) { found, collection in
+            guard !collection.path.parameters.isEmpty else { return }
+            found[collection.path.text] = sameRecords(collection) ?? connection(collection)
+        }
+    }
+
+    private func isBelowList(_ collection: Collection) -> Bool {
+        collection.parentForm.map(forms.contains) == true
+    }
+
+    private func sameRecords(_ collection: Collection) -> String? {
+        guard !Self.changesRecords(collection) else { return nil }
+        let last = Words.folded(collection.path.lastSegment)
+        let other = whole.first { other in
+            guard other.key.value == collection.key.value else { return false }
+            let (one, two) = (collection.answer.item, other.answer.item)
+            if let name = one.name, name == two.name {
+                return isBelowList(collection) || Words.folded(other.path.lastSegment) == last
+            }
+            return Words.folded(other.path.lastSegment) == last && one.properties.map(\.name) == two.properties.map(\.name)
+        }
+        return other.map { "it lists records of \($0.path.text), which has all of them" }
+    }
+
+    /// Whether its calls serve or change a record, rather than connect it with the one above.
+    private static func changesRecords(_ collection: Collection) -> Bool {
+        collection.recordCalls.contains { method, call in
+            switch method {
+            case "GET": call.answer != nil
+            case "DELETE": false
+            case "PUT": call.bodies.contains { !$0.shape.properties.isEmpty }
+            default: true
+            }
+        }
+    }
+
+    /// `{team_id, user_id}` below teams: only both together identify it.
+    private func connection(_ collection: Collection) -> String? {
+        let key = collection.key.value
+        guard isBelowList(collection), PathParameter.ends(key), let above = collection.path.parameters.last,
+            let stem = Words.snake(key).split(separator: "_").dropLast().last.map({ Words.folded(String($0)) }),
+            stems.contains(stem), !PathParameter.stems(of: collection.path, last: 1).contains(stem),
+            let upper = collection.answer.item.properties.first(where: {
+                Words.folded($0.name) == Words.folded(above) && $0.name != key && PathParameter.ends($0.name)
+            })
+        else { return nil }
+        return "only \(upper.name) and \(key) together identify its records, and a key is one field"
+    }
+}
