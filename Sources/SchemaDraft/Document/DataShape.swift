@@ -28,6 +28,7 @@ struct DataShape: Sendable {
     var isNullable = false
     var description: String?
     var pattern: String?
+    var minimum: Int?
     var maximum: Int?
     var initial: String?
     var example: DocumentValue?

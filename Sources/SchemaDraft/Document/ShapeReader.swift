@@ -88,6 +88,7 @@ struct ShapeReader {
         shape.format = shape.format ?? value["format"]?.text
         shape.description = shape.description ?? value["description"]?.text
         shape.pattern = shape.pattern ?? value["pattern"]?.text
+        shape.minimum = shape.minimum ?? value["minimum"]?.integer
         shape.maximum = shape.maximum ?? value["maximum"]?.integer
         shape.initial = shape.initial ?? value["default"]?.text
         shape.example = shape.example ?? value["example"] ?? value["examples"]?.elements.first

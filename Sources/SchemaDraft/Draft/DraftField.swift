@@ -21,6 +21,8 @@ struct DraftField: Sendable, Equatable {
     /// The upstream has the number in quotes.
     var isTextOnWire = false
     var isSecret = false
+    /// It is a list of objects.
+    var hasObjects = false
     var reason: String?
 
     init(_ name: String, _ kind: Kind, from: String? = nil, wireName: String? = nil, reason: String? = nil) {

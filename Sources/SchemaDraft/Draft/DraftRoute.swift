@@ -6,6 +6,8 @@ struct DraftRoute: Sendable, Equatable {
     var fields: [String]?
     /// What stands around the fields.
     var body: Body = .plain
+    /// Members of the body beside the fields.
+    var beside: [Constant] = []
     /// Other names of fields on the wire.
     var names: [(wire: String, field: String)] = []
     /// `form`, or a media type; nil for JSON.
@@ -14,6 +16,11 @@ struct DraftRoute: Sendable, Equatable {
     var record: String?
     var lookUp: LookUp?
     var reason: String?
+
+    struct Constant: Sendable, Equatable {
+        var name: String
+        var value: String
+    }
 
     enum Body: Sendable, Equatable {
         case plain
@@ -30,7 +37,7 @@ struct DraftRoute: Sendable, Equatable {
     }
 
     static func == (one: DraftRoute, other: DraftRoute) -> Bool {
-        one.call == other.call && one.fields == other.fields && one.body == other.body
+        one.call == other.call && one.fields == other.fields && one.body == other.body && one.beside == other.beside
             && one.encoding == other.encoding && one.record == other.record && one.lookUp == other.lookUp
             && one.names.map(\.wire) == other.names.map(\.wire)
     }

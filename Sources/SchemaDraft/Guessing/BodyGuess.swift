@@ -10,6 +10,8 @@ struct BodyGuess {
         /// Nil if the document does not say which fields it takes.
         var fields: [DraftField]?
         var encoding: String?
+        /// What stands beside the fields.
+        var beside: [DraftRoute.Constant] = []
         /// Names of relationships of JSON:API that it takes.
         var required: Set<String>
     }
@@ -29,12 +31,28 @@ struct BodyGuess {
             return found
         }
         if body.shape.isList { throw Problem(reason: "its body is a list of records, and one change is one record") }
-        let sent = sent(body.shape)
-        if !sent.isEmpty || body.shape.properties.isEmpty {
-            found.fields = body.shape.properties.isEmpty ? nil : sent
+        if body.shape.properties.isEmpty {
+            found.fields = nil
             return found
         }
-        return try inside(body.shape, found)
+        let parts = body.shape.properties.prefix(10).compactMap(part)
+        let whole = Part(name: nil, body: .plain, members: body.shape, fields: sent(body.shape))
+        let best = parts.reduce(whole) { $1.fields.count > $0.fields.count ? $1 : $0 }
+        try check(best, in: body.shape)
+        (found.body, found.members, found.fields) = (best.body, best.members, best.fields)
+        found.required = best.members.required
+        found.beside = beside(body.shape)
+        return found
+    }
+
+    /// A part of a body that may be the record.
+    private struct Part {
+        /// The member of the body; nil for all of it.
+        var name: String?
+        var body: DraftRoute.Body
+        var members: DataShape
+        var fields: [DraftField]
+        var isList = false
     }
 
     static let jsonPatch = "application/json-patch+json"
@@ -80,38 +98,108 @@ struct BodyGuess {
     /// The fields that a body has under the names of the upstream.
     private func sent(_ shape: DataShape, at place: String? = nil) -> [DraftField] {
         shape.properties.compactMap { property in
-            if shapes.shape(of: property).isReadOnly { return nil }
-            return fields.first { field in
-                guard field.wireName == property.name else { return false }
-                guard let place else { return field.from == nil || !(field.from ?? "").contains(".") }
-                return field.from == "\(place).\(property.name)" || field.from == "\(place).\"\(property.name)\""
-            }
+            let wanted = shapes.shape(of: property)
+            if wanted.isReadOnly || Self.constant(property.name, wanted) == Self.key { return nil }
+            let field = fields.first { $0.wireName == property.name && isThere($0, at: place) && fits($0, wanted) }
+            return field ?? (place == nil ? reference(property.name, wanted) : nil)
         }
     }
 
-    /// `{"order": {…}}`, or a resource of JSON:API.
-    private func inside(_ shape: DataShape, _ known: Found) throws(Problem) -> Found {
-        var found = known
-        for property in shape.properties.prefix(10) {
-            let inner = shapes.shape(of: property)
-            guard inner.kind == .object else { continue }
-            if property.name == "data", let attributes = inner["attributes"] {
-                let members = shapes.shape(of: attributes)
-                let sent = sent(members, at: "attributes")
-                guard !sent.isEmpty else { continue }
-                found.body = .resource(type: type(of: inner), hasID: inner["id"] != nil)
-                (found.fields, found.members, found.required) = (sent, members, members.required)
-                return found
-            }
-            let sent = sent(inner)
-            let others = shape.required.subtracting([property.name])
-            guard !sent.isEmpty, others.isEmpty else { continue }
-            found.body = .inside(property.name)
-            (found.fields, found.members, found.required) = (sent, inner, inner.required)
-            return found
+    /// Whether a record has the field at that place; what it reads from its attributes may be sent beside each other.
+    private func isThere(_ field: DraftField, at place: String?) -> Bool {
+        let inner = ["\(place ?? "attributes").\(field.wireName)", "\(place ?? "attributes").\"\(field.wireName)\""]
+        if let from = field.from, inner.contains(from) { return true }
+        return place == nil && (field.from == nil || !(field.from ?? "").contains("."))
+    }
+
+    /// `milestone: 5`, where the record has the milestone itself.
+    private func reference(_ name: String, _ wanted: DataShape) -> DraftField? {
+        guard ![.object, .array].contains(wanted.kind), let place = PlaceText.joined([name]) else { return nil }
+        let found = fields.first { field in
+            field.kind.isReference && field.wireName.isEmpty && (field.from ?? "").hasPrefix("\(place).")
         }
-        let names = shape.properties.prefix(5).map(\.name).joined(separator: ", ")
-        throw Problem(reason: "its body (\(names)) has none of the record's fields")
+        guard var field = found else { return nil }
+        field.wireName = name
+        return field
+    }
+
+    /// Whether the body takes what the record has: an id in the place of an object is something else.
+    private func fits(_ field: DraftField, _ wanted: DataShape) -> Bool {
+        switch wanted.kind {
+        case .unknown: return true
+        case .object: return field.kind == .simple("object")
+        case .array:
+            let kind = shapes.elements(of: wanted).kind
+            return field.kind == .simple("list") && (kind == .unknown || field.hasObjects == (kind == .object))
+        default: return ![.simple("object"), .simple("list")].contains(field.kind)
+        }
+    }
+
+    // MARK: Parts
+
+    /// `{"order": {…}}`, a resource of JSON:API, or a list of records; nil for a member of the record itself.
+    private func part(_ property: DataShape.Property) -> Part? {
+        let shape = shapes.shape(of: property)
+        if property.name == "data", let attributes = shape["attributes"] {
+            let members = shapes.shape(of: attributes)
+            return Part(
+                name: "data", body: .resource(type: type(of: shape), hasID: shape["id"] != nil), members: members,
+                fields: sent(members, at: "attributes"))
+        }
+        guard !fields.contains(where: { $0.wireName == property.name }) else { return nil }
+        let members = shape.isList ? shapes.elements(of: shape) : shape
+        guard members.kind == .object else { return nil }
+        return Part(
+            name: property.name, body: .inside(property.name), members: members, fields: sent(members),
+            isList: shape.isList)
+    }
+
+    private func check(_ part: Part, in shape: DataShape) throws(Problem) {
+        guard !part.fields.isEmpty else {
+            let names = shape.properties.prefix(5).map(\.name).joined(separator: ", ")
+            throw Problem(reason: "its body (\(names)) has none of the record's fields")
+        }
+        if let name = part.name {
+            if part.isList {
+                throw Problem(reason: "its body has a list of records, \(name), and one change is one record")
+            }
+            let known = beside(shape).map(\.name)
+            if let other = shape.required.subtracting([name]).subtracting(known).min() {
+                throw Problem(reason: "its body needs \(other) beside \(name)")
+            }
+        }
+        let unfit = part.members.required.sorted().first { name in
+            !part.fields.contains { $0.wireName == name } && fields.contains { $0.wireName == name }
+                && part.members[name].map { shapes.shape(of: $0).isReadOnly || fits(name, shapes.shape(of: $0)) }
+                    == false
+        }
+        if let unfit { throw Problem(reason: "its body needs \(unfit), which is something else in the record") }
+    }
+
+    private func fits(_ name: String, _ wanted: DataShape) -> Bool {
+        fields.contains { $0.wireName == name && fits($0, wanted) }
+    }
+
+    // MARK: Constants
+
+    /// The change's idempotency key.
+    static let key = "{$key}"
+
+    /// What a required member always is; nil for others.
+    static func constant(_ name: String, _ shape: DataShape) -> String? {
+        if Words.folded(name) == "idempotencykey" { return key }
+        guard shape.kind == .string, shape.enumValues.count == 1, let only = shape.enumValues.first?.value,
+            !only.isEmpty, !only.contains("{"), !only.contains("$")
+        else { return nil }
+        return only
+    }
+
+    private func beside(_ shape: DataShape) -> [DraftRoute.Constant] {
+        shape.properties.filter { shape.required.contains($0.name) }.compactMap { property in
+            let shape = shapes.shape(of: property)
+            guard !shape.isReadOnly else { return nil }
+            return Self.constant(property.name, shape).map { DraftRoute.Constant(name: property.name, value: $0) }
+        }
     }
 
     private func type(of resource: DataShape) -> String {

@@ -77,9 +77,12 @@ struct EntityDrafter {
     /// What a creation needs, and no record shows.
     private func addCreated(_ collection: Collection, to fields: inout FieldGuess) {
         guard let shape = collection.creation?.bodies.first(where: \.isJSON)?.shape else { return }
-        var needed = shape
-        needed.properties = shape.properties.filter { shape.required.contains($0.name) }
         let known = Set(fields.fields.map(\.wireName))
+        var needed = shape
+        needed.properties = shape.properties.filter { property in
+            shape.required.contains(property.name) && !known.contains(property.name)
+                && BodyGuess.constant(property.name, shapes.shape(of: property)) == nil
+        }
         // A body with nothing of the record has the record inside a member, or is something else.
         guard shape.properties.contains(where: { known.contains($0.name) }) else { return }
         fields.add(needed)

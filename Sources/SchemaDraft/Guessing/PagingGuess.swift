@@ -41,19 +41,36 @@ struct PagingGuess {
         }
         if let size { (found.size, found.pageSize) = (size.name, Self.pageSize(size.shape)) }
         let cursor = Self.parameter(Self.cursors, in: list)
+        if let same = places.nextOfSameName(list.queries.map(\.name)) {
+            found.style = .cursor(parameter: same.parameter, next: same.place)
+            return (Guess(found, "its answer has \(same.place) for the parameter \(same.parameter)"), nil)
+        }
+        if let cursor, Self.isFromHeader(cursor) {
+            found.style = .link
+            return (Guess(found, "the parameter \(cursor.name) comes from a Link header"), nil)
+        }
         if let cursor, let next = places.next(isAddress: false) {
             found.style = .cursor(parameter: cursor.name, next: next)
             return (Guess(found, "it has the parameter \(cursor.name), and its answer \(next)"), nil)
         }
+        // With a cursor too, the number of a page says nothing alone.
+        let address = addressed(list, places, found)
         let known =
-            counted(list, places, found) ?? addressed(list, places, found) ?? byLast(cursor, found, key: key)
-        return known.map { ($0, nil) } ?? Self.single(found, size, cursor)
+            (cursor == nil ? nil : address) ?? counted(list, places, found) ?? address
+            ?? byLast(cursor, found, key: key)
+        return known.map { ($0, nil) }
+            ?? Self.single(found, [size?.name, cursor?.name], places.first(Self.pageCounts, [.integer, .number]))
+    }
+
+    private static func isFromHeader(_ cursor: APIOperation.Parameter) -> Bool {
+        let words = Set(Words.snake(cursor.description ?? "").split(separator: "_"))
+        return words.contains("link") && words.contains { $0.hasPrefix("header") }
     }
 
     private func counted(_ list: APIOperation, _ places: Places, _ known: DraftPaging) -> Guess<DraftPaging>? {
         var found = known
         if let page = Self.parameter(Self.pages, in: list) {
-            let first = page.shape.initial.flatMap { Int($0) } == 0 ? 0 : nil
+            let first = page.shape.initial.map { Int($0) == 0 } ?? (page.shape.minimum == 0) ? 0 : nil
             let pages = places.first(Self.pageCounts, [.integer, .number])
             found.style = .page(parameter: page.name, pages: pages, first: first)
             return Guess(found, "it has the parameter \(page.name)")
@@ -88,10 +105,13 @@ struct PagingGuess {
     }
 
     private static func single(
-        _ known: DraftPaging, _ size: APIOperation.Parameter?, _ cursor: APIOperation.Parameter?
+        _ known: DraftPaging, _ parameters: [String?], _ pages: String?
     ) -> (paging: Guess<DraftPaging>, todo: String?) {
-        let left = [size?.name, cursor?.name].compactMap(\.self)
+        let left = parameters.compactMap(\.self)
         let found = Guess(DraftPaging(style: .single, total: known.total))
+        if left.isEmpty, let pages {
+            return (found, "pagination: its answer has \(pages), and no parameter asks for the next page")
+        }
         guard !left.isEmpty else { return (found, nil) }
         return (
             found, "pagination: it has \(left.joined(separator: " and ")), and nothing says where the next page is"

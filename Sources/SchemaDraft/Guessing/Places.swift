@@ -40,7 +40,10 @@ struct Places {
         "nextcursor", "nextpagetoken", "nexttoken", "nextmarker", "continuationtoken", "iterator", "nextiterator",
         "endcursor", "paginationtoken", "next", "cursor", "after", "nextpage", "pagetoken", "since",
     ]
-    private static let addressNames = ["odatanextlink", "nextlink", "nexturl", "nextpageurl", "next", "nexthref"]
+    private static let addressNames = [
+        "odatanextlink", "nextlink", "nexturl", "nextpageurl", "next", "nexthref", "nextpageuri", "nexturi",
+        "nextpagelink",
+    ]
 
     /// Where the answer has the next page: a cursor, or an address.
     func next(isAddress: Bool) -> String? {
@@ -50,6 +53,18 @@ struct Places {
                 guard isScalar(value.shape), self.isAddress(value) == isAddress else { continue }
                 if let place = PlaceText.joined(value.names) { return place }
             }
+        }
+        return nil
+    }
+
+    /// Where the answer has the value of one of these parameters for the next page: `next_page.offset`.
+    func nextOfSameName(_ parameters: [String]) -> (parameter: String, place: String)? {
+        for value in values where value.names.dropLast().contains(where: { Words.folded($0).contains("next") }) {
+            let name = Words.folded(value.names.last ?? "")
+            guard isScalar(value.shape), let place = PlaceText.joined(value.names),
+                let parameter = parameters.first(where: { Words.folded($0) == name })
+            else { continue }
+            return (parameter, place)
         }
         return nil
     }
@@ -67,7 +82,9 @@ struct Places {
         let around = value.names.dropLast().map(Words.folded)
         let name = Words.folded(value.names.last ?? "")
         if around.contains(where: { $0.contains("link") }) { return true }
-        if name.hasSuffix("link") || name.hasSuffix("url") || name.hasSuffix("href") { return true }
+        if name.hasSuffix("link") || name.hasSuffix("url") || name.hasSuffix("uri") || name.hasSuffix("href") {
+            return true
+        }
         let words = (value.shape.description ?? "").lowercased() + (value.shape.example?.text ?? "")
         return name == "next" && (words.contains("url") || words.contains("http") || words.contains("link"))
     }

@@ -171,6 +171,10 @@ struct WriteGuess {
         var route = DraftRoute(call: filler.call(operation.method, operation.path, list: collection.path))
         route.body = found.body
         route.encoding = found.encoding
+        route.beside = found.beside.filter { constant in
+            // A field of the record is sent as the record has it.
+            constant.value == BodyGuess.key || found.fields?.contains { $0.wireName == constant.name } != true
+        }
         let fields = found.fields ?? []
         if fields.contains(where: { $0.name != $0.wireName }) { route.names = fields.map { ($0.wireName, $0.name) } }
         route.record = place.place(in: operation.answer)

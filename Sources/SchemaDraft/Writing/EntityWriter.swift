@@ -133,9 +133,10 @@ struct EntityWriter {
                     route.fields?.contains(name.field) ?? true
                 }.map { YAMLNode.Member($0.wire, .text($0.field)) })
         let fields = names.map { YAMLNode.mapping([YAMLNode.Member(slot, $0)]) } ?? .text(slot)
+        let beside = route.beside.map { YAMLNode.Member($0.name, .text($0.value)) }
         switch route.body {
-        case .plain: return names
-        case .inside(let name): return .mapping([YAMLNode.Member(name, fields)])
+        case .plain: return beside.isEmpty ? names : .mapping([YAMLNode.Member("<<", fields)] + beside)
+        case .inside(let name): return .mapping([YAMLNode.Member(name, fields)] + beside)
         case .resource(let type, let hasID):
             var members: [YAMLNode.Member] = []
             if !type.isEmpty { members.append(YAMLNode.Member("type", .text(type))) }

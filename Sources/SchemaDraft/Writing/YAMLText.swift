@@ -11,7 +11,7 @@ enum YAMLText {
             (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "_")
         }
         if isPlain, first == true, !words.contains(text.lowercased()) { return text }
-        return quoted(text)
+        return text == "<<" ? text : quoted(text)
     }
 
     static func quoted(_ text: String) -> String {
