@@ -13,7 +13,9 @@ package struct SchemaDrafter {
             name: Self.name(document.title), title: String(document.title.prefix(80)),
             origin: isObserved
                 ? source : "\(source) (\(document.version), \(count) list\(count == 1 ? "" : "s"))",
-            upstream: UpstreamGuess(document: document, collections: found.collections, source: source).upstream(),
+            upstream: UpstreamGuess(
+                document: document, collections: found.collections, source: source, isObserved: isObserved
+            ).upstream(),
             entities: EntityDrafter(document: document, collections: found.collections).entities(),
             leftOut: found.leftOut)
     }

@@ -22,7 +22,9 @@ struct Collection: Sendable {
 
     static func base(of path: PathPattern) -> [String] {
         let isWord = ["all", "list"].contains(path.lastSegment.lowercased()) && path.segments.count > 1
-        return isWord ? Array(path.segments.dropLast()) : path.segments
+        let segments = isWord ? Array(path.segments.dropLast()) : path.segments
+        guard let last = segments.last, last.hasSuffix(".json"), last.count > 5 else { return segments }
+        return segments.dropLast() + [String(last.dropLast(5))]
     }
 
     /// The path of the list whose records the last parameter of this one's path names.

@@ -109,7 +109,32 @@ struct CollectionFinder {
             let best = paths.filter { Self.isRecord($0.value) }.max { Self.worth($0) < Self.worth($1) }
             if let best { return best.key }
         }
+        return shallow(base, item)
+    }
+
+    /// `/project/{id}` for `/organization/{}/project`, unless projects have a list there.
+    private func shallow(_ base: [String], _ item: DataShape) -> PathPattern? {
+        guard let first = base.firstIndex(where: { $0.contains("{") }), first > 0,
+            let last = base.lastIndex(where: { $0.contains("{") }), last < base.count - 1
+        else { return nil }
+        let above = base[..<(first - 1)]
+        let plural = PathPattern.form((above + base[(last + 1)...])[...])
+        let singular = PathPattern.form(
+            (above + base[(last + 1)...].dropLast() + [Words.singular(base[base.count - 1])])[...])
+        for form in [plural, singular] where calls[form]?.contains(where: { $0.method == "GET" }) != true {
+            let single = calls[form + "/{}"]?.first { $0.method == "GET" && isSame($0.answer, item) }
+            if let single { return single.path }
+        }
         return nil
+    }
+
+    /// Whether an answer is one of these records.
+    private func isSame(_ answer: DataShape?, _ item: DataShape) -> Bool {
+        guard let answer, !answer.isList else { return false }
+        if let name = item.name, name == answer.name { return true }
+        let names = Set(item.properties.map(\.name))
+        let shared = names.intersection(answer.properties.map(\.name)).count
+        return shared > 1 && shared * 10 >= 8 * min(names.count, answer.properties.count)
     }
 
     /// Whether calls are for one record, not only for a list of some.

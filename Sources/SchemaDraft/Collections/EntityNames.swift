@@ -9,7 +9,8 @@ struct EntityNames {
 
     func name(_ collections: inout [Collection]) {
         var taken: Set<String> = []
-        for index in collections.indices {
+        let order = collections.indices.sorted { Self.rank(collections[$0], $0) < Self.rank(collections[$1], $1) }
+        for index in order {
             let candidates = Self.candidates(collections[index].path)
             let name = candidates.first { !taken.contains($0) } ?? Self.numbered(candidates.last ?? "records", taken)
             taken.insert(name)
@@ -17,9 +18,19 @@ struct EntityNames {
         }
     }
 
+    /// The list that all others are named beside comes first: without parameters, short, with records of its own.
+    private static func rank(_ collection: Collection, _ index: Int) -> (Int, Int, Int, Int) {
+        (
+            collection.path.parameters.count, collection.path.segments.count, collection.recordPath == nil ? 1 : 0,
+            index
+        )
+    }
+
     /// From the shortest to the longest.
     static func candidates(_ path: PathPattern) -> [String] {
-        let words = path.segments.filter { PathPattern.parameters($0).isEmpty }.map(Words.snake)
+        let isJSON = path.lastSegment.hasSuffix(".json") && path.lastSegment.count > 5
+        let segments = isJSON ? Collection.base(of: path) : path.segments
+        let words = segments.filter { PathPattern.parameters($0).isEmpty }.map(Words.snake)
             .filter { !$0.isEmpty && !["api", "rest"].contains($0) && !isVersion($0) }
         guard let last = words.last else { return ["records"] }
         var names: [String] = []

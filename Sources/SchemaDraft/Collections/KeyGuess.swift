@@ -7,7 +7,9 @@ struct KeyGuess {
     var others: Set<String> = []
 
     /// Names of keys, the likeliest first, without what differs between spellings.
-    private static let names = ["id", "uuid", "guid", "key", "uid", "sid", "pk", "slug", "code", "name", "number"]
+    private static let names = [
+        "id", "uuid", "guid", "key", "gid", "uid", "sid", "pk", "slug", "code", "name", "number",
+    ]
     /// After all of these: they identify people and files in lists that have nothing better.
     private static let lastNames = ["username", "login", "email", "filename", "domain", "path", "ref"]
 
@@ -20,14 +22,14 @@ struct KeyGuess {
             return Guess(name, "{\(record?.name ?? "")} in the path of a record names it")
         }
         if let own = said(record?.direct) { return own }
-        for name in Self.names.prefix(7) {
+        for name in Self.names.prefix(8) {
             if let found = member(name, of: item), isLikely(found, of: item, record) { return Guess(found, "its name") }
         }
         if let own = said(record?.member(key: nil)) { return own }
         for name in Self.qualified(list) + [Self.own(list)] {
             if let found = member(name, of: item) { return Guess(found, "it is named after the list") }
         }
-        for name in Self.names.dropFirst(7) + Self.lastNames[...] {
+        for name in Self.names.dropFirst(8) + Self.lastNames[...] {
             if let found = member(name, of: item), isLikely(found, of: item, record),
                 list.parameters.isEmpty || record != nil || item.required.contains(found)
             {
@@ -54,7 +56,8 @@ struct KeyGuess {
     static func hasOwnKey(_ answer: DataShape, of path: PathPattern, _ shapes: ShapeReader) -> Bool {
         answer.properties.contains { property in
             guard
-                ["id", "uuid", "guid", "sid"].contains(Words.folded(property.name)) || isNamed(property.name, in: path)
+                ["id", "uuid", "guid", "gid", "sid"].contains(Words.folded(property.name))
+                    || isNamed(property.name, in: path)
             else { return false }
             return [.string, .integer].contains(shapes.shape(of: property).kind)
         }

@@ -41,7 +41,10 @@ struct ListFinder {
         guard let best = candidates.min(by: { ($0.rank, $0.names.count) < ($1.rank, $1.names.count) }) else {
             return .nothing
         }
-        if best.rank > 0, KeyGuess.hasOwnKey(answer, of: path, shapes) {
+        if best.rank > 3 {
+            return .other("it answers only \(best.names.joined(separator: ".")), which are about the answer")
+        }
+        if best.rank > 0, KeyGuess.hasOwnKey(answer, of: path, shapes) || texts(answer) > 3 {
             return .other("it answers one record, which contains \(best.names.joined(separator: "."))")
         }
         let rivals = candidates.filter { $0.rank == best.rank && $0.names.count == best.names.count }
@@ -50,6 +53,17 @@ struct ListFinder {
             return .other("it answers several lists (\(names)), of which none is the list of the path")
         }
         return .list(list(best.names, best.item, answer))
+    }
+
+    /// How many texts stand beside the lists that say something of a record, rather than of the answer.
+    private func texts(_ answer: DataShape) -> Int {
+        let about = [
+            "next", "prev", "page", "link", "url", "href", "token", "cursor", "kind", "etag", "version", "message",
+        ]
+        return answer.properties.count { property in
+            let name = Words.folded(property.name)
+            return shapes.shape(of: property).kind == .string && !about.contains(where: name.contains)
+        }
     }
 
     private func isObject(_ item: DataShape) -> Bool { item.kind == .object }

@@ -45,7 +45,7 @@ struct PathParameter {
 
     /// What names in a list are prefixed with: `order` for `/orders`.
     static func stems(of list: PathPattern, last count: Int) -> [String] {
-        let words = list.segments.filter { !$0.contains("{") }.suffix(count).map(Words.snake)
+        let words = Collection.base(of: list).filter { !$0.contains("{") }.suffix(count).map(Words.snake)
         return words.reversed().flatMap { word -> [String] in
             let singular = Words.singular(word)
             let short = singular.split(separator: "_").last.map { Words.singular(String($0)) }
@@ -87,7 +87,7 @@ struct PathParameter {
         if Self.ends(name), Self.ends(key) { return true }
         if Words.folded(name).hasSuffix(Words.folded(key)) { return true }
         let stems = Self.stems(of: list, last: 1)
-        guard stems.contains(Words.snake(name)) else { return false }
+        guard stems.map(Words.folded).contains(where: Words.folded(name).hasSuffix) else { return false }
         return !isOther || stems.contains(where: words.contains) && words.isDisjoint(with: Self.nouns)
     }
 

@@ -39,9 +39,12 @@ struct Views {
             if let name = one.name, name == two.name {
                 return isBelowList(collection) || Words.folded(other.path.lastSegment) == last
             }
-            return Words.folded(other.path.lastSegment) == last && one.properties.map(\.name) == two.properties.map(\.name)
+            return Words.folded(other.path.lastSegment) == last
+                && one.properties.map(\.name) == two.properties.map(\.name)
         }
-        return other.map { "it lists records of \($0.path.text), which has all of them" }
+        return other.map {
+            "its records are of the kind in \($0.path.text), and one of them may be below several others"
+        }
     }
 
     /// Whether its calls serve or change a record, rather than connect it with the one above.

@@ -35,16 +35,21 @@ package struct OpenAPIDocument: Sendable {
         return members.map { ($0.name, shapes.resolver.resolve($0.value).value) }
     }
 
-    /// The address in front of all paths, as far as the document says it.
-    var address: String? {
-        if let server = root["servers"]?.elements.first, let url = server["url"]?.text {
-            return (server["variables"]?.members ?? []).reduce(url) { url, variable in
+    /// The addresses in front of all paths, as far as the document says them.
+    var addresses: [String] {
+        let servers = root["servers"]?.elements ?? []
+        guard servers.isEmpty else { return servers.compactMap(Self.address) }
+        guard let host = root["host"]?.text else { return [root["basePath"]?.text].compactMap(\.self) }
+        let schemes = root["schemes"]?.elements.compactMap(\.text) ?? []
+        let scheme = schemes.isEmpty || schemes.contains("https") ? "https" : schemes[0]
+        return ["\(scheme)://\(host)\(root["basePath"]?.text ?? "")"]
+    }
+
+    private static func address(_ server: DocumentValue) -> String? {
+        server["url"]?.text.map { url in
+            (server["variables"]?.members ?? []).reduce(url) { url, variable in
                 url.replacing("{\(variable.name)}", with: variable.value["default"]?.text ?? "{\(variable.name)}")
             }
         }
-        guard let host = root["host"]?.text else { return root["basePath"]?.text }
-        let schemes = root["schemes"]?.elements.compactMap(\.text) ?? []
-        let scheme = schemes.isEmpty || schemes.contains("https") ? "https" : schemes[0]
-        return "\(scheme)://\(host)\(root["basePath"]?.text ?? "")"
     }
 }

@@ -100,8 +100,16 @@ struct BodyGuess {
         shape.properties.compactMap { property in
             let wanted = shapes.shape(of: property)
             if wanted.isReadOnly || Self.constant(property.name, wanted) == Self.key { return nil }
-            let field = fields.first { $0.wireName == property.name && isThere($0, at: place) && fits($0, wanted) }
-            return field ?? (place == nil ? reference(property.name, wanted) : nil)
+            let fitting = fields.filter { isThere($0, at: place) && fits($0, wanted) }
+            if let field = fitting.first(where: { $0.wireName == property.name }) { return field }
+            if place == nil, let field = reference(property.name, wanted) { return field }
+            // `FriendlyName` is sent where `friendly_name` is read.
+            let folded = Words.folded(property.name)
+            guard var field = fitting.first(where: { Words.folded($0.wireName) == folded }),
+                shape[field.wireName] == nil
+            else { return nil }
+            field.wireName = property.name
+            return field
         }
     }
 
@@ -125,6 +133,9 @@ struct BodyGuess {
 
     /// Whether the body takes what the record has: an id in the place of an object is something else.
     private func fits(_ field: DraftField, _ wanted: DataShape) -> Bool {
+        // One of several kinds.
+        if field.kind == .simple("list"), !wanted.items.isEmpty, !wanted.isList { return true }
+        if field.kind == .simple("object"), !wanted.properties.isEmpty { return true }
         switch wanted.kind {
         case .unknown: return true
         case .object: return field.kind == .simple("object")

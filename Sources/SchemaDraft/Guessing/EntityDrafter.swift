@@ -77,14 +77,14 @@ struct EntityDrafter {
     /// What a creation needs, and no record shows.
     private func addCreated(_ collection: Collection, to fields: inout FieldGuess) {
         guard let shape = collection.creation?.bodies.first(where: \.isJSON)?.shape else { return }
-        let known = Set(fields.fields.map(\.wireName))
+        let known = Set(fields.fields.map { Words.folded($0.wireName) })
         var needed = shape
         needed.properties = shape.properties.filter { property in
-            shape.required.contains(property.name) && !known.contains(property.name)
+            shape.required.contains(property.name) && !known.contains(Words.folded(property.name))
                 && BodyGuess.constant(property.name, shapes.shape(of: property)) == nil
         }
         // A body with nothing of the record has the record inside a member, or is something else.
-        guard shape.properties.contains(where: { known.contains($0.name) }) else { return }
+        guard shape.properties.contains(where: { known.contains(Words.folded($0.name)) }) else { return }
         fields.add(needed)
     }
 

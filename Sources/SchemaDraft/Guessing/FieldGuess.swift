@@ -96,8 +96,10 @@ struct FieldGuess {
             let kind = DraftField.Kind.reference(to: found.target.entity, as: relation(found.stem, of: name))
             return (kind, "its name says \(found.target.entity)")
         }
-        // As Django has it: `customer: 5`.
-        guard shape.kind == .integer || shape.format == "uuid", let target = targets[name], fits(target, shape) else {
+        // As Django has it: `customer: 5`; `customers: 5` is a count.
+        guard shape.kind == .integer && Words.singular(name) == name || shape.format == "uuid",
+            let target = targets[name], fits(target, shape)
+        else {
             return nil
         }
         return (

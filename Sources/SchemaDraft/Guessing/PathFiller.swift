@@ -16,12 +16,15 @@ struct PathFiller {
     }
 
     func path(_ path: PathPattern, list: PathPattern) -> String {
-        let leading = list.parameters.count
+        // A record may have a path that does not begin like that of its list.
+        let above = list.segments.lastIndex { $0.contains("{") }.map { list.segments[...$0] } ?? []
+        let isBelow = PathPattern.form(path.segments.prefix(above.count)) == PathPattern.form(above)
+        let leading = isBelow ? list.parameters.count : 0
         var position = 0
         return path.filled { parameter in
             defer { position += 1 }
             if position < leading {
-                return above[list.parameters[position]] ?? DraftSetting.text(Self.setting(parameter))
+                return self.above[list.parameters[position]] ?? DraftSetting.text(Self.setting(parameter))
             }
             return "{\(field(for: parameter, list: list) ?? key)}"
         }
@@ -32,7 +35,8 @@ struct PathFiller {
         let said = parameters.first { $0.place == "path" && $0.name == name }
         let parameter = PathParameter(name: name, said: said, list: list, item: item, shapes: shapes)
         guard let member = parameter.member(key: key), member != key else { return parameter.member(key: key) }
-        return fields.first { $0.wireName == member && ($0.from ?? member) == member && $0.isPlain && !$0.isSecret }?.name
+        return fields.first { $0.wireName == member && ($0.from ?? member) == member && $0.isPlain && !$0.isSecret }?
+            .name
     }
 
     static func setting(_ parameter: String) -> String {

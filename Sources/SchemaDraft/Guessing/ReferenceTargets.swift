@@ -44,6 +44,10 @@ struct ReferenceTargets: Sendable {
         let word = Words.snake(name)
         guard let ending = Self.endings.first(where: word.hasSuffix) else { return nil }
         let stem = String(word.dropLast(ending.count))
+        if ending == "_key" {
+            let target = self[stem]
+            return target.flatMap { Words.folded($0.key).hasSuffix("key") ? ($0, stem) : nil }
+        }
         if let target = self[stem] { return (target, stem) }
         if stem == "parent", let target = byStem.values.first(where: { $0.entity == own }) { return (target, stem) }
         let words = stem.split(separator: "_").map(String.init)

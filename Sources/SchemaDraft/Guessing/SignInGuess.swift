@@ -7,6 +7,8 @@ struct SignInGuess {
     struct Found {
         var signIn: Guess<DraftUpstream.SignIn>
         var todo: String?
+        /// What goes along with the token.
+        var headers: [(name: String, value: Guess<String>)] = []
     }
 
     func found() -> Found {
@@ -16,7 +18,9 @@ struct SignInGuess {
         }
         let usable = used().lazy.compactMap { name in schemes.first { $0.name == name } }
         let all = Array(usable) + schemes
+        if let pair = pair(schemes) { return pair }
         for (name, scheme) in all {
+            if isOnlyForPrograms(scheme), all.contains(where: { Self.isBearer($0.value) }) { continue }
             if let found = Self.found(name, scheme) { return found }
         }
         return Found(
@@ -24,6 +28,39 @@ struct SignInGuess {
             todo:
                 "auth: the document signs in by \(schemes[0].name), which the daemon cannot: see docs/schema.md#upstreamauth"
         )
+    }
+
+    /// Several headers required together: one has the token, and each installation sets the others.
+    private func pair(_ schemes: [(name: String, value: DocumentValue)]) -> Found? {
+        let names = operations.lazy.compactMap { $0.security ?? document.security }.first { $0.count > 1 } ?? []
+        let needed = names.compactMap { name in schemes.first { $0.name == name } }
+        let headers = needed.compactMap { scheme -> String? in
+            guard scheme.value["type"]?.text == "apiKey", scheme.value["in"]?.text == "header",
+                let name = scheme.value["name"]?.text, Self.isHeader(name)
+            else { return nil }
+            return name
+        }
+        let isSecret = { (name: String) in
+            ["token", "secret", "key", "password"].contains(Words.lastWord(of: name))
+        }
+        guard headers.count > 1, headers.count == names.count, let token = headers.first(where: isSecret),
+            headers.count(where: isSecret) == 1
+        else { return nil }
+        let others = headers.filter { $0 != token }.map { name in
+            (name, Guess(DraftSetting.text(PathFiller.setting(name)), "requests need it: set upstream.settings"))
+        }
+        return Found(
+            signIn: Guess(.header(name: token, value: nil), "\(names.joined(separator: " and ")) are needed together"),
+            headers: others)
+    }
+
+    private func isOnlyForPrograms(_ scheme: DocumentValue) -> Bool {
+        scheme["type"]?.text?.lowercased() == "oauth2"
+            && (scheme["flows"]?["clientCredentials"] != nil || scheme["flow"]?.text == "application")
+    }
+
+    private static func isBearer(_ scheme: DocumentValue) -> Bool {
+        scheme["type"]?.text?.lowercased() == "http" && scheme["scheme"]?.text?.lowercased() == "bearer"
     }
 
     /// Names of schemes, those of most calls first.
@@ -62,13 +99,17 @@ struct SignInGuess {
             guard name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
             return Found(signIn: Guess(.query(name), reason))
         case "header" where name.lowercased() == "authorization":
-            let words = (scheme["description"]?.text ?? "").lowercased()
+            let said = scheme["description"]?.text ?? ""
+            let words = said.lowercased()
             if let word = ["Token token=", "Bearer ", "Token ", "ApiKey ", "Basic "].first(where: {
                 words.contains($0.lowercased())
             }) {
                 if word == "Bearer " { return Found(signIn: Guess(.bearer, reason)) }
                 if word == "Basic " { return Found(signIn: Guess(.basic, reason)) }
                 return Found(signIn: Guess(.header(name: name, value: "\(word){$token}"), reason))
+            }
+            if let word = said.firstMatch(of: /Authorization:\s*([A-Za-z][A-Za-z0-9-]*) +[<{\[(A-Za-z]/)?.1 {
+                return Found(signIn: Guess(.header(name: name, value: "\(word) {$token}"), reason))
             }
             return Found(
                 signIn: Guess(.header(name: name, value: nil), reason),
@@ -79,7 +120,9 @@ struct SignInGuess {
     }
 
     private static func oauth(_ scheme: DocumentValue, _ reason: String) -> Found {
-        let flow = scheme["flows"]?["clientCredentials"]
+        // People sign in in another way, which has a token for them.
+        let isForPeople = scheme["flows"]?["authorizationCode"] != nil
+        let flow = isForPeople ? nil : scheme["flows"]?["clientCredentials"]
         let isOld = ["application", "clientCredentials"].contains(scheme["flow"]?.text ?? "")
         if let url = (flow?["tokenUrl"] ?? (isOld ? scheme["tokenUrl"] : nil))?.text, let address = address(url) {
             let scopes = (flow ?? scheme)["scopes"]?.members.map(\.name).filter { !$0.contains("{") } ?? []

@@ -4,6 +4,8 @@ struct UpstreamGuess {
     let collections: [Collection]
     /// Where the document came from, if that was an address: a relative one starts there.
     let source: String?
+    /// The API answered there.
+    let isObserved: Bool
 
     func upstream() -> DraftUpstream {
         let signIn = SignInGuess(document: document, operations: calls).found()
@@ -13,7 +15,8 @@ struct UpstreamGuess {
         if upstream.address == nil {
             upstream.todos.append("base_url: the address of the API, https://…, here or in the configuration")
         }
-        upstream.headers = headers()
+        let own = Set(signIn.headers.map { $0.name.lowercased() })
+        upstream.headers = signIn.headers + headers().filter { !own.contains($0.name.lowercased()) }
         upstream.probe = probe()
         upstream.errorMessage = errorMessage()
         upstream.idempotencyHeader = idempotencyHeader()
@@ -28,7 +31,19 @@ struct UpstreamGuess {
     }
 
     private func address() -> Guess<String>? {
-        guard var address = document.address else { return nil }
+        let addresses = document.addresses.compactMap(usable)
+        let found = addresses.first { $0.hasPrefix("https://") } ?? addresses.first
+        return found.map {
+            Guess($0, $0 == addresses.first ? "the document's first server" : "a server of the document")
+        }
+    }
+
+    /// First labels of hosts that stand for the reader's own.
+    private static let samples = ["example", "subdomain", "demo", "unknown", "localhost", "hostname"]
+
+    /// An address that the daemon can call; nil for one that only shows how such an address looks.
+    private func usable(_ text: String) -> String? {
+        var address = text
         if address.hasPrefix("//") { address = "https:\(address)" }
         if address.hasPrefix("/"), let source, let origin = Self.origin(of: source) { address = origin + address }
         guard address.hasPrefix("https://") || address.hasPrefix("http://"),
@@ -36,7 +51,16 @@ struct UpstreamGuess {
             address.split(separator: "/").count > 1
         else { return nil }
         while address.hasSuffix("/") { address.removeLast() }
-        return Guess(address, "the document's first server")
+        let host = Self.origin(of: address)?.lowercased() ?? ""
+        let isSource = source.flatMap(Self.origin)?.lowercased() == host
+        return isObserved || isSource || !Self.isSample(host) ? address : nil
+    }
+
+    private static func isSample(_ origin: String) -> Bool {
+        let host = origin.split(separator: "/").last?.split(separator: ":").first ?? ""
+        let labels = host.split(separator: ".")
+        if labels.count < 2 || labels.allSatisfy({ $0.allSatisfy(\.isNumber) }) { return true }
+        return samples.contains(String(labels[0])) || labels.contains { $0.hasPrefix("your") }
     }
 
     /// `https://host:port` of an address.

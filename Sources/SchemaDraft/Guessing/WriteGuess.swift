@@ -61,12 +61,15 @@ struct WriteGuess {
         let names = Set(answer.properties.map(\.name))
         let own = Set(entity.fields.map(\.wireName)).union(item.properties.map(\.name))
         let stem = Words.folded(Words.singular(collection.name)) + "id"
-        if let id = names.first(where: { Words.folded($0) == stem }), !own.contains(id) {
+        if let id = names.first(where: { Words.folded($0) == stem }), names.contains(key), !own.contains(id) {
             throw BodyGuess.Problem(reason: "it answers another record, which names this one by \(id)")
         }
         let shared = names.intersection(own).count
-        // An answer without the key and anything else of the record may be an envelope.
-        guard shared > 0 || names.contains(key), shared * 10 < 6 * min(names.count, own.count) else { return }
+        // An answer without the key and anything else of the record may be an envelope; one with little more than the key
+        // says too little.
+        guard shared > 0 || names.contains(key), min(names.count, own.count) > 3,
+            shared * 10 < 6 * min(names.count, own.count)
+        else { return }
         throw BodyGuess.Problem(
             reason: "it answers another record (\(answer.properties.prefix(5).map(\.name).joined(separator: ", ")))")
     }

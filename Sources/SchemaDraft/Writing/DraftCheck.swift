@@ -42,7 +42,9 @@ struct DraftCheck {
     private static func bounded(_ model: DraftModel) -> DraftModel {
         var bounded = model
         var fields = 0
-        for entity in model.entities {
+        // What writes and has single records before what is only read.
+        let isFirst = { (entity: DraftEntity) in entity.create != nil || entity.update != nil || entity.delete != nil }
+        for entity in model.entities.filter(isFirst) + model.entities.filter({ !isFirst($0) }) {
             fields += entity.fields.count + 10 + entity.fields.reduce(0) { $0 + $1.size }
             guard fields > mostFields else { continue }
             bounded.entities.removeAll { $0.name == entity.name }

@@ -1,0 +1,93 @@
+import EntitySchema
+import Testing
+
+@testable import SchemaDraft
+
+@Suite("Drafting the bodies of changes")
+struct DraftBodyTests {
+    private typealias Document = SmallDocument
+
+    /// A list of things, each with an id, a title and more, and a creation with this body.
+    private func draft(_ body: String, more: String = "") throws -> SchemaDraft {
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, title: { type: string }\(more) } }"
+        return try SchemaDraft.of(
+            Document(
+                schemas: [thing, "Body: { type: object, \(body) }"],
+                paths: [
+                    "/things: { \(Document.list("Thing")), \(Document.call("post", "Body", "Thing")) }",
+                    "/milestones: { \(Document.list("Thing")) }",
+                ]
+            ).text)
+    }
+
+    private static let title = "title: { type: string }"
+    private static let thing = "$ref: \"#/components/schemas/Thing\""
+
+    @Test("Of all members of a body, the one with most of the record's fields is the record")
+    func envelope() throws {
+        let draft = try draft(
+            "properties: { note: { type: string }, entry: { \(Self.thing) } }",
+            more: ", note: { type: string }, rank: { type: integer }")
+        #expect(draft.yaml.contains("body: { entry: $fields }") || draft.yaml.contains("body: { entry: \"$fields\" }"))
+        #expect(draft.schema["things"]?.push.create.first?.sendable == ["title", "note", "rank"])
+    }
+
+    @Test("A body with a list of records is left out, whatever stands beside it")
+    func list() throws {
+        let draft = try draft("properties: { things: { type: array, items: { \(Self.thing) } } }")
+        #expect(draft.schema["things"]?.push.create.isEmpty == true)
+        #expect(draft.yaml.contains("its body has a list of records, things"))
+    }
+
+    @Test("A member of the record is not taken for the record")
+    func member() throws {
+        let inner =
+            "owner: { type: object, properties: { id: { type: integer }, title: { type: string }, kind: { type: string } } }"
+        let draft = try draft("properties: { \(Self.title), \(inner) }", more: ", kind: { type: string }, \(inner)")
+        #expect(draft.schema["things"]?.push.create.first?.sendable == ["title", "owner"])
+    }
+
+    @Test("A required idempotency key is the change's own, and a member with one value always has it")
+    func constants() throws {
+        let draft = try draft(
+            "required: [idempotency_key, type, thing], properties: { idempotency_key: { type: string }, type: { type: string, enum: [thing] }, thing: { \(Self.thing) } }"
+        )
+        #expect(draft.yaml.contains("idempotency_key: \"{$key}\", type: thing }"))
+        #expect(draft.schema["things"]?.push.create.isEmpty == false)
+        #expect(draft.schema["things"]?[field: "idempotency_key"] == nil)
+    }
+
+    @Test("A body that needs more than the record is left out")
+    func needsMore() throws {
+        let draft = try draft(
+            "required: [reason], properties: { reason: { type: string }, entry: { \(Self.thing) } }")
+        #expect(draft.schema["things"]?.push.create.isEmpty == true)
+        #expect(draft.yaml.contains("its body needs reason beside entry"))
+    }
+
+    @Test("Where a record has an object and the body takes its id, the id is sent")
+    func reference() throws {
+        let milestone = ", milestone: { type: object, properties: { id: { type: integer }, title: { type: string } } }"
+        let draft = try draft("properties: { \(Self.title), milestone: { type: integer } }", more: milestone)
+        #expect(draft.schema["things"]?.push.create.first?.sendable == ["title", "milestone_id"])
+        #expect(draft.yaml.contains("milestone: milestone_id"))
+    }
+
+    @Test("Where a record has an object and the body takes something else, nothing is sent")
+    func otherKind() throws {
+        let draft = try draft(
+            "properties: { \(Self.title), place: { type: string }, tags: { type: array, items: { type: string } } }",
+            more:
+                ", place: { type: object, properties: { city: { type: string } } }, tags: { type: array, items: { type: object, properties: { name: { type: string } } } }"
+        )
+        #expect(draft.schema["things"]?.push.create.first?.sendable == ["title"])
+    }
+
+    @Test("A field is sent under the body's spelling of its name")
+    func spelling() throws {
+        let draft = try draft(
+            "properties: { FriendlyName: { type: string } }", more: ", friendly_name: { type: string }")
+        #expect(draft.schema["things"]?.push.create.first?.sendable == ["friendly_name"])
+        #expect(draft.yaml.contains("FriendlyName: friendly_name"))
+    }
+}

@@ -1,0 +1,50 @@
+import EntitySchema
+import Testing
+
+@testable import SchemaDraft
+
+@Suite("Drafting pages")
+struct DraftPagingTests {
+    private func list(_ parameters: [String], _ answer: String) throws -> SchemaDraft {
+        let things = "data: { type: array, items: { type: object, properties: { id: { type: integer } } } }"
+        let answers = SmallDocument.answers("type: object, properties: { \(things), \(answer) }")
+        let path = "/things: { get: { parameters: [\(parameters.joined(separator: ", "))], \(answers) } }"
+        return try SchemaDraft.of(SmallDocument(schemas: ["Thing: { type: object }"], paths: [path]).text)
+    }
+
+    private func parameter(_ name: String, _ type: String = "string", _ description: String = "what it says") -> String
+    {
+        "{ name: \(name), in: query, description: \"\(description)\", schema: { type: \(type) } }"
+    }
+
+    @Test("The next page's own member of a parameter's name is the cursor")
+    func sameName() throws {
+        let draft = try list(
+            [parameter("limit", "integer"), parameter("offset")],
+            "next_page: { type: object, properties: { offset: { type: string }, uri: { type: string } } }")
+        #expect(
+            draft.schema["things"]?.pull?.list.style
+                == .cursor(parameter: "offset", next: Place(paths: ["next_page.offset"])))
+    }
+
+    @Test("With a cursor, the address of the next page comes before its number")
+    func address() throws {
+        let draft = try list(
+            ["{ name: Page, in: query, schema: { type: integer, minimum: 0 } }", parameter("PageToken")],
+            "next_page_uri: { type: string, format: uri }, page: { type: integer }")
+        #expect(draft.schema["things"]?.pull?.list.style == .nextURL(Place(paths: ["next_page_uri"])))
+    }
+
+    @Test("A cursor that comes from the Link header is followed there")
+    func link() throws {
+        let draft = try list(
+            [parameter("after", "string", "Obtained from the `Link` response header")], "ok: { type: boolean }")
+        #expect(draft.schema["things"]?.pull?.list.style == .link)
+    }
+
+    @Test("An answer with a number of pages that nothing asks for is marked")
+    func pages() throws {
+        let draft = try list([], "total_pages: { type: integer }")
+        #expect(draft.yaml.contains("TODO pagination: its answer has total_pages"))
+    }
+}
