@@ -121,7 +121,8 @@ struct CollectionFinder {
         let plural = PathPattern.form((above + base[(last + 1)...])[...])
         let singular = PathPattern.form(
             (above + base[(last + 1)...].dropLast() + [Words.singular(base[base.count - 1])])[...])
-        for form in [plural, singular] where calls[form]?.contains(where: { $0.method == "GET" }) != true {
+        let isListed = [plural, singular].contains { form in calls[form]?.contains { $0.method == "GET" } == true }
+        for form in isListed ? [] : [plural, singular] {
             let single = calls[form + "/{}"]?.first { $0.method == "GET" && isSame($0.answer, item) }
             if let single { return single.path }
         }

@@ -26,7 +26,8 @@ struct KeyGuess {
             if let found = member(name, of: item), isLikely(found, of: item, record) { return Guess(found, "its name") }
         }
         if let own = said(record?.member(key: nil)) { return own }
-        for name in Self.qualified(list) + [Self.own(list)] {
+        let own = Self.lastNames.filter { $0 == Self.own(list) }
+        for name in Self.qualified(list) + own {
             if let found = member(name, of: item) { return Guess(found, "it is named after the list") }
         }
         for name in Self.names.dropFirst(8) + Self.lastNames[...] {
@@ -92,7 +93,7 @@ struct KeyGuess {
     /// The only member whose name ends like that of a key, unless it is the key of something else.
     private func onlyID(of item: DataShape, _ list: PathPattern) -> Guess<String>? {
         let found = item.properties.filter { property in
-            ["id", "uuid", "sid", "guid", "key"].contains(Words.lastWord(of: property.name))
+            ["id", "uuid", "sid", "guid"].contains(Words.lastWord(of: property.name))
                 && isKey(property.name, of: item)
         }
         guard found.count == 1, let only = found.first else { return nil }

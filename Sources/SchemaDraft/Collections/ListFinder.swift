@@ -37,7 +37,7 @@ struct ListFinder {
             return isObject(item) ? .list(list([], item, answer)) : .nothing
         }
         var candidates: [Candidate] = []
-        collect(answer, [], Words.folded(path.lastSegment), &candidates, depth: 0)
+        collect(answer, [], Words.folded(Collection.base(of: path).last ?? ""), &candidates, depth: 0)
         guard let best = candidates.min(by: { ($0.rank, $0.names.count) < ($1.rank, $1.names.count) }) else {
             return .nothing
         }
@@ -97,9 +97,9 @@ struct ListFinder {
 
     /// The less, the likelier.
     private func rank(_ name: String, _ path: String) -> Int {
-        if Self.beside.contains(name) { return name == path ? 0 : 4 }
-        if Self.usual.contains(name) { return 0 }
         if name == path || Words.singular(name) == Words.singular(path) { return 0 }
+        if Self.beside.contains(name) { return 4 }
+        if Self.usual.contains(name) { return 0 }
         let stem = Words.singular(name)
         if path.hasSuffix(stem) || path.hasSuffix(name) || name.hasSuffix(Words.singular(path)) { return 1 }
         return 2

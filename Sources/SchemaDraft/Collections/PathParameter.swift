@@ -21,8 +21,8 @@ struct PathParameter {
     /// Nil if it is not clear: a request with the wrong value would change another record.
     func member(key: String?) -> String? {
         if let direct { return direct }
-        if isNumber, let key, isNumberMember(key), Self.ends(key) { return key }
-        return described ?? synonym ?? key.flatMap { isName(of: $0) ? $0 : nil }
+        let named = [described, synonym].compactMap(\.self).first { !isNumber || isNumberMember($0) }
+        return named ?? key.flatMap { isName(of: $0) ? $0 : nil }
     }
 
     /// The member of that name: `{customerID}`, `{index_name}`, `{project_name_or_id}`. The `order_id` of an order that
@@ -82,6 +82,7 @@ struct PathParameter {
 
     /// Whether it can only be the key: both are ids, or it is called like a record, and nothing is said against it.
     private func isName(of key: String) -> Bool {
+        if isNumber, !isNumberMember(key) { return false }
         let words = description
         let isOther = !words.isEmpty && words.isDisjoint(with: Self.idWords) && !words.contains(Words.lastWord(of: key))
         if Self.ends(name), Self.ends(key) { return true }
@@ -111,6 +112,6 @@ struct PathParameter {
     private var isNumber: Bool { said?.shape.kind == .integer }
 
     private func isNumberMember(_ name: String) -> Bool {
-        item[name].map { shapes.shape(of: $0).kind == .integer } ?? false
+        item[name].map { [.integer, .number, .unknown].contains(shapes.shape(of: $0).kind) } ?? false
     }
 }

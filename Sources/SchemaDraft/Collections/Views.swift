@@ -64,7 +64,8 @@ struct Views {
         let key = collection.key.value
         guard isBelowList(collection), PathParameter.ends(key), let above = collection.path.parameters.last,
             let stem = Words.snake(key).split(separator: "_").dropLast().last.map({ Words.folded(String($0)) }),
-            stems.contains(stem), !PathParameter.stems(of: collection.path, last: 1).contains(stem),
+            stems.contains(stem),
+            !PathParameter.stems(of: collection.path, last: 1).contains(stem) || !Self.changesRecords(collection),
             let upper = collection.answer.item.properties.first(where: {
                 Words.folded($0.name) == Words.folded(above) && $0.name != key && PathParameter.ends($0.name)
             })

@@ -66,7 +66,22 @@ struct ShapeReader {
             for part in parts {
                 add(part, to: &shape, depth: depth + 1, isOptional: isOptional || parts.count > 1, &room)
             }
+            if !isOptional, parts.count > 1, let common = requiredByAll(parts, depth, &room) {
+                shape.required.formUnion(common)
+            }
         }
+    }
+
+    /// The members that each of several alternatives requires.
+    private func requiredByAll(_ parts: [DocumentValue], _ depth: Int, _ room: inout Int) -> Set<String>? {
+        var common: Set<String>?
+        for part in parts where part["type"]?.text != "null" {
+            var shape = DataShape()
+            add(part, to: &shape, depth: depth + 1, isOptional: false, &room)
+            common = common?.intersection(shape.required) ?? shape.required
+            if common?.isEmpty == true { return nil }
+        }
+        return common
     }
 
     private func addProperty(_ name: String, _ part: DocumentValue, to shape: inout DataShape) {

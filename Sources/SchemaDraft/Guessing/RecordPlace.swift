@@ -18,7 +18,7 @@ struct RecordPlace {
         for property in answer.properties.prefix(40) {
             let inner = shapes.shape(of: property)
             let own = Words.folded(property.name)
-            let rank = own == name ? 0 : Self.usual.contains(own) ? 1 : 2
+            let rank = own == name || Words.singular(own) == name ? 0 : Self.usual.contains(own) ? 1 : 2
             if inner[key] != nil, inner.kind == .object {
                 if rank < best?.rank ?? 9 { best = ([property.name], rank) }
             } else if inner.kind == .object, rank < 2, let deeper = deeper(inner) {

@@ -101,15 +101,18 @@ struct SignInGuess {
         case "header" where name.lowercased() == "authorization":
             let said = scheme["description"]?.text ?? ""
             let words = said.lowercased()
-            if let word = ["Token token=", "Bearer ", "Token ", "ApiKey ", "Basic "].first(where: {
+            let usual = ["Token token=", "Bearer ", "Token ", "ApiKey ", "Basic "].first {
                 words.contains($0.lowercased())
-            }) {
-                if word == "Bearer " { return Found(signIn: Guess(.bearer, reason)) }
-                if word == "Basic " { return Found(signIn: Guess(.basic, reason)) }
-                return Found(signIn: Guess(.header(name: name, value: "\(word){$token}"), reason))
             }
-            if let word = said.firstMatch(of: /Authorization:\s*([A-Za-z][A-Za-z0-9-]*) +[<{\[(A-Za-z]/)?.1 {
-                return Found(signIn: Guess(.header(name: name, value: "\(word) {$token}"), reason))
+            let shown = said.firstMatch(of: /Authorization:\s*([A-Za-z][A-Za-z0-9-]*) +[<{\[(A-Za-z]/).map {
+                "\($0.1) "
+            }
+            if let word = shown ?? usual {
+                switch word.lowercased() {
+                case "bearer ": return Found(signIn: Guess(.bearer, reason))
+                case "basic ": return Found(signIn: Guess(.basic, reason))
+                default: return Found(signIn: Guess(.header(name: name, value: "\(word){$token}"), reason))
+                }
             }
             return Found(
                 signIn: Guess(.header(name: name, value: nil), reason),

@@ -17,6 +17,7 @@ struct UpstreamGuess {
         }
         let own = Set(signIn.headers.map { $0.name.lowercased() })
         upstream.headers = signIn.headers + headers().filter { !own.contains($0.name.lowercased()) }
+        upstream.todos += missingHeaders(Set(upstream.headers.map { $0.name.lowercased() }))
         upstream.probe = probe()
         upstream.errorMessage = errorMessage()
         upstream.idempotencyHeader = idempotencyHeader()
@@ -83,6 +84,16 @@ struct UpstreamGuess {
                 let value = parameter.shape.initial ?? only(parameter.shape), Self.isHeaderText(value)
             else { return }
             found.append((name, Guess(value, "the lists need it")))
+        }
+    }
+
+    /// Headers that calls need, and the document has no value for.
+    private func missingHeaders(_ known: Set<String>) -> [String] {
+        var known = known.union(["authorization", "if-match", "if-none-match"])
+        return calls.flatMap { call in
+            call.parameters.filter { $0.place == "header" && $0.isRequired && SignInGuess.isHeader($0.name) }
+                .filter { known.insert($0.name.lowercased()).inserted }
+                .map { "headers: { \($0.name): … }: \(call.method) \(call.path.text) needs it" }
         }
     }
 

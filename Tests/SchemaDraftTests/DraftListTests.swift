@@ -1,0 +1,100 @@
+import EntitySchema
+import Testing
+
+@testable import SchemaDraft
+
+@Suite("Drafting lists and their names")
+struct DraftListTests {
+    private typealias Document = SmallDocument
+
+    private static let thing =
+        "Thing: { type: object, properties: { id: { type: integer }, title: { type: string }, rank: { type: integer } } }"
+
+    private func draft(_ schemas: [String] = [thing], _ paths: [String]) throws -> SchemaDraft {
+        try SchemaDraft.of(Document(schemas: schemas, paths: paths).text)
+    }
+
+    @Test("The list with the shortest path has the shortest name")
+    func names() throws {
+        let draft = try draft(
+            [Self.thing],
+            ["/autocomplete/things: { \(Document.list("Thing")) }", "/things: { \(Document.list("Thing")) }"])
+        #expect(draft.paths.first { $0.path == "/things" }?.entity == "things")
+    }
+
+    @Test("A record is found at a path of its own, outside that of its list")
+    func shallow() throws {
+        let call = Document.call("put", "Thing", "Thing")
+        let things = try draft(
+            [Self.thing],
+            [
+                "/shops/{shopId}/thing: { \(Document.list("Thing")) }",
+                "/thing/{thingId}: { \(Document.single("Thing")), \(call), \(Document.deletion) }",
+            ]
+        ).schema["thing"]
+        #expect(things?.push.delete.first?.call == "DELETE /thing/{id}")
+    }
+
+    @Test("Paths that end with .json are read as others are")
+    func suffix() throws {
+        let record = "Call: { type: object, properties: { sid: { type: string }, to: { type: string } } }"
+        let draft = try draft(
+            [record],
+            [
+                "/Calls.json: { \(Document.list("Call")) }",
+                "/Calls/{Sid}.json: { \(Document.single("Call")), \(Document.deletion) }",
+            ])
+        #expect(draft.schema["calls"]?.push.delete.first?.call == "DELETE /Calls/{sid}.json")
+    }
+
+    @Test("A list of errors is no list, unless the path is that of errors")
+    func errors() throws {
+        let errors =
+            "type: object, properties: { errors: { type: array, items: { $ref: \"#/components/schemas/Thing\" } } }"
+        let draft = try draft(
+            [Self.thing],
+            [
+                "/profile: { get: { \(Document.answers(errors)) } }",
+                "/errors: { get: { \(Document.answers(errors)) } }",
+            ])
+        #expect(draft.paths.map(\.path) == ["/errors"])
+    }
+
+    @Test("One record that contains a list is no list")
+    func record() throws {
+        let rules = "rules: { type: array, items: { $ref: \"#/components/schemas/Thing\" } }"
+        let texts = ["name", "title", "language", "contact"].map { "\($0): { type: string }" }.joined(separator: ", ")
+        let draft = try draft(
+            [Self.thing],
+            [
+                "/things: { \(Document.list("Thing")) }",
+                "/instance: { get: { \(Document.answers("type: object, properties: { \(texts), \(rules) }")) } }",
+            ])
+        #expect(draft.schema.entities.map(\.name) == ["things"])
+    }
+
+    @Test("A plural number is a count, and what only ends like a key is no reference")
+    func references() throws {
+        let other =
+            "Other: { type: object, properties: { id: { type: integer }, things: { type: integer }, thing_key: { type: integer } } }"
+        let others = try draft(
+            [Self.thing, other],
+            ["/things: { \(Document.list("Thing")) }", "/others: { \(Document.list("Other")) }"]
+        ).schema["others"]
+        #expect(others?[field: "things"]?.kind == .integer)
+        #expect(others?[field: "thing_key"]?.kind == .integer)
+    }
+
+    @Test("What each of several alternatives requires is required")
+    func alternatives() throws {
+        let one =
+            "type: object, required: [title, rank], properties: { title: { type: string }, rank: { type: integer } }"
+        let two = "type: object, required: [title], properties: { title: { type: string } }"
+        let things = try draft(
+            [Self.thing, "Body: { oneOf: [{ \(one) }, { \(two) }] }"],
+            ["/things: { \(Document.list("Thing")), \(Document.call("post", "Body", "Thing")) }"]
+        ).schema["things"]
+        #expect(things?[field: "title"]?.required == true)
+        #expect(things?[field: "rank"]?.required == false)
+    }
+}
