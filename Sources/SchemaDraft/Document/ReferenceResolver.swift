@@ -1,4 +1,5 @@
 internal import EntitySchema
+
 /// Follows `$ref` within one document. What leads elsewhere, nowhere or in a ring is an empty value.
 struct ReferenceResolver {
     let root: DocumentValue

@@ -13,7 +13,8 @@ struct DraftModel: Sendable {
 
     /// The settings that an installation must give, once each.
     var settings: [String] {
-        entities.flatMap(\.settings).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        let headers = upstream.headers.flatMap { DraftSetting.names(in: $0.value.value) }
+        return (headers + entities.flatMap(\.settings)).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 }
 
