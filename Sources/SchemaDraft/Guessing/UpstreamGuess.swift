@@ -32,10 +32,8 @@ struct UpstreamGuess {
     }
 
     private func address() -> Guess<String>? {
-        let addresses = document.addresses.compactMap(usable)
-        let found = addresses.first { $0.hasPrefix("https://") } ?? addresses.first
-        return found.map {
-            Guess($0, $0 == addresses.first ? "the document's first server" : "a server of the document")
+        return document.addresses.lazy.compactMap(usable).first.map { address in
+            Guess(address, "the first server of the document that can be called")
         }
     }
 
@@ -54,7 +52,7 @@ struct UpstreamGuess {
         while address.hasSuffix("/") { address.removeLast() }
         let host = Self.origin(of: address)?.lowercased() ?? ""
         let isSource = source.flatMap(Self.origin)?.lowercased() == host
-        return isObserved || isSource || !Self.isSample(host) ? address : nil
+        return isObserved || isSource || address.hasPrefix("https://") && !Self.isSample(host) ? address : nil
     }
 
     private static func isSample(_ origin: String) -> Bool {
