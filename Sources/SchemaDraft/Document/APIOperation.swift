@@ -33,16 +33,10 @@ struct APIOperation: Sendable {
     var security: [String]?
     /// Summary, id and description: what words say about it.
     var words: String
-    /// The first words of its summary and of its id, in lower case, without an `s` at the end.
-    var verbs: [String] = []
+    /// Its summary and its id.
+    var titles: [String] = []
 
     var queries: [Parameter] { parameters.filter { $0.place == "query" } }
-
-    /// Whether it is described as doing one of these, by its summary, its id or the last name of a GET.
-    func verb(among names: Set<String>) -> String? {
-        let last = method == "GET" ? [path.lastSegment.lowercased()] : []
-        return (verbs + last).first(where: names.contains)
-    }
 
     func header(_ name: String) -> Parameter? {
         parameters.first { $0.place == "header" && $0.name.lowercased() == name.lowercased() }

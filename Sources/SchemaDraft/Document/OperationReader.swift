@@ -36,13 +36,7 @@ struct OperationReader {
             error: error(of: value).flatMap(answerShape),
             security: value["security"].map { $0.elements.first.map { $0.members.map(\.name) } ?? [] },
             words: ["summary", "operationId", "description"].compactMap { value[$0]?.text }.joined(separator: " "),
-            verbs: ["summary", "operationId"].compactMap { value[$0]?.text.flatMap(Self.verb) })
-    }
-
-    /// `Creates an order`, `createOrder` → `create`.
-    private static func verb(_ text: String) -> String? {
-        let word = Words.snake(text).split(separator: "_").first.map(String.init)
-        return word.map(Words.singular)
+            titles: ["summary", "operationId"].compactMap { value[$0]?.text })
     }
 
     // MARK: Parameters

@@ -12,7 +12,6 @@ struct FieldKindGuess {
         "price", "amount", "cost", "fee", "balance", "subtotal", "revenue", "tax", "discount", "salary", "deposit",
         "total",
     ]
-    private static let secrets = ["password", "secret", "private_key", "api_key", "access_token", "passcode"]
 
     /// Nil if the document does not say what it is.
     func kind(of shape: DataShape, name: String) -> Found? {
@@ -29,12 +28,6 @@ struct FieldKindGuess {
         case .array: Found(kind: .simple("list"))
         case .unknown: nil
         }
-    }
-
-    static func isSecret(_ shape: DataShape, name: String) -> Bool {
-        guard shape.kind == .string, shape.enumValues.isEmpty else { return false }
-        let word = Words.snake(name)
-        return shape.format == "password" || secrets.contains { word == $0 || word.hasSuffix("_\($0)") }
     }
 
     private func text(_ shape: DataShape, _ name: String) -> Found {
