@@ -105,7 +105,7 @@ struct PathParameter {
             guard Words.folded(property.name) == Words.folded(name) else { return false }
             let shape = shapes.shape(of: property)
             return [.string, .integer, .number, .unknown].contains(shape.kind)
-                && !SecretNames.isSecret(shape, name: property.name)
+                && !FieldNames.isSecret(shape, name: property.name)
         }?.name
     }
 

@@ -66,7 +66,7 @@ struct FieldGuess {
         var field = DraftField(fieldName, found.kind, from: from, wireName: name, reason: found.reason)
         field.isTextOnWire = found.isTextOnWire
         field.hasObjects = shape.isList && shapes.elements(of: shape).kind == .object
-        field.isSecret = SecretNames.isSecret(shape, name: name)
+        field.isSecret = FieldNames.isSecret(shape, name: name)
         field.isIndexed = !field.isSecret && isWorthAnIndex(field)
         append(field)
         if shape.kind == .object { addInner(name, shape, at: place) }
