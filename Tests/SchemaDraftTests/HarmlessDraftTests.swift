@@ -37,6 +37,15 @@ struct HarmlessDraftTests {
         #expect(tags.push.delete.first?.call == "DELETE /tags/{name}")
     }
 
+    @Test("A record whose path names a member that is no field of the draft is neither changed nor deleted")
+    func noField() throws {
+        let many = (1...200).map { "p\($0): { type: string }, " }.joined()
+        let issue = "Issue: { type: object, properties: { id: { type: integer }, \(many) number: { type: integer } } }"
+        let draft = try draft([issue], Self.records("/issues", "Issue", "index"))
+        #expect(draft.schema["issues"]?.push.delete.isEmpty == true)
+        #expect(draft.yaml.contains("TODO pull.record and push: { path: \"/issues/{index}\" }"))
+    }
+
     @Test("A record whose path may name anything is neither changed nor deleted")
     func unclear() throws {
         let tariff = "Tariff: { type: object, properties: { id: { type: integer }, label: { type: string } } }"

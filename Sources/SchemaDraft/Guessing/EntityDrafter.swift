@@ -26,6 +26,7 @@ struct EntityDrafter {
     private func entity(
         _ collection: Collection, _ targets: ReferenceTargets, below parent: DraftEntity?, _ above: Collection?
     ) -> DraftEntity {
+        var collection = collection
         var fields = FieldGuess(shapes: shapes, targets: targets, entity: collection.name, key: collection.key.value)
         fields.add(collection.answer.item)
         if let single = singleShape(collection) { fields.add(single) }
@@ -33,6 +34,7 @@ struct EntityDrafter {
         var entity = DraftEntity(
             name: collection.name, origin: "GET \(collection.path.text)", key: collection.key,
             fields: fields.fields)
+        collection = withoutUnclearCalls(collection, entity.fields)
         var filler = filler(collection, entity.fields)
         let records = Guess(collection.answer.place ?? "", nil)
         let (paging, todo) = PagingGuess(shapes: shapes).paging(
@@ -61,6 +63,18 @@ struct EntityDrafter {
         PathFiller(
             above: above, item: collection.answer.item, fields: fields, key: collection.key.value, shapes: shapes,
             parameters: collection.list.parameters + collection.recordCalls.values.flatMap(\.parameters))
+    }
+
+    /// Without the calls of one record when a name in their path became no field.
+    private func withoutUnclearCalls(_ collection: Collection, _ fields: [DraftField]) -> Collection {
+        guard let path = collection.recordPath, !filler(collection, fields).fills(path, list: collection.path) else {
+            return collection
+        }
+        var collection = collection
+        collection.recordPath = nil
+        collection.recordCalls = [:]
+        collection.todos.append("pull.record and push: { path: \"\(path.text)\" }, with the fields that its names are")
+        return collection
     }
 
     private func singleShape(_ collection: Collection) -> DataShape? {

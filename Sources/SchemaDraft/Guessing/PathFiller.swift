@@ -16,10 +16,7 @@ struct PathFiller {
     }
 
     func path(_ path: PathPattern, list: PathPattern) -> String {
-        // A record may have a path that does not begin like that of its list.
-        let above = list.segments.lastIndex { $0.contains("{") }.map { list.segments[...$0] } ?? []
-        let isBelow = PathPattern.form(path.segments.prefix(above.count)) == PathPattern.form(above)
-        let leading = isBelow ? list.parameters.count : 0
+        let leading = Self.leading(path, list)
         var position = 0
         return path.filled { parameter in
             defer { position += 1 }
@@ -28,6 +25,19 @@ struct PathFiller {
             }
             return "{\(field(for: parameter, list: list) ?? key)}"
         }
+    }
+
+    /// Whether each name in the path of a record has its field. With the value of another one, a request would reach
+    /// another record.
+    func fills(_ path: PathPattern, list: PathPattern) -> Bool {
+        path.parameters.dropFirst(Self.leading(path, list)).allSatisfy { field(for: $0, list: list) != nil }
+    }
+
+    /// How many names of the path are those of its list; a record may have a path that does not begin like that.
+    private static func leading(_ path: PathPattern, _ list: PathPattern) -> Int {
+        let above = list.segments.lastIndex { $0.contains("{") }.map { list.segments[...$0] } ?? []
+        let isBelow = PathPattern.form(path.segments.prefix(above.count)) == PathPattern.form(above)
+        return isBelow ? list.parameters.count : 0
     }
 
     /// The field of a record that a parameter of its path names; nil if that is not clear.
