@@ -12,7 +12,8 @@ from lib.topic import main
 
 CALLERS = 128
 LIMIT_MS = 100
-RECOVERY_S = 1.0
+# A crowd at the limit gives up its places after half a second (`patienceWhenFull`), and comes in two waves.
+RECOVERY_S = 1.5
 
 # kind of connection, number in a small and a full run, whether they belong to an allowed caller
 CROWDS = [

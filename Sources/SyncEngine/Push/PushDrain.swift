@@ -102,7 +102,7 @@ struct PushDrain {
         let ready = try await ready(limit: limit, notOf: inFlight).filter { $0.id <= newest }
         let singles = ready.map(Work.single)
         guard sendsBatches, await gate.barred() == nil, await gate.allowance() == .all,
-            let plan = ready.lazy.compactMap(pusher.batchPlan).first
+            let plan = firstBatchPlan(of: ready)
         else { return singles }
         let size = pusher.batches.size(of: plan, at: pusher.monotonicNow())
         let candidates = try due(limit: max(size, limit), notOf: inFlight).filter { $0.id <= newest }
@@ -111,6 +111,15 @@ struct PushDrain {
         // Those of another batch come next.
         let others = ready.filter { pusher.batchPlan($0) == nil }.prefix(limit - 1)
         return [.batch(batch, plan)] + others.map(Work.single)
+    }
+
+    /// How the first of these goes out with others. Asks once for each: the answer changes with what the upstream says
+    /// meanwhile, and `lazy.compactMap.first` asks twice and takes the second answer to be the first.
+    private func firstBatchPlan(of changes: [OutboxChange]) -> BatchPlan? {
+        for change in changes {
+            if let plan = pusher.batchPlan(change) { return plan }
+        }
+        return nil
     }
 
     private func ready(limit: Int, notOf inFlight: Set<Int64>) async throws -> [OutboxChange] {
