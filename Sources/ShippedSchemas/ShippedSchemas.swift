@@ -1,4 +1,4 @@
-/// The schemas that the programs carry within them: the files of config/schemas, put in by the build.
+/// The schemas built into the programs: the files of config/schemas.
 package enum ShippedSchemas {
     /// By the names that a configuration can give.
     package static var names: [String] { ["itori", "messages", "propdocs", "repairminder", "repairminder-live"] }

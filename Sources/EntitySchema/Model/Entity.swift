@@ -90,6 +90,11 @@ package struct SortTerm: Sendable, Hashable {
         field = String(descending ? text.dropFirst() : text[...])
     }
 
+    /// Reads `-created_at,id`.
+    package static func list(_ text: String) -> [SortTerm] {
+        text.split(separator: ",").map { SortTerm(text: String($0)) }
+    }
+
     /// As `init(text:)` reads it.
     package var text: String { descending ? "-\(field)" : field }
 }

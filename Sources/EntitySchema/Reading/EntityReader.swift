@@ -31,7 +31,7 @@ struct EntityReader {
             keyForm: keyForm,
             fields: fields,
             titles: try titles(),
-            sort: try node.child("sort")?.string().split(separator: ",").map { SortTerm(text: String($0)) } ?? [],
+            sort: SortTerm.list(try node.child("sort")?.string() ?? ""),
             relations: try one(fields) + many(node.child("many")),
             pull: try plans.pull(),
             tombstones: try plans.tombstones(),

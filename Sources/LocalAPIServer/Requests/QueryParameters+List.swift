@@ -61,7 +61,7 @@ extension QueryParameters {
     }
 
     private func sort() throws(Problem) -> [SortTerm] {
-        (try value("sort") ?? "").split(separator: ",").map { SortTerm(text: String($0)) }
+        SortTerm.list(try value("sort") ?? "")
     }
 
     private func filter(_ name: String, _ value: String) throws(Problem) -> ListQuery.Filter {

@@ -113,8 +113,10 @@ struct PushDrain {
         return [.batch(batch, plan)] + others.map(Work.single)
     }
 
-    /// How the first of these goes out with others. Asks once for each: the answer changes with what the upstream says
-    /// meanwhile, and `lazy.compactMap.first` asks twice and takes the second answer to be the first.
+    /// How the first change that can be batched goes out with others.
+    ///
+    /// Asks once for each change, because an answer of the upstream changes the plans meanwhile: `lazy.compactMap.first`
+    /// asks twice, and traps when the second plan is nil.
     private func firstBatchPlan(of changes: [OutboxChange]) -> BatchPlan? {
         for change in changes {
             if let plan = pusher.batchPlan(change) { return plan }

@@ -74,7 +74,8 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     /// The connection that a configuration describes.
-    /// `hasToken`: the caller has a token, so that a socket that only others may use is passed over.
+    ///
+    /// `hasToken`: the caller has a token, and may use TCP where the socket is closed to this user.
     static func configured(
         _ configuration: DaemonPlace, systemSocket: String?, hasToken: Bool = false
     ) throws(CommandFailure) -> DaemonConnection {

@@ -8,10 +8,10 @@ struct EditedFile {
     private let editor: String
 
     /// Uses `$VISUAL`, else `$EDITOR`, else `vi`.
-    init(environment: [String: String]) throws(CommandFailure) {
-        let named = ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.isEmpty }
+    init(environment: Environment) throws(CommandFailure) {
+        let named = ["VISUAL", "EDITOR"].compactMap { environment.variables[$0] }.first { !$0.isEmpty }
         editor = named ?? "vi"
-        let folder = environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
+        let folder = environment.temporaryFolder
         var template = Array("\(folder)/repairminder-sync-XXXXXX.yaml".utf8CString)
         let suffix = Int32(".yaml".utf8.count)
         // mkstemps creates it with mode 0600.

@@ -20,9 +20,7 @@ struct EntityShape {
     var naturalKeys: [String] { names { $0["natural"]?.boolean == true } }
 
     /// What lists are sorted by unless the caller says otherwise.
-    var sortedFields: [String] {
-        (document["sort"]?.string ?? "").split(separator: ",").map { String($0.hasPrefix("-") ? $0.dropFirst() : $0) }
-    }
+    var sort: String { document["sort"]?.string ?? "" }
 
     /// The fields that a change may set.
     var updatable: [String] { document["update"]?.elements.compactMap(\.string) ?? [] }

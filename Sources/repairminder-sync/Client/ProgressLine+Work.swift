@@ -2,7 +2,7 @@ import Glibc
 import JSONText
 import LocalAPI
 
-/// Progress of work that only shows from outside how far it is.
+/// Progress of work that can only be observed from outside.
 extension ProgressLine {
     private static let pollPause = Duration.milliseconds(300)
 

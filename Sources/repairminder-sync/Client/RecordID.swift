@@ -18,14 +18,14 @@ enum RecordID {
         return id
     }
 
-    /// Nil if the cache has no such record; the upstream is not asked.
-    private static func cached(
+    /// Nil if the cache has no such record; the upstream is not asked. Throws for a natural key that several records have.
+    static func cached(
         _ id: String, in entity: String, _ client: LocalAPIClient
     ) async throws(LocalAPIError) -> JSONText? {
         do throws(LocalAPIError) {
             return try await client.get(LocalAPIPaths.record(of: entity, id: id), query: [("refresh", "false")]).body
         } catch {
-            guard case .problem(let problem) = error, problem.status == 404 || problem.status == 410,
+            guard CommandStatus(error) == .notFound, case .problem(let problem) = error,
                 problem.code != "unknown_entity"
             else { throw error }
             return nil

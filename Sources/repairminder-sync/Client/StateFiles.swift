@@ -24,7 +24,7 @@ struct StateFiles {
         directory = try StateDirectory(path: configuration.stateDirectory, origin: Self.origin(configuration, schema))
     }
 
-    /// The directory of a service is closed to everybody else, and then does not seem to exist.
+    /// Other users cannot enter a service's directory, so to them it does not seem to exist.
     private static func requireAccess(_ folder: String) throws(CommandFailure) {
         guard access(folder, F_OK) != 0, errno == EACCES else { return }
         throw CommandFailure(

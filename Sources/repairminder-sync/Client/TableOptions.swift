@@ -1,4 +1,5 @@
 import ArgumentParser
+import EntitySchema
 
 /// The flags of the commands that print a table.
 struct TableOptions: ParsableArguments {
@@ -14,7 +15,7 @@ struct TableOptions: ParsableArguments {
     func rendered(_ table: Table, sortedBy sort: String? = nil) throws -> StyledText {
         do throws(CommandArgumentError) {
             var table = table
-            if let sort { table = try table.sorted(by: sort.split(separator: ",").map(String.init)) }
+            if let sort { table = try table.sorted(by: SortTerm.list(sort)) }
             if let names { table = try table.only(names) }
             return table.rendered(ClientOptions.presentation(isWide: wide))
         } catch {

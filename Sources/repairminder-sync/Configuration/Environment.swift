@@ -21,6 +21,9 @@ struct Environment: Sendable {
 
     var home: String? { variables["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } }
 
+    /// Where temporary files go: `$TMPDIR` if it is absolute, else `/tmp`.
+    var temporaryFolder: String { variables["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp" }
+
     /// The directory that systemd created for the service; the first if there are several (systemd.exec(5)).
     func systemdDirectory(_ variable: String) -> String? {
         variables[variable]?.split(separator: ":").first.map(String.init)

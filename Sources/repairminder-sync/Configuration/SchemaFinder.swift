@@ -20,7 +20,10 @@ struct SchemaFinder {
     }
 
     func schema(for configuration: Configuration) throws(ConfigurationError) -> EntitySchema {
-        let source = try source(for: configuration)
+        try schema(from: source(for: configuration), for: configuration)
+    }
+
+    func schema(from source: Source, for configuration: Configuration) throws(ConfigurationError) -> EntitySchema {
         do {
             return try EntitySchema(yaml: source.text, file: source.file, settings: configuration.upstream.settings)
         } catch {

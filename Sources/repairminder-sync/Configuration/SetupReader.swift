@@ -18,9 +18,10 @@ struct SetupReader: Sendable {
         let configuration = try ConfigurationReader(path: path, flags: flags, maps: maps, environment: environment)
             .configuration()
         let finder = SchemaFinder(environment: environment)
+        let source = try finder.source(for: configuration)
         var setup = Setup(
-            configuration: configuration, schema: try finder.schema(for: configuration),
-            schemaFile: try finder.source(for: configuration).file)
+            configuration: configuration, schema: try finder.schema(from: source, for: configuration),
+            schemaFile: source.file)
         try configuration.requireEncryption(for: setup.schema)
         setup.configuration.warnings += configuration.plainHTTP(with: setup.schema)
         try checkToken(configuration, setup.schema)

@@ -45,7 +45,7 @@ actor Daemon {
         for warning in setup.configuration.warnings { log.warning("\(warning)") }
         if setup.configuration.file == nil {
             log.notice(
-                "no configuration file, so defaults count; next: repairminder-sync login, or repairminder-sync demo",
+                "no configuration file; using the defaults. Next: repairminder-sync login, or repairminder-sync demo",
                 metadata: ["schema": "\(setup.schema.name)", "state_dir": "\(setup.configuration.stateDirectory)"])
         }
         sockets = try ListeningSockets(inherited: host.inherited)

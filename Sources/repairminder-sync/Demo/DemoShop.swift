@@ -15,7 +15,7 @@ struct DemoShop: Sendable {
     let settings: [String]
     let rows: Int
     let seed: UInt64
-    /// Of the local API; the upstream gets the next one. The system chooses a port where one is taken or 0.
+    /// Of the local API; the upstream gets the next one. With 0, or if one is taken, the system chooses.
     let port: UInt16
     /// An empty directory for all files.
     let folder: String
@@ -35,9 +35,9 @@ struct DemoShop: Sendable {
         let server = try server(of: plan)
         guard let upstream = try server.bind().first?.description else { return }
         let setup = try setup(upstream: upstream)
-        let (addresses, told) = AsyncStream<[BoundAddress]>.makeStream()
+        let (addresses, bindings) = AsyncStream<[BoundAddress]>.makeStream()
         let host = DaemonHost.ofThisProcess(
-            environment, notifier: ServiceNotifier(environment: [:]), write: try log(), ready: { told.yield($0) })
+            environment, notifier: ServiceNotifier(environment: [:]), write: try log(), ready: { bindings.yield($0) })
         let daemon = Daemon(setup, host: host, reread: { try self.setup(upstream: upstream) })
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {

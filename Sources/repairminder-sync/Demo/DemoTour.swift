@@ -53,12 +53,15 @@ struct DemoTour {
             "curl -s '\(list)?\(filter.name)=\(Self.encoded(state))&limit=3' | "
                 + "jq -c '.data[] | {\(key), \(filter.name), \(field.name)}'",
             "curl -s '\(api)\(LocalAPIPaths.record(of: entity.name, id: id))' -X PATCH "
-                + "--json '{\"\(field.name)\":\"\(value)\"}' | jq ._sync",
+                + "--json '{\"\(field.name)\":\(Self.quoted(JSONText.string(value).text))}' | jq ._sync",
             "curl -s \(api)\(LocalAPIPaths.pendingCount)",
             "curl -s \(upstream)/__admin/records/\(entity.name) | "
-                + "jq 'select((.\(key) | tostring) == \"\(id)\").\(field.name)'",
+                + "jq 'select((.\(key) | tostring) == \(Self.quoted(JSONText.string(id).text))).\(field.name)'",
         ]
     }
+
+    /// For a place between single quotes of the shell.
+    private static func quoted(_ text: String) -> String { text.replacing("'", with: "'\\''") }
 
     private static func encoded(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(["-", "_", "."])) ?? text

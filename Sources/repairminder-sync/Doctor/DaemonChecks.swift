@@ -2,7 +2,7 @@ import Glibc
 import JSONText
 import LocalAPI
 
-/// Asks the running daemon how it is: what anyone may do who may call it.
+/// Asks the running daemon for its status, which every caller may read.
 struct DaemonChecks {
     let configuration: Configuration
     /// Where the packaged daemon's socket is; nil for one that an explicit configuration describes.
@@ -11,12 +11,10 @@ struct DaemonChecks {
     private static let check = "daemon"
 
     func findings() async -> [Finding] {
-        let status: JSONText
         do {
             let client = try ConnectionOptions.configured(configuration.place, systemSocket: systemSocket)
                 .client(deadline: .seconds(10))
-            guard let body = try await client.get(LocalAPIPaths.status).body else { return [] }
-            status = body
+            return try await client.get(LocalAPIPaths.status).body.map(Self.findings(in:)) ?? []
         } catch let failure as CommandFailure {
             return [notReached(failure)]
         } catch let error as LocalAPIError {
@@ -24,22 +22,27 @@ struct DaemonChecks {
         } catch {
             return []
         }
-        let missing = status["missing"]?.elements.map(\.plain) ?? []
-        let warnings = status["warnings"]?.elements.map(\.plain) ?? []
-        return [summary(of: status)]
-            + missing.map { .warning(Self.check, $0, "see When nothing is configured in docs/guides/operating.md") }
-            + warnings.map { .warning(Self.check, $0, "see docs/config.md") }
     }
 
-    private func summary(of status: JSONText) -> Finding {
+    /// The daemon's state, what it still needs, and its warnings.
+    static func findings(in status: JSONText) -> [Finding] {
+        let missing = status["missing"]?.string
+        let warnings = status["warnings"]?.elements.map(\.plain) ?? []
+        return [summary(of: status)]
+            + [missing].compactMap(\.self).map {
+                .warning(check, $0, "see When nothing is configured in docs/guides/operating.md")
+            } + warnings.map { .warning(check, $0, "see docs/config.md") }
+    }
+
+    private static func summary(of status: JSONText) -> Finding {
         let state = status["state"]?.plain ?? "unknown"
         let failed = status["failed"]?.integer ?? 0
         let text = "it runs: \(state), \(status["pending"]?.plain ?? "0") pending, \(failed) failed"
         guard let error = status["error"]?.string else {
             return failed == 0
-                ? .ok(Self.check, text) : .warning(Self.check, text, "run repairminder-sync queue --state failed")
+                ? .ok(check, text) : .warning(check, text, "run repairminder-sync queue --state failed")
         }
-        return .warning(Self.check, "\(text); \(error)", "run repairminder-sync status")
+        return .warning(check, "\(text); \(error)", "run repairminder-sync status")
     }
 
     private func notReached(_ failure: CommandFailure) -> Finding {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What to tell a user who may not call the daemon.
+/// How a user who may not call the daemon gets permission.
 enum GroupAdvice {
     /// Why this user cannot open a socket; nil if nothing forbids it.
     static func refusal(of socket: String) -> String? {

@@ -1,4 +1,4 @@
-/// Text for standard output, in parts of which some have a meaning that a terminal shows as a colour.
+/// Text for standard output, in parts. A terminal shows the meaning of a part as a colour.
 struct StyledText: Equatable, Sendable, ExpressibleByStringInterpolation {
     enum Meaning: String, Sendable {
         case good, waiting, bad, heading

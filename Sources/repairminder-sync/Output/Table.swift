@@ -1,3 +1,5 @@
+import EntitySchema
+
 /// Rows of text in columns.
 ///
 /// Nothing is ever cut. For programs, tabs separate the columns. At a terminal, the widest columns are left out until
@@ -75,21 +77,20 @@ extension Table {
         var table = self
         table.header = places.map { header[$0] }
         table.rows = rows.map { row in places.map { row[$0] } }
-        // Who names columns wants to see them.
+        // The caller named them.
         table.kept = Set(names)
         return table
     }
 
-    /// Sorted by columns, `-name` for descending: as numbers where both cells are numbers. Equal rows keep their order.
-    func sorted(by terms: [String]) throws(CommandArgumentError) -> Table {
+    /// Sorted by columns: as numbers where both cells are numbers. Equal rows keep their order.
+    func sorted(by terms: [SortTerm]) throws(CommandArgumentError) -> Table {
         var keys: [(place: Int, descending: Bool)] = []
         for term in terms {
-            let name = term.hasPrefix("-") ? String(term.dropFirst()) : term
-            guard let place = header.firstIndex(of: name) else {
+            guard let place = header.firstIndex(of: term.field) else {
                 throw CommandArgumentError(
-                    "--sort: there is no column \(name); the columns are \(header.joined(separator: ", "))")
+                    "--sort: there is no column \(term.field); the columns are \(header.joined(separator: ", "))")
             }
-            keys.append((place, term.hasPrefix("-")))
+            keys.append((place, term.descending))
         }
         var table = self
         table.rows = rows.enumerated().sorted { one, other in

@@ -2,7 +2,8 @@ import EntitySchema
 import JSONText
 import Upstream
 
-/// Reads up to three pages of one entity's list, more if its last page has a token, and says where records, total and next page were found.
+/// Reads up to three pages of one entity's list, and more if its last page has a token. Reports where records, total and next
+/// page were found.
 struct ListProbe {
     let entity: Entity
     let pull: PullPlan
@@ -216,7 +217,9 @@ struct ListProbe {
         guard let place = pull.deltaToken?.place.description else { return [] }
         guard let last = await lastPage(after: page) else {
             return [
-                .ok(entity.name, "the token at \(place) was not tried: only the last page has it, which is far")
+                .ok(
+                    entity.name,
+                    "the token at \(place) was not tried: only the last page has it, and the list has too many")
             ]
         }
         guard let delta = last.delta else { return [noToken(at: place)] }

@@ -255,10 +255,7 @@ private enum AccountName {
 
     /// Half of its SHA-256, so that no other account has the same. The `~` tells it apart from every plain one.
     static func hashed(_ account: String) -> String {
-        let digits = SHA256.hash(data: Array(account.utf8)).prefix(16).map { byte in
-            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-        }
-        return "~\(digits.joined())"
+        "~" + Hexadecimal.text(of: SHA256.hash(data: Array(account.utf8)).prefix(16))
     }
 }
 

@@ -84,8 +84,8 @@ import Testing
     @Test("columns can be chosen and sorted by, numbers as numbers")
     func chosen() throws {
         let table = Table(header: ["id", "n"], rows: [["a", "10"], ["b", "9"], ["c", "10"]])
-        #expect(try table.sorted(by: ["-n", "id"]).rows.map(\.[0]) == ["a", "c", "b"])
-        #expect(try table.sorted(by: ["n"]).rows.map(\.[0]) == ["b", "a", "c"])
+        #expect(try table.sorted(by: SortTerm.list("-n,id")).rows.map(\.[0]) == ["a", "c", "b"])
+        #expect(try table.sorted(by: SortTerm.list("n")).rows.map(\.[0]) == ["b", "a", "c"])
         #expect(try table.only(["n"]).rows == [["10"], ["9"], ["10"]])
         let error = #expect(throws: CommandArgumentError.self) { try table.only(["x"]) }
         #expect(error?.message == "there is no column x; the columns are id, n")

@@ -34,7 +34,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The port of the local API; the upstream gets the next one. The system chooses where one is taken or 0.",
+            "The port of the local API; the upstream gets the next one. With 0, or if one is taken, the system chooses.",
             valueName: "port"))
     var port: UInt16 = 7679
 
@@ -84,7 +84,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     /// A new directory that only this user can enter.
     private static func makeFolder() throws -> String {
-        let parent = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        let parent = Environment.ofThisProcess().temporaryFolder
         var template = Array("\(parent)/repairminder-demo.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             let reason = String(cString: strerror(errno))

@@ -10,8 +10,8 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         commandName: "doctor", abstract: "Check everything the daemon needs and suggest fixes.",
         discussion: """
             Checks configuration, schema, files, database and upstream, whether or not the daemon is running, and \
-            changes nothing. As root or as the daemon's user it checks everything; as anybody else, what that user can \
-            see. Exits with 1 when a check finds an error.
+            changes nothing. Root and the daemon's user check everything, other users what they can see. \
+            Exits with 1 when a check finds an error.
 
             With --deep it also compares everything that the database keeps twice: records with the queue, derived \
             fields, counters, search index and reminders.
@@ -63,13 +63,10 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
             + (await stored(options, configuration, schema, deep: deep))
             + SignalChecks(configuration: configuration, schema: schema).findings()
             + listening(configuration, isPackaged: options.config == nil)
-            + (await DaemonChecks(
-                configuration: configuration,
-                systemSocket: options.config == nil ? ConnectionOptions.systemSocket : nil
-            ).findings())
+            + (await DaemonChecks(configuration: configuration, systemSocket: options.systemSocket).findings())
     }
 
-    /// The state directory, its database, and the upstream with the token that stands there.
+    /// The state directory and its database, and the upstream with the token from there.
     private static func stored(
         _ options: ConfigurationOptions, _ configuration: Configuration, _ schema: EntitySchema, deep: Bool
     ) async -> [Finding] {

@@ -62,7 +62,7 @@ struct CSVReader {
             }
             guard bytes.first.map({ ",\r\n".utf8.contains($0) }) ?? true else {
                 throw CommandFailure(
-                    .badData, "line \(line): text follows a closing quote; double quotes inside of a cell")
+                    .badData, "line \(line): text follows a closing quote; inside a cell, write each quote twice")
             }
             return String(decoding: text, as: UTF8.self)
         }

@@ -56,26 +56,30 @@ struct ImportPlan {
             return
         }
         let named = row.fields.first { $0.key == shape.key && $0.value.kind != .null }?.value.plain
-        if let id = named, try await record(id, client) != nil { return addUpdate(of: id, row) }
-        for name in shape.naturalKeys where named == nil {
-            guard let value = row.fields.first(where: { $0.key == name && $0.value.kind != .null })?.value.plain else {
-                continue
-            }
-            if let record = try await record("\(name):\(value)", client), let key = record[shape.key]?.plain {
-                return addUpdate(of: key, row)
-            }
+        do throws(LocalAPIError) {
+            if let key = try await existing(named, row, client) { return addUpdate(of: key, row) }
+        } catch {
+            guard case .problem(let problem) = error, problem.code == "ambiguous_id" else { throw error }
+            failures.append(Failure(line: row.line, message: problem.message))
+            return
         }
         addCreation(row, isNamed: named != nil)
     }
 
-    /// Nil if there is none. Throws for a natural key that several records have.
-    private func record(_ id: String, _ client: LocalAPIClient) async throws(LocalAPIError) -> JSONText? {
-        do throws(LocalAPIError) {
-            return try await client.get(LocalAPIPaths.record(of: entity, id: id), query: [("refresh", "false")]).body
-        } catch {
-            guard case .problem(let problem) = error, [404, 410].contains(problem.status) else { throw error }
-            return nil
+    /// The key of the cached record that the row's id or one of its natural keys names.
+    private func existing(
+        _ named: String?, _ row: ImportRow, _ client: LocalAPIClient
+    ) async throws(LocalAPIError) -> String? {
+        if let named { return try await RecordID.cached(named, in: entity, client) == nil ? nil : named }
+        for name in shape.naturalKeys {
+            guard let value = row.fields.first(where: { $0.key == name && $0.value.kind != .null })?.value.plain else {
+                continue
+            }
+            if let record = try await RecordID.cached("\(name):\(value)", in: entity, client) {
+                return record[shape.key]?.plain
+            }
         }
+        return nil
     }
 
     private func problem(with fields: [(key: String, value: JSONText)]) -> String? {
@@ -106,7 +110,7 @@ struct ImportPlan {
         if isNamed {
             append(Operation(line: row.line, body: operation, isCreation: true))
         } else {
-            // Nothing tells a repeat of it from another record like it, so it has a key of its own, made of what it says.
+            // Without an id a repeat looks like another record, so its key is made of its content.
             let count = repeats[body.text, default: 0]
             repeats[body.text] = count + 1
             portions.append(
@@ -129,8 +133,7 @@ struct ImportPlan {
     }
 
     private static func hash(_ text: String) -> String {
-        "import-"
-            + SHA256.hash(data: Array(text.utf8)).map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
+        "import-" + Hexadecimal.text(of: SHA256.hash(data: Array(text.utf8)))
     }
 
     /// Counts what would be done, as if nothing were refused.

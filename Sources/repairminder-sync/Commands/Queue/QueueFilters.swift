@@ -1,4 +1,5 @@
 import ArgumentParser
+import EntitySchema
 import LocalAPI
 
 /// The flags of `queue show` and `pending` that select changes.
@@ -29,8 +30,7 @@ struct QueueFilters: ParsableArguments {
 
     /// The columns of the table that the changes are sorted by.
     var sortedColumns: Set<String> {
-        let names = (sort ?? "").split(separator: ",").map { String($0.hasPrefix("-") ? $0.dropFirst() : $0) }
-        return Set(names.map { $0 == "retry_count" ? "tries" : $0 })
+        Set(SortTerm.list(sort ?? "").map { $0.field == "retry_count" ? "tries" : $0.field })
     }
 
     var isEmpty: Bool { query.isEmpty }

@@ -54,7 +54,7 @@ struct DiffCommand: AsyncParsableCommand {
             let path = LocalAPIPaths.record(of: pending.entity, id: pending.id)
             record = try await client.get(path, query: [("server", "true"), ("refresh", "false")]).body ?? .null
         } catch {
-            guard case .problem(let problem) = error, [404, 410].contains(problem.status) else { throw error }
+            guard CommandStatus(error) == .notFound else { throw error }
             return [Self.difference(pending.entity, pending.id, "", .string("exists"), .string("deleted"))]
         }
         guard let server = record["_server"], server.kind == .object else {

@@ -6,8 +6,8 @@ struct EditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Edit a record in your editor ($VISUAL or $EDITOR) and send what changed.",
         discussion: """
-            The record is shown as YAML. Only values that differ are sent, and only if nobody else has changed the record \
-            in the meantime. An empty or unchanged file sends nothing. After a mistake the editor opens again with the \
+            The record is shown as YAML. Only the values that you change are sent, and only if the record is still the \
+            one you opened. An empty or unchanged file sends nothing. After a mistake the editor opens again with the \
             message.
             """)
 
@@ -32,7 +32,7 @@ struct EditCommand: AsyncParsableCommand {
             throw CommandFailure(.badData, "the schema cannot send changes of \(entity)")
         }
         let yaml = RecordText(shape: shape)
-        let file = try EditedFile(environment: Environment.ofThisProcess().variables)
+        let file = try EditedFile(environment: .ofThisProcess())
         defer { file.remove() }
         var record = try await client.get(path)
         var text = yaml.text(of: record.body ?? .null)
@@ -53,7 +53,7 @@ struct EditCommand: AsyncParsableCommand {
             } catch let error as RecordTextError {
                 messages = error.messages
             } catch LocalAPIError.problem(let problem) where problem.status == 412 {
-                messages = ["somebody else has changed the record in the meantime; these are its values with yours"]
+                messages = ["the record has changed since you opened it; below are its new values with your changes"]
                 record = try await client.get(path)
                 text = yaml.text(of: record.body ?? .null, edits: changes)
             } catch LocalAPIError.problem(let problem) where [400, 422].contains(problem.status) {

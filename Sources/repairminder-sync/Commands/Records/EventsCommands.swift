@@ -13,20 +13,15 @@ struct TailCommand: AsyncParsableCommand {
     @Argument(help: "Only changes of these entities.", completion: .custom(RecordCompletion.entities))
     var entities: [String] = []
 
-    @Option(help: ArgumentHelp("Start after this number (`seq`); 0 for everything in the log.", valueName: "seq"))
-    var since: Int?
+    @OptionGroup var start: SinceOption
 
     @OptionGroup(title: "Where the daemon is")
     var connection: ConnectionOptions
 
-    func validate() throws {
-        guard since ?? 0 >= 0 else { throw ValidationError("--since: expected a sequence number, 0 or greater") }
-    }
-
     func run() async throws {
         let client = try connection.connection(environment: .ofThisProcess()).client(deadline: .seconds(90))
         for entity in entities { _ = try await EntityShape(of: entity, client) }
-        var follower = ChangeFollower(client: client, since: since)
+        var follower = ChangeFollower(client: client, since: start.since)
         try await follower.follow { changes in
             let presentation = ClientOptions.presentation()
             for change in changes where entities.isEmpty || entities.contains(change["entity"]?.plain ?? "") {
@@ -45,19 +40,24 @@ struct EventsCommand: AsyncParsableCommand {
             change: read the records again, then follow from there.
             """)
 
-    @Option(help: ArgumentHelp("Start after this number (`seq`); 0 for everything in the log.", valueName: "seq"))
-    var since: Int?
+    @OptionGroup var start: SinceOption
 
     @OptionGroup var options: ClientOptions
 
-    func validate() throws {
-        guard since ?? 0 >= 0 else { throw ValidationError("--since: expected a sequence number, 0 or greater") }
-    }
-
     func run() async throws {
-        var follower = ChangeFollower(client: try options.client(deadline: .seconds(90)), since: since)
+        var follower = ChangeFollower(client: try options.client(deadline: .seconds(90)), since: start.since)
         try await follower.follow { changes in
             StandardStream.output.write(changes.map { $0.text + "\n" }.joined())
         }
+    }
+}
+
+/// Where the change log is read from.
+struct SinceOption: ParsableArguments {
+    @Option(help: ArgumentHelp("Start after this number (`seq`); 0 for everything in the log.", valueName: "seq"))
+    var since: Int?
+
+    func validate() throws {
+        guard since ?? 0 >= 0 else { throw ValidationError("--since: expected a sequence number, 0 or greater") }
     }
 }

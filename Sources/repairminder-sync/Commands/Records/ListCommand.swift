@@ -1,4 +1,5 @@
 import ArgumentParser
+import EntitySchema
 import JSONText
 import LocalAPI
 
@@ -63,8 +64,7 @@ struct ListCommand: AsyncParsableCommand {
     /// The fields that the table always has: the key, what people know the records by, and what they are sorted by.
     private func kept(_ client: LocalAPIClient) async throws -> [String] {
         let shape = try await EntityShape(of: entity, client)
-        let sorted = sort?.split(separator: ",").map { String($0.hasPrefix("-") ? $0.dropFirst() : $0) }
-        return [shape.key] + shape.naturalKeys + (sorted ?? shape.sortedFields)
+        return [shape.key] + shape.naturalKeys + SortTerm.list(sort ?? shape.sort).map(\.field)
     }
 
     private func query() throws -> LocalAPIClient.Query {

@@ -1,0 +1,27 @@
+import JSONText
+import Testing
+
+@testable import repairminder_sync
+
+@Suite("What doctor reads in the daemon's status")
+struct DaemonChecksTests {
+    private func findings(_ status: String) throws -> [Finding] {
+        DaemonChecks.findings(in: try JSONText(parsing: status))
+    }
+
+    @Test("a healthy daemon is one finding without advice")
+    func healthy() throws {
+        let status = #"{"state":"idle","pending":2,"failed":0,"error":null,"missing":null,"warnings":[]}"#
+        #expect(try findings(status) == [.ok("daemon", "it runs: idle, 2 pending, 0 failed")])
+    }
+
+    @Test("what the daemon still needs, its warnings and failed changes are warnings")
+    func needs() throws {
+        let status = #"""
+            {"state":"idle","pending":0,"failed":1,"missing":"not signed in","warnings":["plain HTTP"]}
+            """#
+        let found = try findings(status)
+        #expect(found.map(\.level) == [.warning, .warning, .warning])
+        #expect(found.dropFirst().map(\.message) == ["not signed in", "plain HTTP"])
+    }
+}
