@@ -26,6 +26,8 @@ struct NaturalFieldTests {
         #expect(orders.naturalKey(in: "number:a:b")?.value == "a:b")
         #expect(orders.naturalKey(in: "id:a") == nil)
         #expect(orders.naturalKey(in: "number") == nil)
+        // `number:$NUMBER` of a script whose variable is not set must not name a record with an empty value.
+        #expect(orders.naturalKey(in: "number:") == nil)
         #expect(try entity("{ type: string, natural: false }")?.naturalFields.isEmpty == true)
     }
 

@@ -32,4 +32,15 @@ struct TimestampTests {
             #expect(Timestamp(iso8601: time.description) == time, "\(time.milliseconds)")
         }
     }
+
+    @Test(
+        "a time before the year 0 or after 9999, which an offset can make, is shown as the nearest that can be written")
+    func beyondYears() throws {
+        let first = try #require(Timestamp(iso8601: "0000-01-01T00:00:00Z"))
+        let last = try #require(Timestamp(iso8601: "9999-12-31T23:59:59.999Z"))
+        #expect((first - .seconds(8 * 3600)).description == first.description)
+        #expect((last + .seconds(8 * 3600)).description == last.description)
+        let pattern = try #require(TimePattern("yyyy-MM-dd HH:mm[-08:00]"))
+        #expect(pattern.text(first) == "0000-01-01 00:00")
+    }
 }

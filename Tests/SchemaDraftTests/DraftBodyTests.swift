@@ -90,4 +90,18 @@ struct DraftBodyTests {
         #expect(draft.schema["things"]?.push.create.first?.sendable == ["friendly_name"])
         #expect(draft.yaml.contains("FriendlyName: friendly_name"))
     }
+
+    @Test("A required member that the body spells otherwise is required, and finds a creation whose answer was lost")
+    func otherSpelling() throws {
+        let things = try #require(
+            draft(
+                "required: [FriendlyName], properties: { FriendlyName: { type: string } }",
+                more: ", friendly_name: { type: string }"
+            ).schema["things"])
+        #expect(things[field: "friendly_name"]?.required == true)
+        guard case .match(let fields, _, _, _, _) = things.push.create.first?.lookUp else {
+            return #expect(Bool(false), "no look-up")
+        }
+        #expect(fields == ["friendly_name"])
+    }
 }

@@ -214,7 +214,8 @@ struct EntityTable {
         let text = "CAST(\(value) AS TEXT)"
         if let spelling = format.spelling {
             let starts = spelling.starts
-            return "iif(\(value) GLOB '\(spelling.glob)', substr(\(value), \(starts.year + 1), 4) || '-' || "
+            return
+                "iif(typeof(\(value)) = 'text' AND \(value) GLOB '\(spelling.glob)', substr(\(value), \(starts.year + 1), 4) || '-' || "
                 + "substr(\(value), \(starts.month + 1), 2) || '-' || substr(\(value), \(starts.day + 1), 2), \(text))"
         }
         let unit = format == .epochMilliseconds ? " / 1000.0" : ""

@@ -64,11 +64,13 @@ package struct Entity: Sendable, Equatable {
     /// The fields by which people know a record.
     package var naturalFields: [Field] { fields.filter(\.isNatural) }
 
-    /// The parts of an id of the form `order_number:1486`; nil for any other.
+    /// The parts of an id of the form `order_number:1486`; nil for any other. An empty value names no record: it is what
+    /// a script sends when a variable is not set.
     package func naturalKey(in id: String) -> (field: Field, value: String)? {
         guard let colon = id.firstIndex(of: ":"), let field = self[field: String(id[..<colon])], field.isNatural
         else { return nil }
-        return (field, String(id[id.index(after: colon)...]))
+        let value = String(id[id.index(after: colon)...])
+        return value.isEmpty ? nil : (field, value)
     }
 
     /// The fields that are computed locally.

@@ -24,10 +24,12 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
         .milliseconds(milliseconds - earlier.milliseconds)
     }
 
-    /// `2026-11-21T10:42:00.000Z`.
+    /// `2026-11-21T10:42:00.000Z`. A time before the year 0 or after 9999, which an offset can make, is shown as the nearest
+    /// that ISO 8601 can write.
     package var description: String { String(decoding: utf8, as: UTF8.self) }
 
     package var utf8: [UInt8] {
+        let milliseconds = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
         let days = milliseconds.flooredQuotient(86_400_000)
         let (year, month, day) = Self.civil(days: days)
         let rest = milliseconds - days * 86_400_000

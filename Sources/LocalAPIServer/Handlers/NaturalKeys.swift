@@ -30,7 +30,8 @@ extension Handlers {
     }
 
     private func keys(of entity: Entity, _ field: Field, _ value: String) throws -> [String] {
-        if field.kind == .integer, Int64(value) == nil { return [] }
+        // No number has another spelling as its value: +7, 007.
+        if field.kind == .integer, Int64(value).map(String.init) != value { return [] }
         let query = ListQuery(
             entity: entity.name,
             filters: [ListQuery.Filter(field: field.name, comparison: .equal, values: [value])],

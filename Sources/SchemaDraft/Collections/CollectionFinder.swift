@@ -86,14 +86,12 @@ struct CollectionFinder {
 
     // MARK: Records
 
-    /// What the last name in the path of a record says.
+    /// The last parameter in the path of a record.
     private func recordName(_ path: PathPattern, _ list: PathPattern, _ item: DataShape) -> PathParameter? {
         guard let name = path.parameters.last else { return nil }
         let all = (calls[path.form] ?? []).filter { $0.path == path }.flatMap(\.parameters)
-        let said = all.filter { $0.place == "path" && $0.name == name }
         return PathParameter(
-            name: name, said: said.first { $0.description != nil } ?? said.first, list: list, item: item,
-            shapes: document.shapes)
+            name: name, said: PathParameter.said(name, in: all), list: list, item: item, shapes: document.shapes)
     }
 
     /// `/orders/{id}` of `/orders`; also `/orders({id})`, `/order/{id}` and, for `/device/all`, `/device/id/{id}`.

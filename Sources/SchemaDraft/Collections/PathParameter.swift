@@ -18,6 +18,12 @@ struct PathParameter {
     /// Words of a description that say which member it is.
     private static let nouns = ["username", "login", "slug", "email", "code", "number", "name"]
 
+    /// What the document says about a name in a path, at best with a description.
+    static func said(_ name: String, in parameters: [APIOperation.Parameter]) -> APIOperation.Parameter? {
+        let own = parameters.filter { $0.place == "path" && $0.name == name }
+        return own.first { $0.description != nil } ?? own.first
+    }
+
     /// Nil if it is not clear: a request with the wrong value would change another record.
     func member(key: String?) -> String? {
         if let direct { return direct }

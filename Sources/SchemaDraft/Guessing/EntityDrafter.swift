@@ -62,7 +62,8 @@ struct EntityDrafter {
     private func filler(_ collection: Collection, _ fields: [DraftField], above: [String: String] = [:]) -> PathFiller {
         PathFiller(
             above: above, item: collection.answer.item, fields: fields, key: collection.key.value, shapes: shapes,
-            parameters: collection.list.parameters + collection.recordCalls.values.flatMap(\.parameters))
+            parameters: collection.recordCalls.sorted { $0.key < $1.key }.flatMap(\.value.parameters)
+                + collection.list.parameters)
     }
 
     /// Without the calls of one record when a name in their path became no field.

@@ -41,7 +41,7 @@ struct PagingGuess {
         }
         if let size { (found.size, found.pageSize) = (size.name, Self.pageSize(size.shape)) }
         let cursor = Self.parameter(Self.cursors, in: list)
-        if let same = places.nextOfSameName(list.queries.map(\.name)) {
+        if let same = places.nextOfSameName(list.queries.map(\.name).filter { $0 != size?.name }) {
             found.style = .cursor(parameter: same.parameter, next: same.place)
             return (Guess(found, "its answer has \(same.place) for the parameter \(same.parameter)"), nil)
         }

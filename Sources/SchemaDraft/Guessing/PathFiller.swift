@@ -7,7 +7,7 @@ struct PathFiller {
     let fields: [DraftField]
     let key: String
     let shapes: ShapeReader
-    /// What the document says about the names in the paths.
+    /// What the document says about the names in the paths, those of a record before those of its list.
     let parameters: [APIOperation.Parameter]
 
     /// `list`: the path of the list, whose own parameters come first.
@@ -42,9 +42,10 @@ struct PathFiller {
 
     /// The field of a record that a parameter of its path names; nil if that is not clear.
     func field(for name: String, list: PathPattern) -> String? {
-        let said = parameters.first { $0.place == "path" && $0.name == name }
+        let said = PathParameter.said(name, in: parameters)
         let parameter = PathParameter(name: name, said: said, list: list, item: item, shapes: shapes)
-        guard let member = parameter.member(key: key), member != key else { return parameter.member(key: key) }
+        guard let member = parameter.member(key: key) else { return nil }
+        if member == key { return key }
         return fields.first { $0.wireName == member && ($0.from ?? member) == member && $0.isPlain && !$0.isSecret }?
             .name
     }

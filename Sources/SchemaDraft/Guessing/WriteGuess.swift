@@ -31,7 +31,7 @@ struct WriteGuess {
                 let names = fields.map(\.name).filter { $0 != key || isOwn }
                 guard !names.isEmpty else { throw BodyGuess.Problem(reason: "no field is sent") }
                 route.fields = names
-                require(found.required, &entity, among: names)
+                require(found.required, of: fields, &entity)
             }
             route.lookUp = lookUp(entity, found.fields ?? [], isOwn: isOwn)
             entity.create = route
@@ -87,8 +87,8 @@ struct WriteGuess {
         RecordPlace(shapes: shapes, key: key, name: Words.folded(Words.singular(collection.name)))
     }
 
-    /// Keys are made here only if the upstream needs them from here, or people choose them. Others would be sent in vain,
-    /// and a creation whose answer is lost would not be found by its key.
+    /// The daemon makes keys only where the upstream requires them or users choose them. An upstream that ignores our key
+    /// would hide a creation whose answer was lost.
     private func setKey(of entity: inout DraftEntity, _ found: BodyGuess.Found, isUpsert: Bool) {
         let field = entity[key]
         let sent = found.fields?.first { $0.name == key }
@@ -108,21 +108,21 @@ struct WriteGuess {
         PathParameter.ends(name) || ["number", "uid"].contains(Words.lastWord(of: name))
     }
 
-    private func require(_ required: Set<String>, _ entity: inout DraftEntity, among names: [String]) {
-        for index in entity.fields.indices {
-            let field = entity.fields[index]
-            if required.contains(field.wireName), names.contains(field.name), !field.isSecret,
-                field.name != key || entity.keyMade == nil
-            {
-                entity.fields[index].isRequired = true
-            }
+    /// `required`: the members that the body of a creation must have; it may spell them otherwise than the record.
+    private func require(_ required: Set<String>, of sent: [DraftField], _ entity: inout DraftEntity) {
+        for field in sent where required.contains(field.wireName) && !field.isSecret {
+            guard field.name != key || entity.keyMade == nil,
+                let index = entity.fields.firstIndex(where: { $0.name == field.name })
+            else { continue }
+            entity.fields[index].isRequired = true
         }
     }
 
     private func lookUp(_ entity: DraftEntity, _ sent: [DraftField], isOwn: Bool) -> DraftRoute.LookUp? {
         if isOwn, entity.pull != nil, collection.single != nil { return .key }
         let shown = sent.filter { field in
-            item[field.wireName] != nil && field.isPlain && !field.isSecret
+            // A body may spell the member otherwise than the record.
+            (entity[field.name]?.wireName).map { item[$0] != nil } == true && field.isPlain && !field.isSecret
                 && (entity[field.name]?.from).map { !$0.contains("*") } ?? true
         }
         let required = shown.filter { entity[$0.name]?.isRequired == true }

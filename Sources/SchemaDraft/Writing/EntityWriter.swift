@@ -145,7 +145,7 @@ struct EntityWriter {
                 members.append(YAMLNode.Member("id", .text("{\(entity.key.value)}")))
             }
             members.append(YAMLNode.Member("attributes", fields))
-            return .mapping([YAMLNode.Member("data", .mapping(members))])
+            return .mapping([YAMLNode.Member("data", .mapping(members))] + beside)
         }
     }
 }

@@ -113,9 +113,11 @@ package struct PrivateFile {
     }
 
     private var unwritable: TokenFileError {
-        TokenFileError(
-            message: "\(path) cannot be written (\(Self.reason)); check its folder and the free disk space",
-            isDiskFull: errno == ENOSPC || errno == EDQUOT)
+        let code = errno
+        return TokenFileError(
+            message:
+                "\(path) cannot be written (\(String(cString: strerror(code)))); check its folder and the free disk space",
+            isDiskFull: code == ENOSPC || code == EDQUOT)
     }
 
     private static var reason: String { String(cString: strerror(errno)) }
@@ -124,7 +126,7 @@ package struct PrivateFile {
 /// A token or key file that cannot be used; the message says why and what to do.
 package struct TokenFileError: Error, Sendable, Equatable {
     package var message: String
-    /// Trying again helps once there is space.
+    /// Retrying can succeed once space is freed.
     package var isDiskFull: Bool
 
     package init(message: String, isDiskFull: Bool = false) {

@@ -80,7 +80,7 @@ package struct HTTPUpstream: Upstream {
         let envelope = body.leavingOut(elementsOf: records)
         let total =
             list.total?.value(in: envelope)?.wholeNumber
-            ?? list.totalHeader.flatMap { response.header($0) }.flatMap { Int($0) }
+            ?? list.totalHeader.flatMap { response.header($0) }.flatMap { JSONText.string($0).wholeNumber }
         let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""), plan.tokenPlace)
         var page = Page(
             records: answer.readable, count: count, total: total,

@@ -18,7 +18,7 @@ struct ImportPlanTests {
         self.shape = EntityShape(shape)
     }
 
-    /// A daemon that has the record `a` with the number 7, two with the number 8, and refuses notes that say so.
+    /// A daemon that has the record `a` with the number 7, two with the number 9, and refuses notes that say so.
     private func plan(_ rows: [String]) async throws -> (plan: ImportPlan, keys: [String]) {
         let requests = Mutex<[LocalAPIRequest]>([])
         let client = LocalAPIClient { (request) throws(LocalAPIError) in
@@ -26,7 +26,7 @@ struct ImportPlanTests {
             switch (request.method, request.target.split(separator: "?").first) {
             case ("GET", "/v1/orders/a"), ("GET", "/v1/orders/number%3A7"):
                 return LocalAPIResponse(status: 200, body: Array(#"{"id":"a","number":7}"#.utf8))
-            case ("GET", "/v1/orders/number%3A8"):
+            case ("GET", "/v1/orders/number%3A9"):
                 return LocalAPIResponse(
                     status: 400, body: Array(#"{"title":"Bad request","detail":"b, c","code":"ambiguous_id"}"#.utf8))
             case ("GET", _): return LocalAPIResponse(status: 404, body: Array(#"{"title":"Not found"}"#.utf8))
@@ -83,7 +83,7 @@ struct ImportPlanTests {
 
     @Test("a row whose natural key several records have fails by itself, and the others are imported")
     func ambiguous() async throws {
-        let (plan, _) = try await plan([#"{"number":8,"notes":"which?"}"#, #"{"number":7,"notes":"ready"}"#])
+        let (plan, _) = try await plan([#"{"number":9,"notes":"which?"}"#, #"{"number":7,"notes":"ready"}"#])
         #expect(plan.updated == 1)
         #expect(plan.failures.map(\.line) == [1])
         #expect(plan.failures.first?.message.contains("b, c") == true)
