@@ -1,3 +1,4 @@
+internal import CacheStore
 internal import EntitySchema
 internal import LocalAPI
 internal import SocketServer
@@ -171,14 +172,14 @@ struct EntityRoutes {
             .replacing("{relation}", with: relation?.name ?? "")
         return Route(
             method: method, template: template, path: path, entity: decidesMethods ? entity.name : nil,
-            operation: operation, handler: byKey(handler))
+            operation: operation, handler: method == "GET" || template == .content ? byKey(handler) : handler)
     }
 
-    /// The handler, which finds the record by a natural key too. Other entities pay nothing for it.
+    /// The handler, which finds the record by a natural key too. Writes to records do that themselves (`RecordWrite`).
     private func byKey(_ handler: @escaping Route.Handler) -> Route.Handler {
         guard !entity.naturalFields.isEmpty else { return handler }
         return { [entity] handlers, request, id in
-            let key = try handlers.key(of: entity, id)
+            let key = try handlers.store.key(of: entity, id)
             return try await handler(handlers, request, key)
         }
     }

@@ -6,6 +6,8 @@ package enum CacheError: Error, Sendable, Equatable {
     case notFound(String)
     /// The cache has no such record; whether the upstream has one is another question.
     case notCached(entity: String, key: String)
+    /// Several records have what should name one: name it by its key.
+    case ambiguous(String)
     /// The position is no longer in the change log, or belongs to another cache: start over.
     case gone(String)
     /// The schema has no request for this operation; `supported` lists the operations it has.

@@ -132,7 +132,7 @@ extension DriftRules.Expected {
         case .boolean: self = .boolean
         case .date where field.dayFormat?.isNumber == true: self = .integer
         case .time: self = .time
-        case .date where field.dayFormat?.spelling != nil: self = .string
+        case .date where field.dayFormat?.dayPattern != nil: self = .string
         case .date: self = field.dayFormat == nil ? .day : .time
         case .reference: self = .key
         case .object: self = .object

@@ -50,7 +50,7 @@ enum ColumnValue: Equatable {
             let number = json.kind == .number ? Int64(json.text) : nil
             return number.flatMap(format.day(of:)).map(JSONText.string) ?? json
         }
-        if let spelling = format.spelling { return json.string.flatMap(spelling.day).map(JSONText.string) ?? json }
+        if let pattern = format.dayPattern { return json.string.flatMap(pattern.day).map(JSONText.string) ?? json }
         guard let text = json.string, text.firstMatch(of: #/^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]/#) != nil else {
             return json
         }

@@ -212,7 +212,7 @@ struct EntityTable {
     private static func day(_ value: String, _ format: TimeFormat?) -> String {
         guard let format else { return "CAST(\(value) AS TEXT)" }
         let text = "CAST(\(value) AS TEXT)"
-        if let spelling = format.spelling {
+        if let spelling = format.dayPattern.map(DaySpelling.init) {
             let starts = spelling.starts
             return
                 "iif(typeof(\(value)) = 'text' AND \(value) GLOB '\(spelling.glob)', substr(\(value), \(starts.year + 1), 4) || '-' || "

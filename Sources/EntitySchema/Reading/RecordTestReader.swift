@@ -75,7 +75,7 @@ struct RecordTestReader {
         guard !node.isSequence else { throw node.error(isNumber ? "expected a number" : "expected one time") }
         let text = try node.string()
         if field.kind == .date {
-            if let spelling = field.dayFormat?.word, field.dayFormat?.spelling != nil {
+            if let spelling = field.dayFormat?.word, field.dayFormat?.dayPattern != nil {
                 throw node.error(
                     "\(field.name) is written as \(spelling), so it cannot be compared here; remove the condition")
             }

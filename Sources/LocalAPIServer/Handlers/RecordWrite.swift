@@ -4,6 +4,9 @@ internal import JSONText
 internal import SQLiteStore
 
 /// One write to a record, as a call or an operation of a batch asks for it.
+///
+/// A key may be a natural one. It is looked up in the transaction of the write, so that a repeat of the request is
+/// answered even if the record has another value since.
 struct RecordWrite: Sendable {
     enum Kind: Sendable {
         case create
@@ -54,19 +57,23 @@ struct RecordWrite: Sendable {
         switch kind {
         case .create:
             return Done(key: try transaction.create(entity.name, body), status: 201)
-        case .createBelow(let field, let parent, let parents):
+        case .createBelow(let field, let id, let parents):
+            let parent = try transaction.key(of: parents, id)
             let key = try transaction.create(entity.name, body, referring: field, to: parent, of: parents)
             return Done(key: key, status: 201)
-        case .update(let key, let merging):
+        case .update(let id, let merging):
+            let key = try transaction.key(of: entity, id)
             try conditions.check(entity, key, transaction)
             try transaction.update(entity.name, key: key, body, merging: merging, expecting: conditions.expected)
             return Done(key: key, status: 200)
-        case .replace(let key, let mustExist):
+        case .replace(let id, let mustExist):
+            let key = try transaction.key(of: entity, id)
             try conditions.check(entity, key, transaction)
             let isNew = try transaction.replace(
                 entity.name, key: key, body, expecting: conditions.expected, mustExist: mustExist)
             return Done(key: key, status: isNew ? 201 : 200)
-        case .delete(let key):
+        case .delete(let id):
+            let key = try transaction.key(of: entity, id)
             try conditions.check(entity, key, transaction)
             try transaction.delete(entity.name, key: key, expecting: conditions.expected)
             return Done(key: key, status: 204)

@@ -108,7 +108,7 @@ struct RecordSchemas {
         case .time: return typed(["string"]).setting("format", to: "date-time")
         // A record is shown as it came.
         case .date where field.dayFormat?.isNumber == true: return typed(["string", "integer"])
-        case .date where field.dayFormat?.spelling != nil: return typed(["string"])
+        case .date where field.dayFormat?.dayPattern != nil: return typed(["string"])
         case .date: return typed(["string"]).setting("format", to: field.dayFormat == nil ? "date" : "date-time")
         case .object: return typed(["object"])
         case .list: return typed(["array"])

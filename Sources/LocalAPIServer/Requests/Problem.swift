@@ -117,6 +117,7 @@ extension Problem {
             self.init(.invalidFields, detail.joined(separator: "; "), errors: errors.map { InputError($0, in: .body) })
         case .notFound(let detail): self.init(.notFound, detail)
         case .notCached(let entity, let key): self.init(.notCached, "\(entity)/\(key) is not in the cache")
+        case .ambiguous(let detail): self.init(.ambiguousID, detail)
         case .gone(let detail): self.init(.gone, detail)
         case .unsupported(_, let entity, let supported):
             let methods = supported.compactMap { ["create": "POST", "update": "PATCH", "delete": "DELETE"][$0] }

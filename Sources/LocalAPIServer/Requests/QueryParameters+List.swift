@@ -78,9 +78,13 @@ extension QueryParameters {
     }
 
     /// The relations to show with each record.
-    func inclusions(of entity: Entity, in schema: EntitySchema) throws -> [Inclusion] {
+    func inclusions(of entity: Entity, in schema: EntitySchema) throws(Problem) -> [Inclusion] {
         guard let paths = try value("include") else { return [] }
-        return try Inclusion.tree(paths.split(separator: ",").map(String.init), of: entity, in: schema)
+        do {
+            return try Inclusion.tree(paths.split(separator: ",").map(String.init), of: entity, in: schema)
+        } catch {
+            throw Problem(error)
+        }
     }
 
     /// Nil without the parameter. Throws for text that cannot be searched for.

@@ -70,7 +70,7 @@ package struct HTTPUpstream: Upstream {
         let list = request.list
         let request = try await filled(request)
         let response = try await send(request.request, isDoubtful: { isEmpty($0, request) })
-        let answer = try ListAnswer(response, at: list.records, total: list.total) { () throws(UpstreamError) in
+        let answer = try ListAnswer(response, of: list) { () throws(UpstreamError) in
             try caller.json(response, request.path)
         }
         guard let answer else { throw try noList(in: response, request) }
@@ -78,9 +78,7 @@ package struct HTTPUpstream: Upstream {
         let count = records.elementCount
         // The rest is looked up in a copy without the records, which are nearly all of the response.
         let envelope = body.leavingOut(elementsOf: records)
-        let total =
-            list.total?.value(in: envelope)?.wholeNumber
-            ?? list.totalHeader.flatMap { response.header($0) }.flatMap { JSONText.string($0).wholeNumber }
+        let total = list.total(in: envelope, response)
         let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""), plan.tokenPlace)
         var page = Page(
             records: answer.readable, count: count, total: total,
@@ -105,7 +103,7 @@ package struct HTTPUpstream: Upstream {
 
     private func isEmpty(_ response: HTTPResponse, _ request: PageRequest) -> Bool {
         let list = request.list
-        let answer = try? ListAnswer(response, at: list.records, total: list.total) { () throws(UpstreamError) in
+        let answer = try? ListAnswer(response, of: list) { () throws(UpstreamError) in
             try caller.json(response, request.path)
         }
         return answer?.records.elementCount == 0

@@ -9,11 +9,10 @@ struct ListAnswer {
     /// The same, but a record with a number that JSON does not have is a string with its text: it will be set aside.
     let readable: JSONText
 
-    /// Nil when there is no list at the place, unless the answer says that it is empty: without content (204), or by a total
-    /// of 0. `strict` reads the whole body as JSON; what it throws is only overcome
-    /// if numbers like `NaN` were the reason.
+    /// Nil when the answer has no list at its place, unless it says that it is empty: without content (204), or by a total
+    /// of 0. `strict` reads the whole body as JSON; what it throws is only overcome if numbers like `NaN` were the reason.
     init?(
-        _ response: HTTPResponse, at place: Place, total: Place?, strict: () throws(UpstreamError) -> JSONText
+        _ response: HTTPResponse, of list: ListPlan, strict: () throws(UpstreamError) -> JSONText
     ) throws(UpstreamError) {
         guard response.status != 204 || !response.isBlank else {
             (body, records, readable) = (Self.nothing, Self.nothing, Self.nothing)
@@ -29,8 +28,9 @@ struct ListAnswer {
             else { throw error }
             body = read
         }
-        guard let records = place.value(in: body), records.kind == .array else {
-            guard place.value(in: body) == nil, total?.value(in: body)?.wholeNumber == 0,
+        let found = list.records.value(in: body)
+        guard let records = found, records.kind == .array else {
+            guard found == nil, list.total(in: body, response) == 0,
                 body["success"]?.boolean != false, body["ok"]?.boolean != false
             else { return nil }
             (self.records, readable) = (Self.nothing, Self.nothing)
@@ -61,4 +61,12 @@ struct ListAnswer {
     }
 
     private static let nothing = JSONText.array([JSONText]())
+}
+
+extension ListPlan {
+    /// How many records the whole list has, if the answer says so.
+    func total(in body: JSONText, _ response: HTTPResponse) -> Int? {
+        total?.value(in: body)?.wholeNumber
+            ?? totalHeader.flatMap { response.header($0) }.flatMap { JSONText.string($0).wholeNumber }
+    }
 }

@@ -117,9 +117,14 @@ struct WholeListTests {
         let order = try #require(handlers.schema["orders"])
         let export = ListExport(
             store: api.store, query: ListQuery(entity: "gone"), include: [], format: RecordFormat(.csv, order, nil))
+        let first = try {
+            var page = try api.store.list(ListQuery(entity: "orders"))
+            page.next = "more"
+            return page
+        }()
         let reported = Counter()
         await #expect(throws: (any Error).self) {
-            try await export.write(to: { _ in }, report: { _ in _ = reported.next() })
+            try await export.write(from: first, to: { _ in }, report: { _ in _ = reported.next() })
         }
         #expect(reported.next() == 2)
     }

@@ -73,6 +73,22 @@ struct NaturalKeyTests {
         #expect(results.last?["problem"]?["code"] == "ambiguous_id")
     }
 
+    @Test("a repeat under an Idempotency-Key is answered after the natural key has gone", arguments: [true, false])
+    func repeated(inBatch: Bool) async throws {
+        let api = try await filled()
+        let delete = #"{"operations":[{"operation":"delete","entity":"orders","id":"number:7"}]}"#
+        func call() async -> TestAPI.Answer {
+            let headers = ["Idempotency-Key": "once"]
+            return inBatch
+                ? await api.call("POST", "/v1/_batch", body: delete, headers: headers)
+                : await api.call("DELETE", "/v1/orders/number:7", headers: headers)
+        }
+        let first = await call()
+        let second = await call()
+        #expect(first.status == (inBatch ? 200 : 204) && second.status == first.status)
+        #expect(second.header("Idempotent-Replayed") == "true")
+    }
+
     @Test("the schema says which fields are natural, and they have an index")
     func described() async throws {
         let answer = try await filled().call("GET", "/v1/schema/orders")

@@ -20,7 +20,7 @@ extension TimeFormat {
             return isNumber && value.kind == .number ? Int64(value.text).flatMap(day(of:)) : nil
         }
         if Timestamp.isDay(text) { return text }
-        if let spelling { return spelling.day(in: text).flatMap { Timestamp.isDay($0) ? $0 : nil } }
+        if let dayPattern { return dayPattern.day(in: text).flatMap { Timestamp.isDay($0) ? $0 : nil } }
         // The offset from UTC, if it has one, is that of its own midnight.
         let day = String(text.prefix(10))
         return Timestamp.isDay(day) && !isNumber && Timestamp(iso8601: text) != nil ? day : nil
@@ -45,9 +45,8 @@ extension TimeFormat {
         }
     }
 
-    /// How days are spelled, if the first ten characters are no day in ISO 8601.
-    package var spelling: DaySpelling? {
-        guard case .pattern(let pattern) = self, !pattern.source.hasPrefix("yyyy-MM-dd") else { return nil }
-        return DaySpelling(pattern)
+    /// The pattern that a day is read by, unless it is read as ISO 8601.
+    package var dayPattern: TimePattern? {
+        if case .pattern(let pattern) = self, !pattern.isISO { pattern } else { nil }
     }
 }

@@ -27,7 +27,7 @@ package enum TimeFormat: Sendable, Equatable {
             self = known.format
         } else {
             guard let pattern = TimePattern(word) else { return nil }
-            self = .pattern(pattern)
+            self = word == "yyyy-MM-dd" ? .date : .pattern(pattern)
         }
     }
 

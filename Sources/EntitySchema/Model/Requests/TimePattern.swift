@@ -16,6 +16,8 @@ package struct TimePattern: Sendable, Equatable {
     package let offset: Duration?
     /// The smallest part of a time that it has.
     package let precision: Duration
+    /// Whether what it writes is ISO 8601 with the same meaning: then it is read without knowing the pattern.
+    package private(set) var isISO = false
 
     /// Each part: its letter, where it stands in ISO 8601, how long it is, and what is lost with all behind it.
     private static let letters: [(letter: Character, at: Int, widths: ClosedRange<Int>, unit: Duration)] = [
@@ -49,6 +51,9 @@ package struct TimePattern: Sendable, Equatable {
         self.parts = parts
         self.offset = offset?.ahead
         precision = Self.letters[found.count - 1].unit
+        // A day beyond twelve and a time of which each part differs: no other order of the parts reads the same.
+        let sample = text(Timestamp(milliseconds: 1_793_483_156_789))
+        isISO = time(sample).map { Timestamp(iso8601: sample) == $0 } ?? false
     }
 
     /// Letters stand for parts, but for those that times are written with; digits would be read as one.
@@ -88,6 +93,14 @@ package struct TimePattern: Sendable, Equatable {
 
     /// What `text` makes of a time, cut; nil for any other text.
     package func time(_ text: String) -> Timestamp? {
+        iso(text).flatMap(Timestamp.init(iso8601:)).map { $0 - (offset ?? .zero) }
+    }
+
+    /// The day in a text of this form, in ISO 8601, whether or not the calendar has it; nil for any other text.
+    package func day(in text: String) -> String? { iso(text).map { String($0.prefix(10)) } }
+
+    /// The parts of a text of this form at their places in ISO 8601.
+    private func iso(_ text: String) -> String? {
         var iso = Array("0000-00-00T00:00:00.000000000Z".utf8)
         var rest = Array(text.utf8)[...]
         for part in parts {
@@ -96,13 +109,12 @@ package struct TimePattern: Sendable, Equatable {
                 guard rest.starts(with: text.utf8) else { return nil }
                 rest = rest.dropFirst(text.utf8.count)
             case .digits(let at, let count):
-                guard rest.count >= count else { return nil }
+                guard rest.count >= count, rest.prefix(count).allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
                 iso.replaceSubrange(at..<at + count, with: rest.prefix(count))
                 rest = rest.dropFirst(count)
             }
         }
-        guard rest.isEmpty else { return nil }
-        return Timestamp(iso8601: String(decoding: iso, as: UTF8.self)).map { $0 - (offset ?? .zero) }
+        return rest.isEmpty ? String(decoding: iso, as: UTF8.self) : nil
     }
 
     /// How a time in ISO 8601 is spelled; nil for any other text.
@@ -125,13 +137,5 @@ package struct TimePattern: Sendable, Equatable {
         guard let time = Timestamp(iso8601: text) else { return nil }
         self.init(source + String(decoding: rest, as: UTF8.self))
         guard self.text(time) == text else { return nil }
-    }
-
-    /// Whether what it writes is ISO 8601 with the same meaning: then it is read without knowing the pattern.
-    package var isISO: Bool {
-        // A day beyond twelve and a time of which each part differs: no other order of the parts reads the same.
-        guard let sample = Timestamp(iso8601: "2026-10-31T21:45:56.789Z") else { return false }
-        let text = text(sample)
-        return Timestamp(iso8601: text) == time(text)
     }
 }

@@ -14,7 +14,7 @@ extension Handlers {
         let wait = try PushWait(request)
         let isMinimal = Preference(request).isMinimal
         let run = BatchRun(
-            batch: try byKey(BatchRequest(object(request), schema)), handlers: self, isTracked: wait != nil,
+            batch: try BatchRequest(object(request), schema), handlers: self, isTracked: wait != nil,
             isMinimal: isMinimal)
         var results = try await once(request) { try run.run($0) }
         engine.noteLocalWrite()
@@ -24,22 +24,6 @@ extension Handlers {
         let applied = [wait?.preference, isMinimal ? "return=minimal" : nil].compactMap(\.self)
         if !applied.isEmpty { response.headers.append(("Preference-Applied", applied.joined(separator: ", "))) }
         return response
-    }
-
-    /// The batch with keys in the place of natural ones.
-    private func byKey(_ batch: BatchRequest) throws -> BatchRequest {
-        var batch = batch
-        for place in batch.operations.indices {
-            guard case .key(let id) = batch.operations[place].target,
-                let entity = schema[batch.operations[place].entity]
-            else { continue }
-            do {
-                batch.operations[place].target = .key(try key(of: entity, id))
-            } catch let problem as Problem {
-                batch.operations[place].target = BatchOperation.Target.none(problem)
-            }
-        }
-        return batch
     }
 
     // MARK: Waiting

@@ -49,8 +49,6 @@ struct BatchOperation: Sendable {
     /// A record that is written or referred to.
     enum Target: Sendable {
         case key(String)
-        /// The id names no record, or several.
-        case none(Problem)
         /// The one that an earlier operation creates.
         case made(by: Int)
     }

@@ -64,7 +64,6 @@ struct BatchRun: Sendable {
         let key = try operation.target.map { target in
             switch target {
             case .key(let key): key
-            case .none(let problem): throw problem
             case .made(let creation): try made(by: creation, before).key
             }
         }
@@ -105,7 +104,7 @@ struct BatchRun: Sendable {
             let can = supported.isEmpty ? "only read them" : supported.joined(separator: ", ")
             return Problem(
                 .methodNotAllowed, "the schema cannot \(operation.kind.rawValue) records of \(entity); it can \(can)")
-        case .invalid, .notFound, .gone, .conflict, .needed, .changed:
+        case .invalid, .notFound, .ambiguous, .gone, .conflict, .needed, .changed:
             var problem = Problem(error)
             for place in problem.errors.indices { problem.errors[place].container = "/operations/\(number)/body" }
             return problem

@@ -18,34 +18,35 @@ struct ListExport: Sendable {
     let include: [Inclusion]
     let format: RecordFormat
 
-    /// What the list's first page says of it, with at most one record.
-    func first() throws -> ListPage {
-        var query = query
-        query.limit = 1
-        return try store.list(query, include: include)
-    }
+    func first() throws -> ListPage { try page(after: nil, query.limit) }
 
-    /// Throws when the list cannot be read on, after `report`, or when the reader has gone.
+    /// `first` is the list's first page. Throws when the list cannot be read on, after `report`, or when the reader has gone.
     func write(
-        to write: @Sendable ([UInt8]) async throws -> Void, report: (any Error) -> Void
+        from first: ListPage, to write: @Sendable ([UInt8]) async throws -> Void, report: (any Error) -> Void
     ) async throws {
-        var query = query
+        var page = first
         var left = query.limit
         var bytes = format.header
-        repeat {
-            query.limit = min(left, Self.pageSize)
+        while true {
+            for record in JSONText(validated: page.records).elements { format.append(record, to: &bytes) }
+            try await write(bytes)
+            bytes.removeAll(keepingCapacity: true)
+            left -= page.count
+            guard let cursor = page.next, left > 0 else { return }
+            await Task.yield()  // to other callers
             do {
-                let page = try store.list(query, include: include)
-                for record in JSONText(validated: page.records).elements { format.append(record, to: &bytes) }
-                query.cursor = page.next
-                left -= page.count
+                page = try self.page(after: cursor, left)
             } catch {
                 report(error)
                 throw error
             }
-            try await write(bytes)
-            bytes.removeAll(keepingCapacity: true)
-            await Task.yield()  // to other callers
-        } while query.cursor != nil && left > 0
+        }
+    }
+
+    private func page(after cursor: String?, _ limit: Int) throws -> ListPage {
+        var query = query
+        query.limit = min(limit, Self.pageSize)
+        query.cursor = cursor ?? query.cursor
+        return try store.list(query, include: include)
     }
 }

@@ -51,23 +51,11 @@ extension Handlers {
     ) throws -> (ListQuery, [Inclusion]) {
         var mistakes = Mistakes()
         let query = parameters.listQuery(of: entity, as: format, &mistakes)
-        let include = mistakes.collect([]) { () throws(Problem) in try inclusions(parameters, of: entity) }
+        let include = mistakes.collect([]) { () throws(Problem) in try parameters.inclusions(of: entity, in: schema) }
         guard !mistakes.isEmpty else { return (query, include) }
         mistakes.add(try store.mistakes(in: query).map { .parameter($0.field, $0.message) })
         try mistakes.throwAny()
         return (query, include)
-    }
-
-    private func inclusions(_ parameters: QueryParameters, of entity: Entity) throws(Problem) -> [Inclusion] {
-        do {
-            return try parameters.inclusions(of: entity, in: schema)
-        } catch let error as CacheError {
-            throw Problem(error)
-        } catch let problem as Problem {
-            throw problem
-        } catch {
-            throw .unavailable("\(error)")
-        }
     }
 
     // MARK: The answer
@@ -106,7 +94,7 @@ extension Handlers {
         if let scan = scan(first, since: begun) { headers.append(scan) }
         if !first.isComplete { headers.append(("Cache-Status", CacheStatus.incomplete.text)) }
         return Response(status: 200, headers: headers) { [log] write in
-            try await export.write(to: write) { error in
+            try await export.write(from: first, to: write) { error in
                 log.error("a list was cut off", metadata: ["error": "\(error)", "request_id": "\(request.id)"])
             }
         }
