@@ -121,6 +121,7 @@ struct ChangeWriter {
         } else {
             // Edits that the server does not know need not be sent before the deletion.
             for change in waiting where change.isUnknownThere { try supersede(change) }
+            needs.formUnion(try deleteRules.departures(from: entity, key))
             needs.formUnion(try deleteRules.nullify(entity, key))
             let change = newChange(
                 .delete, key: key, body: .object([:]), base: content.remote ?? .object([:]), record: content.document)

@@ -6,7 +6,8 @@ internal import SQLiteStore
 /// Applies the schema's delete rules to the records that refer to one whose deletion is about to be queued.
 ///
 /// Only references set to null are sent. An upstream deletes the dependent records itself, and here they are hidden for
-/// as long as the deletion is queued (`RecordRow.rebuildDocument`).
+/// as long as the deletion is queued (`RecordRow.rebuildDocument`). What has been moved or deleted here is still there
+/// upstream until its change has been sent: the deletion waits for that.
 struct DeleteRules {
     let context: WriteContext
 
@@ -33,6 +34,37 @@ struct DeleteRules {
         try cascade(from: entity, key).dropFirst().reversed().reduce(into: []) { left, child in
             left.formUnion(try writer(EntityTable(entity: child.entity)).dropUnsent(child.key))
         }
+    }
+
+    /// The changes that take other records away from this one, or from one that is deleted with it. Were the deletion sent
+    /// before them, the upstream would delete those records too, or refuse.
+    func departures(from entity: Entity, _ key: String) throws -> Set<Int64> {
+        var changes: Set<Int64> = []
+        for (entity, key) in try cascade(from: entity, key) {
+            for (_, field, rule, child) in relations(of: entity) where rule != .nullify {
+                for childKey in try departed(child, field, key) {
+                    let leaving = try context.queue.changes(of: child.entity.name, key: childKey)
+                        .filter { $0.operation == .delete || $0.body[field] != nil }
+                    changes.formUnion(leaving.map(\.id))
+                }
+            }
+        }
+        return changes
+    }
+
+    /// The records that the upstream has below `key`, or may have, since their creation was sent so, and readers do not.
+    private func departed(_ child: EntityTable, _ field: String, _ key: String) throws -> [String] {
+        try String.fetchAll(
+            context.db.cachedStatement(
+                sql: """
+                    \(child.displaced(by: field, "= ?1"))
+                    UNION SELECT record_key FROM sync_outbox AS creation
+                    WHERE entity = ?2 AND operation = 'create' AND CAST(body ->> '$."\(field)"' AS TEXT) = ?1
+                      AND NOT EXISTS (
+                        SELECT 1 FROM \(child.name) WHERE _key = creation.record_key AND _deleted = 0
+                          AND \(child.sql(for: field)) = ?1)
+                    """),
+            arguments: [key, child.entity.name])
     }
 
     /// The record and everything that is deleted with it, parents first, each once even if records refer to one another

@@ -138,8 +138,8 @@ final class RecordPlan: Sendable {
     private func givenValues(in record: JSONText?) -> [JSONText?] {
         guard let record else { return Array(repeating: nil, count: watched.count) }
         var values = finder.values(in: record)
-        for place in values.indices where values[place]?.kind ?? .null == .null {
-            values[place] = sources[place].flatMap { record.at(path: $0) }
+        for place in values.indices {
+            if values[place] == nil { values[place] = sources[place].flatMap { record.at(path: $0) } }
             if values[place]?.kind == .null { values[place] = nil }
         }
         return values

@@ -64,7 +64,7 @@ struct EntityTable {
     /// Where each column's value comes from: identical text means identical values.
     var columnSources: String {
         storedFields.map { field in
-            "\(field.name) \(content(of: field)) \(field.source ?? "")\(computation(of: field))"
+            "\(field.name) \(content(of: field)) \(field.source.map { "from \($0)" } ?? "")\(computation(of: field))"
         }.joined(separator: "\n")
     }
 
@@ -184,19 +184,19 @@ struct EntityTable {
         "CASE \(value) WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE \(value) END"
     }
 
-    /// The member with the field's name or, if there is none, the value at its source.
+    /// The member with the field's name or, if there is none, the value at its source. A member that is null is one
+    /// (`Field.value(in:)`).
     func value(of field: Field, by arrow: String, in record: String) -> String {
-        let own = "\(record) \(arrow) '$.\"\(field.name)\"'"
-        guard let source = field.source else { return own }
-        return "coalesce(\(own), \(JSONSource(source).value(by: arrow, in: record)))"
+        let member = "'$.\"\(field.name)\"'"
+        guard let source = field.source else { return "\(record) \(arrow) \(member)" }
+        let there = JSONSource(source).value(by: arrow, in: record)
+        return "iif(\(record) -> \(member) IS NULL, \(there), \(record) \(arrow) \(member))"
     }
 
     /// A field's value as JSON text, with digits as the upstream wrote them.
     func json(of field: Field, in record: String = Self.document) -> String {
-        let own = "\(record) -> '$.\"\(field.name)\"'"
-        guard let source = field.source else { return own }
-        // `->` returns a null member as the text null; it counts as missing, as in the columns.
-        return "coalesce(nullif(\(own), 'null'), \(JSONSource(source).value(by: "->", in: record)))"
+        let value = value(of: field, by: "->", in: record)
+        return field.source == nil ? value : "nullif(\(value), 'null')"
     }
 
     /// A time as UTC with milliseconds, so that text sorts by time; anything else stays as it is. The guard keeps words

@@ -77,7 +77,7 @@ struct ViewMerge {
     private func moved(by shown: JSONText) -> Set<String> {
         Set(
             entity.fields.filter { field in
-                guard let source = field.source, shown[field.name]?.kind ?? .null == .null else { return false }
+                guard let source = field.source, shown[field.name] == nil else { return false }
                 return shown.at(path: source).map { $0.kind != .null } ?? false
             }.map(\.name))
     }

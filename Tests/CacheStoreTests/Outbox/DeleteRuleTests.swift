@@ -73,6 +73,49 @@ struct DeleteRuleTests {
         #expect(try cache.store.pendingCount().pending == 1)
     }
 
+    private func ready(_ cache: TestCache) throws -> [String] {
+        try cache.store.readyChanges(limit: 10, at: now).map { "\($0.operation.rawValue) \($0.entity)" }
+    }
+
+    @Test("deny: the deletion waits for the deletions and moves that made it possible", arguments: [true, false])
+    func waitsForDenied(isDeleted: Bool) async throws {
+        let cache = try await cache()
+        if isDeleted {
+            try await cache.store.delete("talks", key: "t", at: now)
+        } else {
+            try await cache.change("talks", "t", #"{"owner_id":"q"}"#)
+        }
+        try await cache.store.delete("people", key: "p", at: now)
+        #expect(try ready(cache) == [isDeleted ? "delete talks" : "update talks"])
+        try await cache.send(.acknowledged(record: nil))
+        #expect(try ready(cache) == ["delete people"])
+    }
+
+    @Test("cascade: the deletion waits for what takes a record away, at every level", arguments: [nil, "u"])
+    func waitsForMoved(to talk: String?) async throws {
+        let cache = try await cache()
+        _ = try await cache.pull("talks", #"[{"id":"u"}]"#)
+        let place = talk.map { "\"\($0)\"" } ?? "null"
+        try await cache.change("lines", "a", #"{"talk_id":\#(place)}"#)
+        try await cache.store.delete("talks", key: "t", at: now)
+        #expect(try ready(cache) == ["update lines"])
+        try await cache.send(.failed(PushFailure(kind: "refused", message: "no")))
+        #expect(try ready(cache).isEmpty)
+        #expect(try cache.store.pending(PendingQuery(limit: 10)).changes.map { $0["state"] } == ["failed", "blocked"])
+    }
+
+    @Test("cascade: the deletion waits for the move of a record whose creation was sent below it")
+    func waitsForCreated() async throws {
+        let cache = try await cache()
+        let line = try await cache.make("lines", #"{"talk_id":"t"}"#)
+        try await cache.send(.waiting(PushFailure(kind: "timeout", message: "late"), at: now, counted: true))
+        try await cache.change("lines", line, #"{"talk_id":null}"#)
+        try await cache.store.delete("talks", key: "t", at: now)
+        #expect(try ready(cache) == ["create lines"])
+        try await cache.send(.acknowledged(record: JSONText(parsing: #"{"id":"l","talk_id":"t"}"#)))
+        #expect(try ready(cache) == ["update lines"])
+    }
+
     @Test("nullify: the reference is set to null by a change sent first, and is restored on discard")
     func nullified() async throws {
         let cache = try await cache()

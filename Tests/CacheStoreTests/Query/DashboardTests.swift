@@ -70,7 +70,7 @@ struct DashboardTests {
             """
             [{"id":"a","state":"paid","is_gift":false,"amount":0.1,"buyer":"x","clerk":"k","sold_at":"2026-05-01T00:00:00Z"},
              {"id":"b","state":"paid","is_gift":true,"amount":"0.20","buyer":"x","clerk":"l","sold_at":"2026-06-01T00:00:00.000Z"},
-             {"id":"c","state":"open","money":{"amount":7.005},"amount":null,"buyer":"y","clerk":"k","sold_at":"2026-06-30T23:59:59.999Z"},
+             {"id":"c","state":"open","money":{"amount":7.005},"buyer":"y","clerk":"k","sold_at":"2026-06-30T23:59:59.999Z"},
              {"id":"d","state":"void","amount":1000,"buyer":"z","clerk":"k","sold_at":"2026-06-15T12:00:00+02:00"},
              {"id":"e","amount":3,"buyer":null,"clerk":null,"sold_at":"2026-06-15"},
              {"id":"f","state":"paid","amount":"lots","buyer":"w","sold_at":"2026-07-01T00:00:00Z"},

@@ -25,6 +25,7 @@ struct FieldPlaceTests {
                       type: { type: string, from: '"@odata.type"', index: \(indexed) }
                       quote: { type: string, from: '"it''s".x', index: \(indexed) }
                     pull: { path: /orders, changed_at: _updated }
+                    push: { update: { call: "PATCH /orders/{_id}" } }
                 """, file: "shop.yaml")
     }
 
@@ -40,6 +41,19 @@ struct FieldPlaceTests {
         query.filters = filters
         query.sort = sort
         return try JSONText(store.list(query).records).elements.compactMap { $0["_id"]?.plain }
+    }
+
+    @Test("one that is set to null here is null, whatever stands in its other place", arguments: [false, true])
+    func cleared(indexed: Bool) async throws {
+        let store = try CacheStore.temporary(Self.schema(indexed: indexed))
+        _ = try await store.apply(PulledPage(entity: "orders", records: Self.records), at: .sample)
+        try await store.update("orders", key: "a", body: JSONText(parsing: #"{"first":null,"last":7}"#), at: .sample)
+        func found(_ comparison: ListQuery.Filter.Comparison, _ value: String) throws -> [String] {
+            try keys(store, [ListQuery.Filter(field: "first", comparison: comparison, values: [value])])
+        }
+        #expect(try found(.equal, "x").isEmpty)
+        #expect(try found(.null, "true").contains("a"))
+        #expect(try keys(store, [ListQuery.Filter(field: "last", comparison: .equal, values: ["7"])]) == ["a"])
     }
 
     @Test("are filtered and sorted by, with an index and without", arguments: [false, true])
