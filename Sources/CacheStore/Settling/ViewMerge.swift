@@ -64,11 +64,12 @@ struct ViewMerge {
     /// The members that the view shows to be gone.
     private func gone(_ known: Set<String>, _ before: Set<String>, _ after: ViewTable.Members) -> Set<String> {
         guard view != .answer else { return [] }
-        var gone = before
-        for (other, names) in after where other != view { gone.subtract(names) }
-        if view == .single, !isSettling {
-            gone.formUnion(after.values.reduce(known) { $0.subtracting($1) })
-        }
+        var (gone, others) = (before, after)
+        others[view] = nil
+        // Once the record's own address has caught up, it is newer than the answer to any change.
+        if view == .single, !isSettling { others[.answer] = nil }
+        for names in others.values { gone.subtract(names) }
+        if view == .single, !isSettling { gone.formUnion(others.values.reduce(known) { $0.subtracting($1) }) }
         gone.remove(entity.key)
         return gone
     }

@@ -106,6 +106,22 @@ struct AbsenceJudge: Sendable {
         return try count > 0 || store.anotherRecord(of: entity.name, than: []) == nil
     }
 
+    /// Whether the first pages of the list have a record that its own address has not. Both cannot be right: the list may
+    /// be behind, or the account may see the record and not read it.
+    func lists(_ known: JSONText, of entity: Entity) async throws -> Bool {
+        guard let plan = entity.pull, let key = known[entity.key]?.plain, entity.recordPath(of: known) != nil else {
+            return false
+        }
+        var position: String?
+        for _ in 1...Self.mostPages {
+            let page = try await page(plan, of: entity, at: position)
+            if case .here = verdict(on: key, in: page.records, of: entity) { return true }
+            guard let next = page.next else { return false }
+            position = next
+        }
+        return false
+    }
+
     private func search(
         for known: JSONText, _ key: String, of entity: Entity, _ plan: PullPlan, isReadable: Bool
     ) async throws -> Verdict {

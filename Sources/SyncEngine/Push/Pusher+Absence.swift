@@ -103,7 +103,9 @@ extension Pusher {
         on known: JSONText, _ entity: Entity, wasRead: Bool = false
     ) async throws -> AbsenceJudge.Verdict {
         guard entity.pull == nil else {
-            return try await judge.verdict(on: known, of: entity, wasRead: wasRead)
+            let verdict = try await judge.verdict(on: known, of: entity, wasRead: wasRead)
+            guard verdict == .gone, try await judge.lists(known, of: entity) else { return verdict }
+            return .cannotSay("the list of \(entity.name) has it")
         }
         guard let parent = try reader.parent(of: entity, known) else {
             return .cannotSay("\(entity.name) can only be asked for with their parent, which is not known")

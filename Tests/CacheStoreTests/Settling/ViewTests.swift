@@ -68,6 +68,17 @@ struct ViewTests {
         #expect(try remote(cache) == #"{"id":"a","notes":"m","place":"p"}"#)
     }
 
+    @Test("a member that only an answer had goes when the record's own address lacks it")
+    func answered() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+        try await edit(cache, #"{"place":"p"}"#)
+        try await send(cache, #"{"id":"a","notes":"n","place":"p"}"#)
+        try await show(cache, #"{"id":"a","notes":"n"}"#)
+        #expect(try remote(cache) == #"{"id":"a","notes":"n","place":"p"}"#, "the list has never shown it")
+        try await show(cache, #"{"id":"a","notes":"n"}"#, .single)
+        #expect(try remote(cache) == #"{"id":"a","notes":"n"}"#)
+    }
+
     @Test("a key that is a number in the list and text in the single record is one key")
     func keySpelling() async throws {
         let cache = try await cache(#"{"id":5,"notes":"n"}"#)

@@ -90,6 +90,21 @@ struct AbsencePushTests {
         #expect(try ends(test) == ["acknowledged"])
     }
 
+    @Test("a record whose own address is gone while the list has it keeps its edit")
+    func listedOnly() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.hide("a")
+        test.upstream.fail(notFound, times: 2)
+        for _ in 1...2 { try await send(test) }
+        #expect(try test.store.pendingCount().pending == 1)
+        #expect(try test.record("a")?["notes"] == "mine")
+        let change = try #require(try test.store.pending(PendingQuery(limit: 1)).changes.first)
+        #expect(change.at(path: "error.message")?.string?.contains("the list of orders has it") == true)
+        try await send(test)
+        #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+    }
+
     @Test("#6 where only lists are served, 409 keeps the edit and its record, and the server's words")
     func locked() async throws {
         let test = try await test()

@@ -19,6 +19,7 @@ final class FakeUpstream: Upstream, Sendable {
         var listFailures: [String: UpstreamError] = [:]
         var recordFailure: UpstreamError?
         var hidesRecords = false
+        var hidden: Set<String> = []
         var pushes: [Push] = []
         var applied: [String: JSONText?] = [:]
         var pages: [PageRequest] = []
@@ -127,6 +128,9 @@ final class FakeUpstream: Upstream, Sendable {
     /// Answers 404 to every request for a single record.
     func hideRecords(_ hides: Bool) { state.withLock { $0.hidesRecords = hides } }
 
+    /// Answers 404 to every request for this single record, which the list goes on having.
+    func hide(_ id: String) { state.withLock { _ = $0.hidden.insert(id) } }
+
     /// Called before each single record is answered.
     func onRecord(_ action: @escaping @Sendable () async -> Void) { state.withLock { $0.onRecord = action } }
 
@@ -175,7 +179,8 @@ final class FakeUpstream: Upstream, Sendable {
         await state.withLock { $0.onRecord }?()
         let (failure, hidesRecords) = state.withLock { state in
             state.recordRequests += 1
-            return (state.recordFailure, state.hidesRecords)
+            let isHidden = known["id"].map { state.hidden.contains($0.plain) } ?? false
+            return (state.recordFailure, state.hidesRecords || isHidden)
         }
         if let failure { throw failure }
         if hidesRecords { return nil }
