@@ -109,6 +109,19 @@ package struct OutboxChange: Sendable, Equatable {
             && fields.contains { entity[field: $0]?.isReference == false && isForm($0) }
     }
 
+    /// Whether a listed record may be the one that the change created, so that nobody but a person can say: as `isNearly`,
+    /// or with texts that are only alike.
+    package func mayBe(_ record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
+        isNearly(record, of: entity, fields)
+            || fields.allSatisfy { field in
+                if isForm(of: field, in: record, entity) { return true }
+                guard let sent = body[field]?.string, let value = entity.value(of: field, in: record)?.string else {
+                    return false
+                }
+                return TextLikeness.mayBecome(sent, value)
+            }
+    }
+
     /// The request that sends the change; nil when the schema has no route for it.
     package func request(of entity: Entity) -> PushRequest? {
         var request =

@@ -61,12 +61,17 @@ package struct PullPlan: Sendable, Equatable {
     package struct DeletionMark: Sendable, Equatable {
         /// The member, or the field, that marks it.
         package var name: String
-        /// Its values that do; nil for any other than null and false.
+        /// Its values that do; nil for any that does not mean no.
         package var values: [String]?
+
+        /// What servers without booleans or nulls write for them; the last two are times that were never set.
+        private static let no: Set<String> = [
+            "", "0", "false", "no", "0001-01-01T00:00:00Z", "0000-00-00 00:00:00",
+        ]
 
         package func isSet(by value: JSONText?) -> Bool {
             guard let value, value.kind != .null else { return false }
-            return values.map { $0.contains(value.plain) } ?? (value.boolean != false)
+            return values.map { $0.contains(value.plain) } ?? !Self.no.contains(value.plain)
         }
     }
 

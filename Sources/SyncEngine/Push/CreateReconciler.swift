@@ -212,7 +212,7 @@ struct CreateReconciler {
     ) async throws -> RemoteRecord? {
         let shown = fields.filter { entity.value(of: $0, in: record) != nil }
         let isPartial = shown.count < fields.count && change.isSaid(by: record, of: entity, shown)
-        guard isPartial || change.isSaid(by: record, of: entity, fields) || change.isNearly(record, of: entity, fields),
+        guard isPartial || change.isSaid(by: record, of: entity, fields) || change.mayBe(record, of: entity, fields),
             let key = record[entity.key]?.plain, !key.isEmpty
         else { return nil }
         // If the record already has its final key, the change itself made that key known.
@@ -224,7 +224,7 @@ struct CreateReconciler {
         let isOther =
             fields.allSatisfy { entity.value(of: $0, in: whole.record) != nil }
             && !change.isSaid(by: whole.record, of: entity, fields)
-            && !change.isNearly(whole.record, of: entity, fields)
+            && !change.mayBe(whole.record, of: entity, fields)
         return isOther ? nil : whole
     }
 
