@@ -83,6 +83,11 @@ struct SignalTests {
             try test.upstream.set("/orders", Self.orders("one", "last"))
             for _ in 1...5000 { say("b", test) }
             try await pass(.seconds(3), test)
+            // On a busy machine, the last ones are still being taken in.
+            let end = test.clock.timestamp + .seconds(15)
+            try await test.until(step: .milliseconds(50)) {
+                try notes("b", test) == "last" || test.clock.timestamp >= end
+            }
             #expect((1...3).contains(test.upstream.recordRequests - reads))
             #expect(try notes("b", test) == "last")
         }
