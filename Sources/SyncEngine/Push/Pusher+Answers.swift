@@ -96,14 +96,24 @@ extension Pusher {
         _ change: OutboxChange, _ entity: Entity, like answered: RemoteRecord
     ) async throws -> PushOutcome {
         let key = answered.record[entity.key]?.plain ?? ""
-        let isKnown = try store.remoteState(of: key, entity.name) != .unknown
         if let found = try await readable(answered.record, of: entity) {
-            let record = reader.withParent(found, of: entity, like: change.record)
-            if change.isMade(into: record.record, of: entity, isKnown: isKnown) { return acknowledged(asRead: record) }
-        } else if !isKnown {
+            if let record = try own(found, of: change, entity) { return acknowledged(asRead: record) }
+        } else if try !isAnother(key, than: change) {
             return .acknowledged(record: answered.record, version: answered.version)
         }
         return try await created(change, entity, nil)
+    }
+
+    /// What was read for a creation, if it may be the record that was created; else nil.
+    private func own(_ found: RemoteRecord, of change: OutboxChange, _ entity: Entity) throws -> RemoteRecord? {
+        let record = reader.withParent(found, of: entity, like: change.record)
+        let isKnown = try isAnother(record.record[entity.key]?.plain ?? "", than: change)
+        return change.isMade(into: record.record, of: entity, isKnown: isKnown) ? record : nil
+    }
+
+    /// Whether the key belonged to another record before the creation was sent.
+    private func isAnother(_ key: String, than change: OutboxChange) throws -> Bool {
+        try key != change.key && store.wasKnown(key, before: change)
     }
 
     /// The record as the upstream shows it now; nil if it does not, or cannot be asked.
@@ -125,8 +135,10 @@ extension Pusher {
         do {
             if let key {
                 let known = change.record.setting(entity.key, to: .string(key))
-                if try reader.canRead(entity, known), let found = try await reader.record(of: entity, known: known) {
-                    return acknowledged(asRead: reader.withParent(found, of: entity, like: change.record))
+                if try reader.canRead(entity, known), let found = try await reader.record(of: entity, known: known),
+                    let record = try own(found, of: change, entity)
+                {
+                    return acknowledged(asRead: record)
                 }
             }
             guard hasLookUp(change, entity) else { return try await withoutLookUp(change, entity) }

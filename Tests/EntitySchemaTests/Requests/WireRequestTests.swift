@@ -87,30 +87,6 @@ struct WireRequestTests {
         #expect(try updating(#""PATCH /notes/{id}", fields: [owner, text]"#, body, over: remote) == body)
     }
 
-    @Test(
-        "a key is found in an address of its record",
-        arguments: [
-            ("/notes/17", "17"), ("https://x.example/api/v2/notes/17/", "17"), ("notes/a%20b?x=1#y", "a b"),
-            ("https://x.example", nil), ("", nil),
-        ])
-    func location(_ address: String, _ key: String?) throws {
-        #expect(try #require(schema["photos"]).key(at: address) == key)
-    }
-
-    @Test("a key is found where the path has more after it")
-    func locationInside() throws {
-        let schema = try EntitySchema(
-            yaml: """
-                schema: s
-                upstream: { base_url: http://localhost }
-                entities:
-                  notes:
-                    fields: { id: { type: string } }
-                    pull: { path: /notes, record: { path: "/notes/{id}.json/full" } }
-                """, file: "s.yaml")
-        #expect(schema["notes"]?.key(at: "/x/notes/17.json/full") == "17")
-    }
-
     @Test("answers are read from success and account_errors, also in their short forms")
     func answers() throws {
         func plan(_ text: String) throws -> AnswerPlan {

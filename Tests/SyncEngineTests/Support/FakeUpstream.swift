@@ -35,6 +35,8 @@ final class FakeUpstream: Upstream, Sendable {
         var answers: [(record: JSONText, isApplied: Bool)] = []
         /// The `Location` of those answers: the path of the created record.
         var saysLocation = false
+        /// Another `Location` for those answers.
+        var location: String?
         /// Refuses changes before they are applied.
         var refusal: (@Sendable (PushRequest) -> UpstreamError?)?
         var recordRequests = 0
@@ -101,11 +103,12 @@ final class FakeUpstream: Upstream, Sendable {
         state.withLock { $0.answers += Array(repeating: (record, applying), count: times) }
     }
 
-    /// Answers creations with the address of the record instead of the record.
-    func answerLocations(times: Int) {
+    /// Answers creations with the address of the record, or with `location`, instead of the record.
+    func answerLocations(_ location: String? = nil, times: Int) {
         state.withLock {
             $0.emptyAnswers += times
             $0.saysLocation = true
+            $0.location = location
         }
     }
 
@@ -239,9 +242,8 @@ final class FakeUpstream: Upstream, Sendable {
             if let other { return (failure, .some(other.record), nil) }
             guard state.emptyAnswers > 0 else { return (failure, answer, nil) }
             state.emptyAnswers -= 1
-            let location =
-                state.saysLocation ? answer?["id"].map { "https://shop.example\(request.path)/\($0.plain)" } : nil
-            return (failure, nil, location)
+            let own = answer?["id"].map { "https://shop.example\(request.path)/\($0.plain)" }
+            return (failure, nil, state.saysLocation ? state.location ?? own : nil)
         }
         if let failure { throw failure.error }
         return answer.map { .record(RemoteRecord($0)) } ?? .accepted(location: location)
