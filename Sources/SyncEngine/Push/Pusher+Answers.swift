@@ -61,6 +61,9 @@ extension Pusher {
             if let answered, !change.isShown(in: answered.record, of: entity) {
                 return try await created(change, entity, like: answered)
             }
+            if let answered, try isAnother(answered, than: change, entity) {
+                return try await created(change, entity, beside: answered)
+            }
         }
         let isUnknown = answered == nil && !change.isContentOnly
         let known = answered?.record ?? change.record
@@ -114,6 +117,36 @@ extension Pusher {
     /// Whether the key belonged to another record before the creation was sent.
     private func isAnother(_ key: String, than change: OutboxChange) throws -> Bool {
         try key != change.key && store.wasKnown(key, before: change)
+    }
+
+    /// Whether the answer is a record that was there before and has other values: the new record's parent, or one that
+    /// was found instead of made.
+    private func isAnother(_ answered: RemoteRecord, than change: OutboxChange, _ entity: Entity) throws -> Bool {
+        guard !change.isMade(into: answered.record, of: entity, isKnown: true) else { return false }
+        return try isAnother(answered.record[entity.key]?.plain ?? "", than: change)
+    }
+
+    /// The answer may have been too short to show that it is the new record; else that one is looked up. Without a
+    /// look-up people have to find out whether there is one.
+    private func created(
+        _ change: OutboxChange, _ entity: Entity, beside answered: RemoteRecord
+    ) async throws -> PushOutcome {
+        if let found = try await readable(answered.record, of: entity), let record = try own(found, of: change, entity)
+        {
+            return acknowledged(asRead: record)
+        }
+        let key = answered.record[entity.key]?.plain ?? ""
+        let words = "the upstream answered with \(entity.name)/\(key), which was there before and has other values"
+        guard hasLookUp(change, entity) else {
+            return .failed(
+                PushFailure(
+                    kind: "unclear",
+                    message: "\(words): check whether it has made a record as well, then retry or discard"))
+        }
+        let outcome = try await created(change, entity, nil)
+        guard case .waiting(var failure, let next, let counted) = outcome else { return outcome }
+        failure.message = "\(words), and does not list the new one yet; looking again later"
+        return .waiting(failure, at: next, counted: counted)
     }
 
     /// The record as the upstream shows it now; nil if it does not, or cannot be asked.

@@ -181,6 +181,51 @@ struct AnswerTests {
         #expect(try test.record("server-1")?["notes"] == "new")
     }
 
+    @Test("a creation answered with a record that was there before and has other values does not become that record")
+    func oldRecord() async throws {
+        for (isMade, lookUp) in [(true, true), (false, true), (true, false), (false, false)] {
+            let test = try await test(lookUp ? Self.lookUp : TestEngine.shop)
+            let key = try await create(#"{"notes":"new"}"#, test)
+            try test.upstream.answer(#"{"id":"a","notes":"n","total":1}"#, times: 9, applying: isMade)
+            for number in 0...6 { try await test.send(after: .seconds(600 * number)) }
+            let isFound = isMade && lookUp
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: isFound ? 0 : 1))
+            #expect(try test.record("a")?["notes"] == "n")
+            #expect(try test.record(key)?["id"].map { $0 == "server-1" } == isFound)
+            #expect(test.upstream.pushes.count == 1)
+            guard !isFound else { continue }
+            #expect(try error(test) == "unclear")
+            if !lookUp { #expect(try error(test, "message")?.contains("orders/a") == true) }
+            try await test.change(key, #"{"notes":"edited"}"#)
+            try await test.send(after: .seconds(6000))
+            #expect(test.upstream.records("/orders").first?["notes"] == "n", "nor is that edited")
+        }
+    }
+
+    @Test("an answer of a known record with all that was sent is an upsert")
+    func upsert() async throws {
+        let test = try await test()
+        let key = try await create(#"{"notes":"n"}"#, test)
+        try test.upstream.answer(#"{"id":"a","notes":"n","total":2}"#, times: 1, applying: false)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record(key)?["id"] == "a" && test.record("a")?["total"] == 2)
+    }
+
+    @Test("an answer of another value counts if a pull brought the new record before it")
+    func pulledAnswer() async throws {
+        let test = try await test()
+        let key = try await create(#"{"notes":"new"}"#, test)
+        try test.upstream.answer(#"{"id":"server-1","notes":"new, as theirs"}"#, times: 1)
+        test.upstream.onPush { [store = test.store, now = test.clock.timestamp] in
+            _ = try? await store.apply(
+                PulledPage(entity: "orders", records: #"[{"id":"server-1","notes":"new, as theirs"}]"#), at: now)
+        }
+        try await test.send()
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(try test.record(key)?["id"] == "server-1" && test.store.rowCounts()["orders"] == 2)
+    }
+
     @Test("a creation answered with its key alone has the server's members at once")
     func keyAlone() async throws {
         let test = try await test()
