@@ -69,6 +69,22 @@ extension Pusher {
         return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
     }
 
+    /// A deletion whose answer was lost, to be repeated; nil when nothing is left to delete.
+    ///
+    /// The key may be another record's by now. What differs from the record that was deleted is merged like any change
+    /// of the server.
+    func repeatable(deletion change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+        guard try reader.canRead(entity, change.record) else { return change }
+        do {
+            if try await refresh(change, entity) != nil { return try store.sendableChange(change.id) }
+            guard try await verdict(on: change.record, entity, wasRead: true) == .gone else { return change }
+        } catch UpstreamError.refused, UpstreamError.gone {
+            return change
+        }
+        try await settle(lookedUp: change, as: .acknowledged(record: nil))
+        return nil
+    }
+
     /// The server answered that there is no such record: finds out whether that is so.
     func confirmGone(
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure

@@ -98,6 +98,7 @@ struct Pusher {
             return reconciler.knowsKey(of: change)
                 ? try await repeatable(change, entity) : try await lookedUp(change, entity)
         }
+        if isUnclear, change.operation == .delete { return try await repeatable(deletion: change, entity) }
         guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
         // The server's version decides what is left of the change, if it can be read.
         guard let found = try await readable({ try await refresh(change, entity) }) else { return change }
@@ -164,7 +165,7 @@ struct Pusher {
     private static let lookUpWait = Duration.seconds(10)
 
     /// Settles a change that was looked up and not sent.
-    private func settle(lookedUp change: OutboxChange, as outcome: PushOutcome) async throws {
+    func settle(lookedUp change: OutboxChange, as outcome: PushOutcome) async throws {
         guard try await store.begin(change, at: now(), isLookUp: true) else { return }
         try await settle(change, as: outcome)
     }
