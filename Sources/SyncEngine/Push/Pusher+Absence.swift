@@ -18,8 +18,8 @@ extension Pusher {
                 + "then retry"
             return try await settle(change, as: .failed(failure))
         }
+        if change.operation == .create { return try await meetExisting(change, entity, failure) }
         do {
-            if change.operation == .create { return try await meetExisting(change, entity, failure) }
             let base = try store.base(of: change)
             if let found = try await refresh(change, entity) {
                 if change.operation == .delete, entity.isDeleted(found.record) {
@@ -57,16 +57,6 @@ extension Pusher {
 
     private func refusal(_ failure: PushFailure) -> PushFailure {
         PushFailure(kind: "refused", status: failure.status, message: failure.message)
-    }
-
-    /// A record with this key exists: ours, from an attempt whose answer was lost, or someone else's.
-    private func meetExisting(
-        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
-    ) async throws -> UpstreamError? {
-        guard let found = try await reader.record(of: entity, known: change.record),
-            change.isSaid(by: found.record, of: entity, change.body.members.map(\.key))
-        else { return try await settle(change, as: .failed(failure)) }
-        return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
     }
 
     /// A deletion whose answer was lost, to be repeated; nil when nothing is left to delete.
@@ -166,7 +156,7 @@ extension Pusher {
     }
 
     /// The outcome when the witness could not be asked, or was not there either.
-    private func outcome(
+    func outcome(
         ofDoubt error: UpstreamError, _ change: OutboxChange, _ failure: PushFailure
     ) async throws -> PushOutcome {
         switch error {

@@ -162,7 +162,7 @@ struct Pusher {
     }
 
     /// Between two look-ups of a creation that the upstream may not show yet.
-    private static let lookUpWait = Duration.seconds(10)
+    static let lookUpWait = Duration.seconds(10)
 
     /// Settles a change that was looked up and not sent.
     func settle(lookedUp change: OutboxChange, as outcome: PushOutcome) async throws {

@@ -1,0 +1,61 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// When the server answers a creation with 409: it has the record, or is still at work on an attempt.
+extension Pusher {
+    /// A record with this key exists: ours, from an attempt whose answer was lost, or someone else's.
+    func meetExisting(
+        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> UpstreamError? {
+        let mayHaveArrived = change.mayHaveArrived
+        do {
+            if let found = try await reader.record(of: entity, known: change.record),
+                change.isSaid(by: found.record, of: entity, change.body.members.map(\.key))
+            {
+                return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
+            }
+            let outcome = mayHaveArrived ? try await outcome(ofRepeat: change, entity, failure) : .failed(failure)
+            return try await settle(change, as: outcome)
+        } catch let error as UpstreamError {
+            let failure = mayHaveArrived ? unclear(failure) : failure
+            return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
+        }
+    }
+
+    /// The answer may be about an earlier attempt, which is still in progress or has made the record. Once that must have
+    /// settled, the look-up decides. Only if it says that there is no record is the creation refused, so that a correction
+    /// may be sent as another one.
+    private func outcome(
+        ofRepeat change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> PushOutcome {
+        var waiting = failure
+        waiting.message += "; an earlier attempt may still be in progress, so this one is repeated later"
+        let later = PushOutcome.waiting(waiting, at: monotonicNow() + Self.lookUpWait, counted: false)
+        if reconciler.knowsKey(of: change) { return later }
+        guard hasLookUp(change, entity) else { return .failed(unclear(failure)) }
+        switch try await reconciler.finding(for: change, entity) {
+        case .applied(let found): return self.found(found, as: .answer, otherwise: PushFailure.unseen)
+        case .absent: return .failed(failure)
+        case .notYet: return later
+        case .unknowable(let reason): return .failed(unclear(failure, because: reason))
+        }
+    }
+
+    private func unclear(_ failure: PushFailure, because reason: String? = nil) -> PushFailure {
+        let reason = reason.map { ", and \($0)" } ?? ""
+        return PushFailure(
+            kind: "unclear", status: failure.status,
+            message:
+                "\(failure.message); the answer to an earlier attempt was lost\(reason): check whether the upstream "
+                + "has the record, then retry or discard")
+    }
+}
+
+extension OutboxChange {
+    /// Whether the server may have applied an attempt so far. One that it did not let through does not count.
+    fileprivate var mayHaveArrived: Bool {
+        attemptCount > 0 || isTried && lastFailure != "throttled" && lastFailure != "unauthorized"
+    }
+}
