@@ -49,7 +49,7 @@ struct HTTPCaller: Sendable {
         let sentAt = clock?.instant
         do {
             let response = try await transport.send(request)
-            if let pass, let budget { budget.leave(pass, rateLimit.stated(response, budget.limits)) }
+            if let pass, let budget { budget.leave(pass, rateLimit(of: response).stated(response, budget.limits)) }
             if let sentAt { clock?.observe(response, sentAt: sentAt) }
             return response
         } catch {
@@ -131,20 +131,29 @@ struct HTTPCaller: Sendable {
         case .signedOut: .unauthorized(message)
         case .gone: .gone(status: status, message)
         case .changed: .changed(status: status, message)
-        case .throttled: .throttled(rateLimit.delay(response, body, rule.until) ?? RateLimit.usualDelay, message)
+        case .throttled: .throttled(delay(of: response, body, rule.until), message)
         }
     }
 
-    private var rateLimit: RateLimit { RateLimit(now: now()) }
+    /// Times in a response are by its server's clock.
+    private func rateLimit(of response: HTTPResponse) -> RateLimit {
+        RateLimit(now: response.date ?? now() + (clock?.offset ?? .zero))
+    }
+
+    private func delay(
+        of response: HTTPResponse, _ body: JSONText? = nil, _ until: AnswerRule.Until? = nil
+    ) -> Duration {
+        rateLimit(of: response).delay(response, body, until) ?? RateLimit.usualDelay
+    }
 
     private func failure(_ response: HTTPResponse, _ message: String, _ body: JSONText?) -> UpstreamError {
         let status = response.status
-        if status == 503, let delay = response.header("Retry-After").flatMap(rateLimit.delay) {
+        if status == 503, let delay = response.header("Retry-After").flatMap(rateLimit(of: response).delay) {
             return .throttled(delay, message)
         }
         switch status {
         case 401: return .unauthorized(message)
-        case 429: return .throttled(rateLimit.delay(response) ?? RateLimit.usualDelay, message)
+        case 429: return .throttled(delay(of: response), message)
         case 511: return .barred(status: status, message)
         // No request compares with what it has, so a 304 comes from a broken cache on the way.
         case 304, 408, 425, 500...599: return .unclear(status: status, message)
@@ -154,7 +163,7 @@ struct HTTPCaller: Sendable {
             return .barred(
                 status: status, "\(message)\(target); redirects are not followed, correct upstream.base_url")
         case 403 where RateLimit.isUsedUp(response):
-            return .throttled(rateLimit.delay(response) ?? RateLimit.usualDelay, message)
+            return .throttled(delay(of: response), message)
         case 402, 403, 407: return .barred(status: status, message)
         case 404, 410: return .gone(status: status, message)
         // 428: it wants to know the version that the change is based on (RFC 6585), which reading the record says.

@@ -68,12 +68,16 @@ package final class ServerClock: Sendable {
 }
 
 extension ServerClock {
-    /// Ignores a response from a cache on the way (RFC 9111, 5.1), because its `Date` is from another time.
     func observe(_ response: HTTPResponse, sentAt: Duration) {
-        guard response.header("Age") == nil, let date = response.header("Date").flatMap({ Timestamp(httpDate: $0) })
-        else { return }
+        guard let date = response.date else { return }
         observe(date: date, sentAt: sentAt, receivedAt: instant)
     }
+}
+
+extension HTTPResponse {
+    /// When the server wrote it, by its own clock. Nil for a response from a cache on the way (RFC 9111, 5.1), because its
+    /// `Date` is from another time.
+    var date: Timestamp? { header("Age") == nil ? header("Date").flatMap { Timestamp(httpDate: $0) } : nil }
 }
 
 extension Timestamp {

@@ -55,6 +55,29 @@ struct RateLimitTests {
         #expect(try await delay(429, headers.map { ($0[0], $0[1]) }) == .milliseconds(Int64(seconds * 1000)))
     }
 
+    @Test(
+        "a time counts from the answer's own date, whatever this machine's clock says",
+        arguments: ["Retry-After", "X-RateLimit-Reset"])
+    func serverTime(_ name: String) async throws {
+        for (date, limit) in [
+            ("Sat, 21 Nov 2026 11:22:00 GMT", "Sat, 21 Nov 2026 11:22:03 GMT"),
+            ("Sat, 21 Nov 2026 10:02:00 GMT", "Sat, 21 Nov 2026 10:02:03 GMT"),
+        ] {
+            let time = try #require(Timestamp(httpDate: limit))
+            let value = name == "Retry-After" ? limit : "\(time.milliseconds / 1000)"
+            #expect(try await delay(429, [("Date", date), (name, value)]) == .seconds(3))
+        }
+    }
+
+    @Test("without a date of its own, or with a cached one, it counts from the server's clock as it was measured")
+    func measuredTime() async throws {
+        let limit = "Sat, 21 Nov 2026 11:22:03 GMT"
+        let offset = Duration.seconds(2400)
+        #expect(try await delay(429, [("Retry-After", limit)], offset: offset) == .seconds(3))
+        let cached = [("Date", "Sat, 21 Nov 2026 09:00:00 GMT"), ("Age", "60"), ("Retry-After", limit)]
+        #expect(try await delay(429, cached, offset: offset) == .seconds(3))
+    }
+
     @Test("403 with no requests left and a reset waits; without the reset, or with some left, it concerns the account")
     func forbidden() async throws {
         let reset = ("X-RateLimit-Reset", "\(Self.today.milliseconds / 1000 + 40)")
@@ -69,8 +92,10 @@ struct RateLimitTests {
         #expect(try await delay(503, [("X-RateLimit-Reset", "3000")]) == nil)
     }
 
-    /// Nil if the answer does not throttle.
-    private func delay(_ status: Int, _ fields: [(String, String)]) async throws -> Duration? {
+    /// Nil if the answer does not throttle. `offset`: how far the server's clock was ahead so far.
+    private func delay(
+        _ status: Int, _ fields: [(String, String)], offset: Duration? = nil
+    ) async throws -> Duration? {
         let schema = try EntitySchema(
             yaml: """
                 schema: s
@@ -80,7 +105,9 @@ struct RateLimitTests {
         let transport = ScriptedTransport { _ in
             HTTPResponse.json(status, "{}", fields.map { HTTPHeader($0.0, $0.1) })
         }
-        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { Self.today })
+        let clock = ServerClock(now: { Self.today }, monotonic: { .zero }, initialOffset: offset)
+        let upstream = HTTPUpstream(
+            plan: schema.upstream, transport: transport, token: nil, clock: clock, now: { Self.today })
         let error = await #expect(throws: UpstreamError.self) {
             try await upstream.push(PushRequest(method: "PATCH", path: "/orders/1", body: "{}"), idempotencyKey: "k")
         }
