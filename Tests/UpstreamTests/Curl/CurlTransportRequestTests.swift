@@ -47,6 +47,16 @@ struct CurlTransportRequestTests {
         #expect(!text.contains("Expect"))
     }
 
+    @Test("the encodings that a request accepts replace those that are usual")
+    func encodings() async throws {
+        func encodings(_ text: String) -> [String] {
+            text.components(separatedBy: "\r\n").filter { $0.lowercased().hasPrefix("accept-encoding:") }
+        }
+        #expect(try await encodings(sent { _ in }).first?.contains("gzip") == true)
+        let plain = try await sent { $0.headers = [HTTPHeader("Accept-Encoding", "identity")] }
+        #expect(encodings(plain) == ["Accept-Encoding: identity"])
+    }
+
     @Test("methods that expect a body send Content-Length: 0 without one", arguments: ["POST", "PUT", "PATCH"])
     func emptyBody(_ method: String) async throws {
         let text = try await sent { $0.method = method }

@@ -77,6 +77,31 @@ struct VersionContractTests {
         }
     }
 
+    @Test("is the record's own: a server that compresses answers changes their tags", arguments: versions)
+    func compressed(_ version: String) async throws {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: "https://shop.example", version: \(version) }
+                entities:
+                  orders: { fields: { id: { type: string }, rev: { type: integer } }, pull: { path: /orders } }
+                """, file: "s.yaml")
+        let transport = ScriptedTransport { request in
+            let isPlain = request.header("Accept-Encoding") == "identity"
+            return HTTPResponse.json(200, #"{"id":"1"}"#, [HTTPHeader("ETag", isPlain ? #""1""# : #""1-gzip""#)])
+        }
+        let upstream = HTTPUpstream(
+            plan: schema.upstream, transport: transport, token: nil, now: { UpstreamFixture.now })
+        let orders = try #require(schema["orders"])
+        let found = try await upstream.record(of: orders, known: .object(["id": "1"]))
+        let answer = try await upstream.push(
+            PushRequest(method: "PATCH", path: "/orders/1", body: .object(["a": 1])), idempotencyKey: "k")
+        _ = try? await upstream.page(PageRequest(path: "/orders", list: #require(orders.pull).list))
+        let hasTags = version.contains("etag")
+        #expect(found?.version == (hasTags ? #""1""# : nil) && answer.record?.version == found?.version)
+        #expect(transport.requests.map { $0.header("Accept-Encoding") != nil } == [hasTags, hasTags, false])
+    }
+
     @Test("ignores a weak tag, because it would never match", arguments: ["W/\"1\"", "\"1\""])
     func weak(_ tag: String) async throws {
         let schema = try EntitySchema(
