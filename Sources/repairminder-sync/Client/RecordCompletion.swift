@@ -9,7 +9,7 @@ enum RecordCompletion {
 
     @Sendable static func entities(_ words: [String], _ index: Int, _ prefix: String) async -> [String] {
         guard let schema = await answer(LocalAPIPaths.schema, [], words) else { return [] }
-        return schema["entities"]?.elements.compactMap { $0["name"]?.string } ?? []
+        return (schema["entities"]?.elements.compactMap { $0["name"]?.string } ?? []).filter(isPlain)
     }
 
     /// Natural keys of the records that were added or changed last, else their ids.
@@ -19,9 +19,23 @@ enum RecordCompletion {
             (name: "limit", value: "\(limit)"), ("fields", ([shape.key] + shape.naturalKeys).joined(separator: ",")),
         ]
         let records = await answer(LocalAPIPaths.records(of: entity), query, words)?["data"]?.elements ?? []
-        return records.flatMap { record in
-            (shape.naturalKeys + [shape.key]).compactMap { record[$0]?.plain }.filter { !$0.isEmpty }
+        return names(of: records, shape)
+    }
+
+    static func names(of records: [JSONText], _ shape: EntityShape) -> [String] {
+        records.flatMap { record in
+            (shape.naturalKeys + [shape.key]).compactMap { record[$0]?.plain }.filter(isPlain)
         }
+    }
+
+    /// Whether every shell reads the word as itself. Other people write the records, and a shell may expand `$(…)` in what
+    /// it is offered.
+    static func isPlain(_ word: String) -> Bool {
+        !word.isEmpty && !word.hasPrefix("-")
+            && word.unicodeScalars.allSatisfy { scalar in
+                scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                    || "._@+:-".unicodeScalars.contains(scalar)
+            }
     }
 
     /// `status=`, and after that `status=ready` for each value of an enum.
@@ -46,12 +60,12 @@ enum RecordCompletion {
 
     /// The fields of a schema with `=`, or the values of the enum that `prefix` names.
     static func offers(_ shape: EntityShape, _ prefix: String, _ isOffered: (String) -> Bool) -> [String] {
-        let names = shape.names { $0["name"]?.string.map(isOffered) ?? false }
+        let names = shape.names { $0["name"]?.string.map(isOffered) ?? false }.filter(isPlain)
         guard let equals = prefix.firstIndex(of: "="), let field = shape.field(String(prefix[..<equals])) else {
             return names.map { "\($0)=" }
         }
         let values = field["values"]?.elements.compactMap { $0["value"]?.plain } ?? []
-        return values.map { "\(prefix[..<equals])=\($0)" }
+        return values.filter(isPlain).map { "\(prefix[..<equals])=\($0)" }
     }
 
     /// The word after the command, which is the entity of each command that completes fields and ids.

@@ -16,6 +16,25 @@ struct RecordCompletionTests {
         #expect(RecordCompletion.offers(shape, "status=re") { _ in true } == ["status=open", "status=ready"])
     }
 
+    @Test(
+        "a name that a shell could expand, or read as several words or a flag, is not offered",
+        arguments: ["$(id)", "`id`", "$HOME", "a;id", "a b", "a\nb", "a'b", "a\"b", "a\\b", "a*", "~", "#a", "-rf", ""])
+    func unsafe(name: String) throws {
+        let shape = EntityShape(
+            try JSONText(
+                parsing: #"{"key":"id","fields":[{"name":"id"},{"name":"name","natural":true}]}"#))
+        let records = [name, "Ada", "ö-1.2@3+4:5_6"].map { JSONText.object(["id": .string($0), "name": .string($0)]) }
+        #expect(RecordCompletion.names(of: records, shape).filter { $0 == name } == [])
+        #expect(RecordCompletion.names(of: records, shape).contains("ö-1.2@3+4:5_6"))
+    }
+
+    @Test("a value of an enum that a shell could expand is not offered")
+    func unsafeValues() throws {
+        let field = #"{"name":"status","values":[{"value":"$(id)"},{"value":"in progress"},{"value":"open"}]}"#
+        let shape = EntityShape(try JSONText(parsing: #"{"fields":[\#(field)]}"#))
+        #expect(RecordCompletion.offers(shape, "status=") { _ in true } == ["status=open"])
+    }
+
     @Test("the entity is the word after the command, whatever flags come before it")
     func entity() {
         #expect(RecordCompletion.entity(in: ["repairminder-sync", "get", "orders", "1"]) == "orders")
