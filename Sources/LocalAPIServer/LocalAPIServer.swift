@@ -59,6 +59,11 @@ package struct LocalAPIServer: Sendable {
         return router.match(segments)?.place.route(for: method)?.streamLimit
     }
 
+    /// The limit of the body in bytes for a call that is open to all; nil for others.
+    ///
+    /// The bodies of all requests share their memory, and strangers must not take it from those who may write.
+    package func bodyLimit(_ path: String) -> Int? { router.isOpen(path) ? 1024 : nil }
+
     /// Refuses a caller that may not call, before its body takes memory; nil for others.
     package func refusal(ofHead request: Request) -> Response? {
         do throws(Problem) {

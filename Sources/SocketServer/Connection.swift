@@ -50,7 +50,7 @@ actor Connection: EventSource {
         self.caller = caller
         self.loop = loop
         self.context = context
-        parser = RequestParser(limits: context.limits, streams: context.streams)
+        parser = RequestParser(limits: context.limits, streams: context.streams, bodies: context.bodyRule)
     }
 
     /// Starts serving; called once, from any thread.

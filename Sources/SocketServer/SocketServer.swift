@@ -16,19 +16,22 @@ package final class SocketServer: Sendable {
     private let threads: Int
     private let lookup: Caller.Lookup?
     private let streams: StreamRule
+    private let bodies: BodyRule
     private let screen: HeadScreen
     private let handler: @Sendable (Request) async -> Response
     private let state = Mutex(State())
 
     /// Without a `lookup` all callers are equal and unknown to the handler. A request that `streams` accepts is handled
     /// as soon as its head has arrived. `screen` can refuse any other request at that moment, before its body takes
-    /// memory.
+    /// memory, and `bodies` limits the body.
     package init(
         listeners: [Listener], limits: ServerLimits = ServerLimits(), threads: Int = 2,
         handler: @escaping @Sendable (Request) async -> Response, lookup: Caller.Lookup? = nil,
-        streams: @escaping StreamRule = { _, _ in nil }, screen: @escaping HeadScreen = { _ in nil }
+        streams: @escaping StreamRule = { _, _ in nil }, bodies: @escaping BodyRule = { _ in nil },
+        screen: @escaping HeadScreen = { _ in nil }
     ) {
         self.screen = screen
+        self.bodies = bodies
         self.listeners = listeners
         self.limits = limits
         self.threads = max(1, threads)
@@ -68,7 +71,8 @@ package final class SocketServer: Sendable {
         try bind()
         let (sockets, loops) = try begin()
         let context = ServerContext(
-            limits: limits, loops: loops, lookup: lookup, streams: streams, screen: screen, handler: handler)
+            limits: limits, loops: loops, lookup: lookup, streams: streams, bodies: bodies, screen: screen,
+            handler: handler)
         let acceptors = sockets.map { Acceptor(socket: $0, context: context) }
         do throws(ServerError) {
             for loop in loops { try loop.start() }
@@ -122,13 +126,14 @@ final class ServerContext: Sendable {
     let lookup: Caller.Lookup?
     let limiter: ConnectionLimiter
     let streams: StreamRule
+    let bodyRule: BodyRule
     let screen: HeadScreen
     let bodies: BodyBudget
     let unsent: BodyBudget
 
     init(
         limits: ServerLimits, loops: [EventLoop], lookup: Caller.Lookup?,
-        streams: @escaping StreamRule, screen: @escaping HeadScreen,
+        streams: @escaping StreamRule, bodies: @escaping BodyRule, screen: @escaping HeadScreen,
         handler: @escaping @Sendable (Request) async -> Response
     ) {
         self.limits = limits
@@ -136,8 +141,9 @@ final class ServerContext: Sendable {
         self.lookup = lookup
         limiter = ConnectionLimiter(limits: limits, tellsCallersApart: lookup != nil)
         self.streams = streams
+        bodyRule = bodies
         self.screen = screen
-        bodies = BodyBudget(limit: limits.allBodiesBytes)
+        self.bodies = BodyBudget(limit: limits.allBodiesBytes)
         unsent = BodyBudget(limit: limits.allUnsentBytes)
         self.handler = handler
     }

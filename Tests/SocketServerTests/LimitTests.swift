@@ -46,6 +46,52 @@ extension SocketServerTests {
             }
         }
 
+        @Test("a path can have a smaller limit, beyond which no byte of a body is waited for")
+        func smallBodies() async throws {
+            let server = SocketServer(
+                listeners: [.tcp(host: "127.0.0.1", port: 0)], limits: .quick, handler: TestServer.describe,
+                bodies: { $0 == "/open" ? 10 : nil })
+            try await TestServer.run(server) { server in
+                for framing in ["Content-Length: 11\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nb\r\n"] {
+                    let large = try server.connect()
+                    large.send("POST /open HTTP/1.1\r\nHost: a\r\n\(framing)")
+                    #expect(statuses(try large.receiveAll()) == [413])
+                }
+                let client = try server.connect()
+                client.send("POST /open HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n0123456789")
+                #expect(try client.receiveAnswer().body == "POST /open 0123456789")
+                client.send("POST /other HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n0123456789a")
+                #expect(try client.receiveAnswer().body == "POST /other 0123456789a")
+            }
+        }
+
+        @Test("unfinished bodies on all connections of strangers leave room for a member's largest")
+        func strangersBodies() async throws {
+            let limits = ServerLimits.quick
+            let server = SocketServer(
+                listeners: [.tcp(host: "127.0.0.1", port: 0)], limits: limits, handler: TestServer.describe,
+                lookup: { _, peer in
+                    if case .tcp(let remote, _) = peer, remote.address == "127.0.0.2" { return .unknown }
+                    return Caller(user: 1, access: .member)
+                }, bodies: { $0 == "/open" ? 1024 : nil })
+            try await TestServer.run(server) { server in
+                let strangers = try (0..<limits.strangerConnections).map { _ in try server.connect(from: "127.0.0.2") }
+                for stranger in strangers {
+                    stranger.send("POST /open HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 15_000))\r\n")
+                    stranger.send("Content-Length: 1024\r\n\r\n\(String(repeating: "y", count: 1023))")
+                }
+                let member = try server.connect()
+                let body = String(repeating: "z", count: limits.bodyBytes)
+                member.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
+                member.send(body)
+                #expect(try member.receiveAnswer().status == 200)
+                for stranger in strangers {
+                    stranger.send("y")
+                    #expect(try stranger.receiveAnswer().status == 200)
+                }
+            }
+        }
+
         @Test("bodies over the common limit get 503, and their room is free again afterwards")
         func allBodies() async throws {
             var limits = ServerLimits.quick

@@ -2,6 +2,10 @@
 /// that is handled once it is complete.
 package typealias StreamRule = @Sendable (_ method: String, _ path: String) -> Int?
 
+/// Returns the maximum size of a body that does not stream, by the percent-encoded path, where it is smaller than
+/// `ServerLimits.bodyBytes`; nil elsewhere.
+package typealias BodyRule = @Sendable (_ path: String) -> Int?
+
 /// Strict HTTP/1.1 request parser (RFC 9112): bytes in, requests out, independent of how the bytes are split.
 ///
 /// Do not use a parser again after it has thrown: the bytes after a malformed request cannot be interpreted.
@@ -59,12 +63,16 @@ package struct RequestParser {
     private var bodyLimit: Int
     private var isStreamed = false
     private let streams: StreamRule
+    private let bodies: BodyRule
     /// Whether the request that is arriving has the method HEAD, so that no answer to it has a body (RFC 9110, 9.3.2).
     package private(set) var isHead = false
 
-    package init(limits: ServerLimits, streams: @escaping StreamRule = { _, _ in nil }) {
+    package init(
+        limits: ServerLimits, streams: @escaping StreamRule = { _, _ in nil }, bodies: @escaping BodyRule = { _ in nil }
+    ) {
         self.limits = limits
         self.streams = streams
+        self.bodies = bodies
         bodyLimit = limits.bodyBytes
     }
 
@@ -189,7 +197,7 @@ package struct RequestParser {
         }
         let streamLimit = streams(head.method, head.path)
         isStreamed = streamLimit != nil
-        bodyLimit = streamLimit ?? limits.bodyBytes
+        bodyLimit = streamLimit ?? min(limits.bodyBytes, bodies(head.path) ?? .max)
         try head.finish(bodyLimit: bodyLimit)
         continueIsDue = head.awaitsContinue
         lineBytes = 0

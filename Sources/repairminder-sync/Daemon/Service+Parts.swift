@@ -220,7 +220,7 @@ extension Service {
                 // Only something that the upstream or a record names could make the daemon call itself.
                 let isItself = found?.user == geteuid() && OwnProcess.isPeer(of: descriptor)
                 return callers.caller(isItself ? nil : found, over: peer)
-            }, streams: api.streamLimit,
+            }, streams: api.streamLimit, bodies: api.bodyLimit,
             screen: api.refusal)
     }
 }

@@ -172,6 +172,13 @@ struct CallerGuardTests {
         #expect(head("/healthz", [("Host", "localhost")], user: nil) == nil)
     }
 
+    @Test("a call that is open to all takes a body of 1 KiB at most")
+    func openBodies() throws {
+        let api = try TestAPI().api
+        #expect(["/v1/_session", "/healthz"].allSatisfy { api.bodyLimit($0) == 1024 })
+        #expect(["/v1/orders", "/v1/_batch"].allSatisfy { api.bodyLimit($0) == nil })
+    }
+
     @Test("refused callers are counted by reason")
     func counted() async throws {
         let api = try TestAPI()
