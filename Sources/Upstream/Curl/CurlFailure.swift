@@ -11,7 +11,7 @@ struct CurlFailure {
     let requestHasBegun: Bool
 
     var error: TransportError {
-        guard requestHasBegun else { return .unreachable(unreachableMessage) }
+        guard requestHasBegun else { return unsent }
         switch code {
         case CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED:
             return .unacceptable("the response of \(host) was rejected: \(refusal ?? explanation)")
@@ -30,12 +30,17 @@ struct CurlFailure {
         "no complete response from \(host) (\(event)): a change in this request may have been applied, so check before repeating it"
     }
 
+    private var unsent: TransportError {
+        if let refusal { return .unreachable("nothing was sent to \(host): \(refusal)") }
+        // libcurl's text might quote the URL.
+        if code == CURLE_URL_MALFORMAT {
+            return .unsendable("nothing was sent to \(host): the URL is invalid; correct it")
+        }
+        return .unreachable(unreachableMessage)
+    }
+
     private var unreachableMessage: String {
-        if let refusal { return "nothing was sent to \(host): \(refusal)" }
-        return switch code {
-        case CURLE_URL_MALFORMAT:
-            // libcurl's text might quote the URL.
-            "nothing was sent to \(host): the URL is invalid; correct it"
+        switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             "\(host) was not found (\(explanation)): check the name and this machine's network"
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:

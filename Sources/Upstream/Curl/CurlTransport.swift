@@ -47,7 +47,7 @@ package final class CurlTransport: HTTPTransport {
 
     package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         if let refusal = request.refusal {
-            throw .unreachable("nothing was sent to \(request.host): \(refusal); correct it")
+            throw .unsendable("nothing was sent to \(request.host): \(refusal); correct it")
         }
         let id = nextID.wrappingAdd(1, ordering: .relaxed).newValue
         let outcome = await withTaskCancellationHandler {

@@ -45,6 +45,7 @@ extension HTTPUpstream {
             response = try await caller.transport.send(request)
         } catch {
             switch error {
+            case .unsendable(let message): throw .refused(status: nil, message)
             case .unreachable(let message), .ambiguous(let message): throw .unclear(status: nil, message)
             case .unacceptable(let message): throw .malformed(message)
             case .cancelled: throw .cancelled

@@ -61,6 +61,7 @@ struct HTTPCaller: Sendable {
     /// What it means that no complete response came.
     func failure(_ error: TransportError) -> UpstreamError {
         switch error {
+        case .unsendable(let message): .refused(status: nil, message)
         case .unreachable(let message): .offline(message)
         case .ambiguous(let message): .unclear(status: nil, message)
         case .unacceptable(let message): .malformed(message)

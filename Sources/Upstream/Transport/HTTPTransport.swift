@@ -17,6 +17,8 @@ extension HTTPTransport {
 
 /// Why no complete response came, classified by what the caller can do about it.
 package enum TransportError: Error, Sendable, Equatable {
+    /// The request cannot be sent at all, whatever happens: its URL or a header field is invalid. Nothing was sent.
+    case unsendable(String)
     /// No connection was made (name lookup, refused, unreachable, TLS): not one byte of the request was sent.
     case unreachable(String)
     /// The request may have arrived and been applied: a timeout, a reset or a truncated response after sending began.

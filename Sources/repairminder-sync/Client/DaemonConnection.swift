@@ -67,7 +67,7 @@ struct DaemonConnection: Equatable {
             case .tcp(let url): url
             }
         switch error {
-        case .unreachable(let message):
+        case .unsendable(let message), .unreachable(let message):
             return .unreachable("the daemon cannot be reached at \(address) (\(message)); is it running?")
         case .ambiguous(let message):
             return .unreachable(

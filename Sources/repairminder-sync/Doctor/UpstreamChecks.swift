@@ -59,7 +59,7 @@ struct UpstreamChecks {
     private func unreachable(_ error: TransportError, _ address: String) -> Finding {
         let reason =
             switch error {
-            case .unreachable(let text), .ambiguous(let text), .unacceptable(let text): text
+            case .unsendable(let text), .unreachable(let text), .ambiguous(let text), .unacceptable(let text): text
             case .cancelled: "cancelled"
             }
         return .error(

@@ -57,7 +57,7 @@ struct DocumentSource {
 
     static func reason(_ error: TransportError) -> String {
         switch error {
-        case .unreachable(let text), .ambiguous(let text), .unacceptable(let text): text
+        case .unsendable(let text), .unreachable(let text), .ambiguous(let text), .unacceptable(let text): text
         case .cancelled: "cancelled"
         }
     }

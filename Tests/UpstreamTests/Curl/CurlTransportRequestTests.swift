@@ -93,7 +93,7 @@ struct CurlTransportRequestTests {
         let server = try ScriptedServer([.receive, Self.empty])
         let transport = try CurlTransport(userAgent: "test")
         let error = try await transport.failure(of: HTTPRequest(url: server.url, headers: [header]))
-        #expect(error.kind == .unreachable)
+        #expect(error.kind == .unsendable)
         #expect(server.acceptedConnections == 0)
     }
 
@@ -102,7 +102,7 @@ struct CurlTransportRequestTests {
         let server = try ScriptedServer([.receive, Self.empty])
         let transport = try CurlTransport(userAgent: "test")
         let error = try await transport.failure(of: HTTPRequest(method: method, url: server.url))
-        #expect(error.kind == .unreachable)
+        #expect(error.kind == .unsendable)
         #expect(server.acceptedConnections == 0)
     }
 
@@ -113,7 +113,7 @@ struct CurlTransportRequestTests {
         ])
     func refusedURL(_ url: String) async throws {
         let error = try await CurlTransport(userAgent: "test").failure(of: HTTPRequest(url: url))
-        #expect(error.kind == .unreachable)
+        #expect(error.kind == .unsendable)
     }
 
     @Test("with a Unix socket, every request goes there whatever its host")

@@ -48,6 +48,21 @@ struct VersionContractTests {
         }
     }
 
+    @Test("fails for good if no header can carry the version, and the upstream does not count as offline")
+    func unsendable() async throws {
+        try await with(.sockets, "{ field: rev, header: X-Revision }") { upstream, reference, _ in
+            let error = await #expect(throws: UpstreamError.self) {
+                try await upstream.push(patch("1\r\nX-Evil: 1"), idempotencyKey: "k")
+            }
+            guard case .refused(status: nil, let message) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(message.contains("its header X-Revision contains a line break"))
+            #expect(reference.log.isEmpty)
+        }
+    }
+
     @Test("is refused as changed after another change", arguments: UpstreamFixture.allCases, versions)
     func changed(_ way: UpstreamFixture, _ version: String) async throws {
         try await with(way, version) { upstream, reference, orders in

@@ -3,11 +3,12 @@ import Testing
 @testable import Upstream
 
 /// What the caller can do about a failure, without its message.
-enum FailureKind: Equatable { case unreachable, ambiguous, unacceptable, cancelled }
+enum FailureKind: Equatable { case unsendable, unreachable, ambiguous, unacceptable, cancelled }
 
 extension TransportError {
     var kind: FailureKind {
         switch self {
+        case .unsendable: .unsendable
         case .unreachable: .unreachable
         case .ambiguous: .ambiguous
         case .unacceptable: .unacceptable
@@ -17,7 +18,7 @@ extension TransportError {
 
     var message: String {
         switch self {
-        case .unreachable(let text), .ambiguous(let text), .unacceptable(let text): text
+        case .unsendable(let text), .unreachable(let text), .ambiguous(let text), .unacceptable(let text): text
         case .cancelled: ""
         }
     }
