@@ -1,3 +1,5 @@
+internal import EntitySchema
+
 /// Writes a draft as a schema file.
 struct DraftWriter {
     let model: DraftModel

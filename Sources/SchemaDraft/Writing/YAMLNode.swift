@@ -1,3 +1,5 @@
+internal import EntitySchema
+
 /// A piece of YAML with comments.
 indirect enum YAMLNode {
     case text(String)

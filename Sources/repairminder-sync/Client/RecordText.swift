@@ -1,3 +1,4 @@
+import EntitySchema
 import JSONText
 import Yams
 
@@ -9,7 +10,7 @@ struct RecordText {
     func text(of record: JSONText, edits: [(key: String, value: JSONText)] = []) -> String {
         var lines = [
             "# Change values, save and close. Only what differs is sent; an empty file sends nothing.",
-            "# \(shape.key): \(TerminalText.line(record[shape.key]?.plain ?? ""))",
+            "# \(shape.key): \(Self.comment(record[shape.key]?.plain ?? ""))",
         ]
         for name in shape.updatable {
             let field = shape.field(name)
@@ -18,15 +19,26 @@ struct RecordText {
                 continue
             }
             let values = field?["values"]?.elements.compactMap { $0["value"]?.plain } ?? []
-            if !values.isEmpty { lines.append("# one of \(values.joined(separator: ", "))") }
+            if !values.isEmpty { lines.append("# one of \(Self.comment(values.joined(separator: ", ")))") }
             let value = edits.first { $0.key == name }?.value ?? record[name] ?? .null
             lines += Self.lines(name, value)
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The fields whose values differ from the record's. Throws `RecordTextError` for what the record cannot be.
+    /// The fields that a person has changed in the text of the record. Throws `RecordTextError` for what the record cannot
+    /// be.
+    ///
+    /// They are compared with what the text of the record reads as, so that a field that nobody touched is never sent,
+    /// even if YAML cannot hold its value.
     func changes(in text: String, from record: JSONText) throws(RecordTextError) -> [(key: String, value: JSONText)] {
+        let shown = try values(in: self.text(of: record))
+        return try values(in: text).filter { name, value in
+            !value.isEquivalent(to: shown.first { $0.key == name }?.value ?? .null)
+        }
+    }
+
+    private func values(in text: String) throws(RecordTextError) -> [(key: String, value: JSONText)] {
         let node: Node?
         do {
             node = try Yams.compose(yaml: text, .basic)
@@ -37,7 +49,7 @@ struct RecordText {
         guard let mapping = node.mapping else {
             throw RecordTextError(messages: ["expected lines of the form field: value"])
         }
-        var changes: [(key: String, value: JSONText)] = []
+        var values: [(key: String, value: JSONText)] = []
         var mistakes: [String] = []
         for (nameNode, valueNode) in mapping {
             let name = nameNode.string ?? ""
@@ -45,11 +57,10 @@ struct RecordText {
                 mistakes.append(unknown(name))
                 continue
             }
-            let value = Self.json(valueNode, type: shape.field(name)?["type"]?.string)
-            if !value.isEquivalent(to: record[name] ?? .null) { changes.append((name, value)) }
+            values.append((name, Self.json(valueNode, type: shape.field(name)?["type"]?.string)))
         }
         guard mistakes.isEmpty else { throw RecordTextError(messages: mistakes) }
-        return changes
+        return values
     }
 
     private func unknown(_ name: String) -> String {
@@ -71,22 +82,43 @@ struct RecordText {
     // MARK: Writing
 
     private static func lines(_ name: String, _ value: JSONText) -> [String] {
-        guard let text = value.string else { return ["\(name): \(value.text)"] }
+        guard let text = value.string else { return ["\(name): \(flow(value))"] }
         let paragraphs = text.split(separator: "\n", omittingEmptySubsequences: false)
         let isBlock =
             paragraphs.count > 1 && paragraphs.first?.first?.isWhitespace == false && paragraphs.last?.isEmpty == false
-            && !text.unicodeScalars.contains { $0 != "\n" && TerminalText.isUnsafe($0) }
+            && !text.unicodeScalars.contains { $0 != "\n" && isUnsafe($0) }
         if isBlock { return ["\(name): |-"] + paragraphs.map { $0.isEmpty ? "" : "  \($0)" } }
-        return ["\(name): \(isPlain(text) ? text : value.text)"]
+        return ["\(name): \(isPlain(text) ? text : quoted(text))"]
     }
 
-    /// Whether YAML reads the text without quotes as this text. Every JSON string is YAML too.
+    /// In one line. JSON itself is no YAML 1.1: that has no surrogates, and other line breaks.
+    private static func flow(_ value: JSONText) -> String {
+        switch value.kind {
+        case .object: "{\(value.members.map { "\(quoted($0.key)):\(flow($0.value))" }.joined(separator: ","))}"
+        case .array: "[\(value.elements.map(flow).joined(separator: ","))]"
+        case .string: quoted(value.string ?? "")
+        case .number, .boolean, .null: value.text
+        }
+    }
+
+    private static func quoted(_ text: String) -> String { TerminalText.safe(YAMLText.quoted(text)) }
+
+    private static func comment(_ text: String) -> String {
+        TerminalText.line(text.unicodeScalars.contains(where: YAMLText.isOdd) ? YAMLText.quoted(text) : text)
+    }
+
+    /// Whether an editor or YAML could take the character for something else.
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        TerminalText.isUnsafe(scalar) || YAMLText.isOdd(scalar)
+    }
+
+    /// Whether YAML reads the text without quotes as this text.
     private static func isPlain(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, let last = text.unicodeScalars.last else { return false }
         let isWord = first.properties.isAlphabetic && last != " " && last != ":"
         let words = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"]
         return isWord && !words.contains(text.lowercased()) && !text.contains(": ") && !text.contains(" #")
-            && !text.unicodeScalars.contains { TerminalText.isUnsafe($0) }
+            && !text.unicodeScalars.contains(where: isUnsafe)
     }
 
     // MARK: Reading

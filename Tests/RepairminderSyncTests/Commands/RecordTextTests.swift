@@ -56,6 +56,38 @@ struct RecordTextTests {
         #expect(try text.changes(in: "# nothing\n", from: record).isEmpty)
     }
 
+    @Test(
+        "a value that JSON can write and YAML 1.1 reads otherwise is shown as it is, and not sent unless it is changed",
+        arguments: [
+            #""\ud83d\udcf1 phone""#, "\"1a\u{85}b\"", "\"1a\u{2028}b\"", "\"1a\u{7f}b\"", "\"1\u{feff}x\"",
+            "\"1\u{9b}x\"",
+            #""1\/2""#, "\"a\u{85}b\"", "\"1\u{ffff}\"", "\"1\u{10ffff}\"", #""1\u0000b""#, #""a\n\u0085\nb""#,
+            #""a\n  b\n---\nc""#,
+            #""a\r\nb""#, "\"a\u{202e}b\"", #""a\n\n#! b\n""#, "\"a\u{feff}\\nb\"", "\"a\u{ffff}\\nb\"",
+        ])
+    func odd(json: String) throws {
+        let value = try JSONText(parsing: json)
+        for (field, value) in [
+            ("notes", value), ("tags", .array([value])), ("tags", .object([value.string ?? "": value])),
+        ] {
+            let other = record.setting(field, to: value).setting("id", to: value)
+            let shown = text.text(of: other)
+            #expect(try text.changes(in: shown, from: other).isEmpty, "\(shown)")
+            #expect(!shown.unicodeScalars.contains { $0 != "\n" && TerminalText.isUnsafe($0) })
+            let changed = shown.replacing("status: open", with: "status: ready")
+            #expect(try text.changes(in: changed, from: other).map(\.key) == ["status"])
+            let read = try text.changes(in: shown, from: .object(["id": "a1"])).first { $0.key == field }?.value
+            #expect(read?.isEquivalent(to: value) == true, "\(shown)")
+        }
+    }
+
+    @Test("a value that cannot be text is not sent because another field is changed")
+    func loneSurrogate() throws {
+        let other = record.setting("notes", to: try JSONText(parsing: #""1\ud83d""#))
+        let changed = text.text(of: other).replacing("status: open", with: "status: ready")
+        #expect(try text.changes(in: changed, from: other).map(\.key) == ["status"])
+    }
+
     @Test("changes have the types of their fields, numbers exactly as they were written")
     func changed() throws {
         let yaml = "status: ready\nnotes: 12\ntotal: 7.10\ntags: [a, 2, true]\npin: 0042\n"

@@ -1,9 +1,9 @@
 /// Texts as YAML writes them, whatever they have in them.
-enum YAMLText {
+package enum YAMLText {
     private static let words: Set = ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "~"]
 
     /// In quotes unless no reader could take it for anything but this text.
-    static func scalar(_ text: String) -> String {
+    package static func scalar(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "_/.-".utf8.contains(byte)
         }
@@ -14,7 +14,7 @@ enum YAMLText {
         return text == "<<" ? text : quoted(text)
     }
 
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -30,7 +30,7 @@ enum YAMLText {
     }
 
     /// One or more lines, none of them longer than a page.
-    static func comment(_ text: String) -> [String] {
+    package static func comment(_ text: String) -> [String] {
         let words = text.split { $0.isWhitespace || $0.unicodeScalars.contains(where: isOdd) }
         var lines: [String] = []
         var line = "#"
@@ -46,7 +46,7 @@ enum YAMLText {
     }
 
     /// What a YAML stream may not have, or ends a line in it.
-    private static func isOdd(_ scalar: Unicode.Scalar) -> Bool {
+    package static func isOdd(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || [0x2028, 0x2029, 0xFEFF].contains(scalar.value)
             || (0xFFFE...0xFFFF).contains(scalar.value) || scalar.value > 0x10_0000
     }
