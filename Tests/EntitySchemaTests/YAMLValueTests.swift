@@ -41,6 +41,38 @@ struct YAMLValueTests {
         #expect(throws: SchemaError.self) { try SchemaNode(yaml: levels.joined(separator: "\n"), file: "bomb.yaml") }
     }
 
+    @Test(
+        "a key that is an alias, a list or a mapping is refused before anything is made of it",
+        arguments: [
+            "? *a39\n: 1", "*a39 : 1", "{ *a39 : 1 }", "x: { ? [*a39] : 1 }", "? - *a39\n: 1", "[*a39]: 1",
+            "x: {{b: *a39}: 1}",
+        ])
+    func hugeKeys(key: String) {
+        let levels = (0...39).map { "a\($0): &a\($0) \($0 == 0 ? "[x, x]" : "[*a\($0 - 1), *a\($0 - 1)]")\n" }
+        let error = #expect(throws: YAMLError.self) { try YAMLDocument.root(of: levels.joined() + key) }
+        #expect(error?.line != nil)
+        let small = #expect(throws: YAMLError.self) {
+            try YAMLDocument.root(of: "a39: &a39 [x]\n" + key)
+        }
+        #expect(small?.problem.contains("cannot be a key") == true && small?.line != nil)
+    }
+
+    @Test("what aliases expand to is counted before it is made, and so is a long text")
+    func counted() throws {
+        #expect(throws: YAMLError.self) { try YAMLDocument.root(of: "[a, b, c]", limit: 4) }
+        #expect(try YAMLDocument.root(of: "[a, b, c]", limit: 5) != nil)
+        #expect(throws: YAMLError.self) { try YAMLDocument.root(of: "a: &a [x, y]\nb: *a\nc: *a", limit: 13) }
+        #expect(try YAMLDocument.root(of: "a: &a [x, y]\nb: *a\nc: *a", limit: 14) != nil)
+    }
+
+    @Test("a mistake in a long line is told without the line")
+    func longLine() {
+        let error = #expect(throws: YAMLError.self) {
+            try YAMLDocument.root(of: "a: \"\(String(repeating: "x", count: 100_000))\" b")
+        }
+        #expect((error?.description.count ?? .max) < 300)
+    }
+
     @Test("the texts of field kinds are those that databases hold")
     func kinds() {
         #expect("\(Field.Kind.string)" == "string")

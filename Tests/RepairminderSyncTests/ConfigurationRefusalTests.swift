@@ -98,7 +98,7 @@ import Testing
 
     @Test("a duplicate key is rejected")
     func doubledKey() throws {
-        let message = "config.yaml:2: duplicate key in this mapping: base"
+        let message = "config.yaml:2: not YAML: duplicate key in this mapping: base"
         #expect(try folder.refusal(yaml: "retry:\n  base: 1s\n  base: 2s") == message)
     }
 

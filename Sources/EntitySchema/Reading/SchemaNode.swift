@@ -1,5 +1,3 @@
-internal import Yams
-
 /// One place in a schema file: its YAML value and the keys that lead there, so every error can name both.
 struct SchemaNode {
     /// The keys that lead to a place, from the last one to the first.
@@ -35,7 +33,8 @@ struct SchemaNode {
         } catch let error as SchemaError {
             throw error
         } catch {
-            throw SchemaError(file: file, line: Self.line(of: error), key: "", problem: "not YAML: \(error)")
+            let error = error as? YAMLError ?? YAMLError(problem: "\(error)")
+            throw SchemaError(file: file, line: error.line ?? 0, key: "", problem: "not YAML: \(error.problem)")
         }
     }
 
@@ -142,13 +141,6 @@ struct SchemaNode {
             throw error("\(name) cannot be a name; expected a letter, then letters, digits or _, at most 60")
         }
         return name
-    }
-
-    private static func line(of error: any Error) -> Int {
-        switch error as? YamlError {
-        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark.line
-        default: 0
-        }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import EntitySchema
 package import JSONText
 internal import Yams
 
@@ -56,8 +57,8 @@ package struct DocumentParser {
     private mutating func value(yaml: String) throws(SchemaDraftError) -> DocumentValue {
         let node: Node?
         do {
-            // Without Yams's regular expressions for the types of plain text, which take long.
-            node = try Yams.compose(yaml: yaml, .basic)
+            // Here keys count too.
+            node = try YAMLDocument.root(of: yaml, limit: 2 * Self.mostValues)
         } catch {
             throw .unreadable("it is neither JSON nor YAML: \(error)")
         }

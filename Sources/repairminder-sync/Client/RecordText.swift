@@ -41,9 +41,9 @@ struct RecordText {
     private func values(in text: String) throws(RecordTextError) -> [(key: String, value: JSONText)] {
         let node: Node?
         do {
-            node = try Yams.compose(yaml: text, .basic)
+            node = try YAMLDocument.root(of: text)
         } catch {
-            throw RecordTextError(messages: ["not YAML: \(Self.reason(error))"])
+            throw RecordTextError(messages: ["not YAML: \(error)"])
         }
         guard let node, node.null == nil || node.mapping != nil else { return [] }
         guard let mapping = node.mapping else {
@@ -67,16 +67,6 @@ struct RecordText {
         if shape.field(name) != nil { return "\(name) cannot be changed" }
         return
             "there is no field \(name); the fields that can be changed are \(shape.updatable.joined(separator: ", "))"
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        switch error as? YamlError {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            "line \(mark.line): \(problem)"
-        case .duplicatedKeysInMapping(let keys, _): "\(keys.joined(separator: ", ")) is there twice"
-        default: "\(error)"
-        }
     }
 
     // MARK: Writing

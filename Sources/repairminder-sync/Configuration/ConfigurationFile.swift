@@ -26,10 +26,11 @@ struct ConfigurationFile {
         self.isLenient = isLenient
         let root: Node?
         do {
-            // Without Yams's regular expressions for the types of plain text, which take milliseconds to compile.
-            root = try Yams.compose(yaml: yaml, .basic)
+            root = try YAMLDocument.root(of: yaml)
+        } catch let error as YAMLError {
+            throw ConfigurationError(place: Self.place(path, error.line), problem: "not YAML: \(error.problem)")
         } catch {
-            throw Self.error(path, error)
+            throw ConfigurationError(place: path, problem: "not YAML: \(error)")
         }
         // A file of only comments sets nothing.
         guard let root, !root.isNull else { return }
@@ -99,20 +100,6 @@ struct ConfigurationFile {
 
     private static func place(_ path: String, _ line: Int?) -> String {
         line.map { "\(path):\($0)" } ?? path
-    }
-
-    /// Converts an error from Yams to one line.
-    private static func error(_ path: String, _ error: any Error) -> ConfigurationError {
-        switch error as? YamlError {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            ConfigurationError(place: place(path, mark.line), problem: "not YAML: \(problem)")
-        case .duplicatedKeysInMapping(let duplicates, let context):
-            ConfigurationError(
-                place: place(path, context.mark.line),
-                problem: "duplicate key in this mapping: \(duplicates.joined(separator: ", "))")
-        default: ConfigurationError(place: path, problem: "not YAML: \(error)")
-        }
     }
 }
 

@@ -15,19 +15,10 @@ struct YAMLValue {
     /// From 1; nil if the parser does not say.
     let line: Int?
 
-    /// A document that expands to more values than this, by aliases of aliases, is no schema.
-    private static let limit = 100_000
-
-    private struct TooManyValues: Error, CustomStringConvertible {
-        var description: String { "it has more than \(limit) values; use fewer aliases" }
-    }
-
-    /// Nil for an empty document; throws `YamlError`.
+    /// Nil for an empty document; throws `YAMLError`.
     init?(parsing yaml: String) throws {
-        // Without Yams's regular expressions for the types of plain text, which take milliseconds to compile.
-        guard let node = try Yams.compose(yaml: yaml, .basic) else { return nil }
-        var room = Self.limit
-        try self.init(node, &room)
+        guard let node = try YAMLDocument.root(of: yaml) else { return nil }
+        self.init(node)
     }
 
     init(_ content: Content, line: Int?) {
@@ -35,15 +26,13 @@ struct YAMLValue {
         self.line = line
     }
 
-    private init(_ node: Node, _ room: inout Int) throws {
-        room -= 1
-        guard room > 0 else { throw TooManyValues() }
+    private init(_ node: Node) {
         line = node.mark?.line
         switch node {
         case .scalar(let scalar): content = .scalar(scalar.string, isPlain: scalar.style == .plain)
-        case .sequence(let sequence): content = .sequence(try sequence.map { try YAMLValue($0, &room) })
+        case .sequence(let sequence): content = .sequence(sequence.map { YAMLValue($0) })
         case .mapping(let mapping):
-            content = .mapping(try mapping.map { (try YAMLValue($0.key, &room), try YAMLValue($0.value, &room)) })
+            content = .mapping(mapping.map { (YAMLValue($0.key), YAMLValue($0.value)) })
         // Yams has put the value in its place.
         case .alias: content = .scalar("", isPlain: true)
         }
