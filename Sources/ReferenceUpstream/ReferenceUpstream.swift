@@ -17,7 +17,7 @@ package final class ReferenceUpstream: Sendable {
         var log: RequestLog
     }
 
-    private let handler: RequestHandler
+    let handler: RequestHandler
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
     private let state: Mutex<State>

@@ -119,6 +119,10 @@ struct AdminHandler {
     }
 
     private func body() throws(Refusal) -> JSONText {
+        let type = request.headers[single: "Content-Type"]?.prefix { $0 != ";" }
+        guard type == nil || type == "application/json" else {
+            throw Refusal(status: 415, code: "media_type", message: "the body must be application/json")
+        }
         guard let body = try? JSONText(request.body), body.kind == .object else {
             throw .malformed("the body is not JSON; send one JSON object")
         }

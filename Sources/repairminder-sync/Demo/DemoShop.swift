@@ -1,3 +1,4 @@
+import CallerLookup
 import EntitySchema
 import Foundation
 import Glibc
@@ -105,7 +106,18 @@ struct DemoShop: Sendable {
             schema: schema, records: samples.records(rows: rows, seed: seed, account: settings.account),
             settings: settings, now: StateFiles.now)
         let next = port == 0 || port == .max ? 0 : port + 1
-        return upstream.server(at: .tcp(host: "127.0.0.1", port: Self.isFree(next) ? next : 0))
+        let listener = Listener.tcp(host: "127.0.0.1", port: Self.isFree(next) ? next : 0)
+        return upstream.server(at: listener, lookup: Self.callers())
+    }
+
+    /// Only this user and root may change something upstream. Nil if the kernel does not say who calls.
+    private static func callers() -> Caller.Lookup? {
+        let lookup = CallerLookup()
+        guard lookup.problem == nil else { return nil }
+        return { descriptor, _ in
+            guard let user = lookup.credentials(ofPeerOf: descriptor)?.user else { return .unknown }
+            return Caller(user: user, access: user == 0 || user == geteuid() ? .owner : .stranger)
+        }
     }
 
     /// Appends each line of the daemon's log to a file.
