@@ -26,6 +26,20 @@ struct ListenerChecks {
         return findings
     }
 
+    /// Who listens at an address of a browser, which `listeners` do not accept; nil if nobody else does. A browser tries all
+    /// addresses of `localhost`.
+    static func refusal(at address: ListenAddress, _ listeners: ListenerGuard, _ lookup: CallerLookup) -> String? {
+        for (host, port) in address.addresses {
+            let descriptor = connection(host, port)
+            guard descriptor >= 0 else { continue }
+            defer { close(descriptor) }
+            if let refusal = listeners.refusal(of: descriptor, lookup) {
+                return "\(ListenAddress.text(host, port)): \(refusal)"
+            }
+        }
+        return nil
+    }
+
     /// `descriptor` is connected, or -1 if nothing accepts connections there.
     private func finding(_ place: String, _ descriptor: Int32, _ listeners: ListenerGuard) -> Finding {
         guard descriptor >= 0 else {

@@ -18,7 +18,8 @@ struct TakenAddressTests {
 
     /// Runs `status` against a listener of `user`; returns the command's result and what the listener received.
     private func status(
-        against user: uid_t, at address: String, _ arguments: [String], command: String = "status"
+        against user: uid_t, at address: String, _ arguments: [String], command: String = "status",
+        socket: String = "off"
     ) async throws -> (status: Int32, output: String, received: String) {
         let thief = Process()
         let output = Pipe()
@@ -52,7 +53,7 @@ struct TakenAddressTests {
             """
             state_dir: \(temporary.path("state"))
             upstream: { base_url: "http://127.0.0.1:1" }
-            listen: { tcp: "\(address.contains(":") ? "[\(address)]" : "127.0.0.1"):\(port)" }
+            listen: { tcp: "\(address.contains(":") ? "[\(address)]" : "127.0.0.1"):\(port)", unix: "\(socket)" }
             """, to: "c.yaml")
         let (status, text) = try await Program.run(
             "repairminder-sync", [command] + (arguments.isEmpty ? ["--config", config] : arguments))
@@ -76,6 +77,33 @@ struct TakenAddressTests {
         let (_, output, received) = try await status(against: Self.thief, at: address, [], command: "doctor")
         #expect(output.contains("uid 54321 listens there"), "\(output)")
         #expect(output.contains("error    daemon"), "\(output)")
+        #expect(received.hasSuffix("[]"), "\(received)")
+    }
+
+    @Test(
+        "open sends no browser there, although the daemon answers on its Unix socket", arguments: ["127.0.0.1", "::1"])
+    func open(_ address: String) async throws {
+        let path = temporary.path("api.sock")
+        let daemon = Process()
+        let output = Pipe()
+        daemon.executableURL = URL(filePath: "/usr/bin/python3")
+        let script = """
+            import socket, sys
+            s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); print("ready", flush=True)
+            s.settimeout(20)
+            c, _ = s.accept()
+            c.recv(65536)
+            c.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\n{}")
+            """
+        daemon.arguments = ["-c", script, path]
+        daemon.standardOutput = output
+        try daemon.run()
+        _ = output.fileHandleForReading.availableData
+        let (status, text, received) = try await status(
+            against: Self.thief, at: address, [], command: "open", socket: path)
+        daemon.waitUntilExit()
+        #expect(status == 69, "\(text)")
+        #expect(text.contains("uid 54321 listens there"), "\(text)")
         #expect(received.hasSuffix("[]"), "\(received)")
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CallerLookup
 import LocalAPI
 
 struct OpenCommand: AsyncParsableCommand {
@@ -15,12 +16,23 @@ struct OpenCommand: AsyncParsableCommand {
     func run() async throws {
         let environment = Environment.ofThisProcess()
         let address = try connection.pageAddress(environment)
-        _ = try await connection.connection(environment: environment).client().get(LocalAPIPaths.status)
+        let daemon = try connection.connection(environment: environment)
+        _ = try await daemon.client().get(LocalAPIPaths.status)
+        try Self.check(address, daemon.listeners)
         StandardStream.output.write("\(address)\n")
         let isGraphical = ["DISPLAY", "WAYLAND_DISPLAY"].contains { !environment.variables[$0, default: ""].isEmpty }
         guard !print, isGraphical else { return }
         if ChildProcess.run(["xdg-open", address]) != 0 {
             StandardStream.error.write("xdg-open could not open a browser: open the address yourself\n")
         }
+    }
+
+    /// The daemon may have answered on its Unix socket, and a browser calls this address. Where TLS says whose server it is,
+    /// or a name leads elsewhere, the browser must find out itself.
+    private static func check(_ address: String, _ listeners: ListenerGuard) throws(CommandFailure) {
+        guard address.hasPrefix("http://"), let place = ListenAddress(String(address.dropFirst(7).dropLast())),
+            let refusal = ListenerChecks.refusal(at: place, listeners, CallerLookup())
+        else { return }
+        throw CommandFailure(.unreachable, "the page is not opened: \(refusal)")
     }
 }
