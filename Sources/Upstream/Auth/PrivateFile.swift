@@ -13,7 +13,8 @@ package struct PrivateFile {
 
     /// Nil when there is no such file. Throws when it cannot be read, or group or others may read it.
     package func read() throws(TokenFileError) -> [UInt8]? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        // A FIFO in the file's place must not make the reader wait for a writer.
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw TokenFileError(message: "\(path) cannot be read (\(Self.reason)); check its owner and permissions")

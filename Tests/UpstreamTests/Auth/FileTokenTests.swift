@@ -19,6 +19,16 @@ struct FileTokenTests {
         #expect(try FileToken(path: file("abc.def\n", mode: mode), for: .bearer).current() == "abc.def")
     }
 
+    @Test("is rejected at once when a FIFO is in its place, which nobody writes")
+    func fifo() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "fifo-\(UUID().uuidString)").path
+        defer { unlink(path) }
+        try #require(mkfifo(path, 0o600) == 0)
+        #expect {
+            try PrivateFile(path: path).read()
+        } throws: { ($0 as? TokenFileError)?.message.contains("is not a regular file") == true }
+    }
+
     @Test("is rejected when others can read it, with what to do", arguments: [0o640, 0o604, 0o644])
     func othersCanRead(_ mode: Int) throws {
         let path = try file("abc", mode: mode)
