@@ -30,6 +30,17 @@ struct ImportSourceTests {
         }
     }
 
+    @Test("a row of more than 16 MiB is refused, and a quote that is not closed takes no more than that")
+    func huge() throws {
+        let text = [UInt8](repeating: UInt8(ascii: "a"), count: CSVReader.largestRow + 1)
+        for start in ["id\n\"", "id\nx,"] {
+            let failure = #expect(throws: CommandFailure.self) { try CSVReader.rows(Array(start.utf8) + text) }
+            #expect(failure?.message.hasPrefix("line 2: the row has more than 16 MiB") == true)
+        }
+        let rows = source.ndjson(Array("{\"id\":\"1\"}\n".utf8) + text)
+        #expect(rows.map(\.problem) == [nil, "it has more than 16 MiB"])
+    }
+
     @Test("cells have the types of their fields; empty ones and members of the daemon are left out")
     func types() throws {
         let rows = try source.csv(Array("id,total,notes,urgent,_sync\n7,12.50,12,true,x\n8,,'=1+1,maybe,\n9\n".utf8))

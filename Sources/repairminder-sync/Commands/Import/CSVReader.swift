@@ -6,7 +6,10 @@ struct CSVReader {
         var cells: [String]
     }
 
-    /// Throws when a quote is not closed, or text follows one.
+    /// The largest row, in bytes: much more than a record may have, and less than a file whose quote is not closed.
+    static let largestRow = 16 << 20
+
+    /// Throws when a quote is not closed, text follows one, or a row is too long.
     static func rows(_ bytes: [UInt8]) throws(CommandFailure) -> [Row] {
         var reader = CSVReader(bytes: bytes[...])
         // A byte order mark is no part of the first name.
@@ -20,6 +23,8 @@ struct CSVReader {
 
     private var bytes: ArraySlice<UInt8>
     private var line = 1
+    /// Where the row ends at the latest.
+    private var limit = 0
 
     private init(bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
@@ -27,9 +32,11 @@ struct CSVReader {
     private mutating func row() throws(CommandFailure) -> Row? {
         guard !bytes.isEmpty else { return nil }
         let first = line
+        limit = bytes.startIndex + Self.largestRow
         var cells: [String] = []
         while true {
             cells.append(try cell())
+            guard bytes.startIndex <= limit else { throw Self.tooLong(first) }
             switch bytes.popFirst() {
             case UInt8(ascii: ","): continue
             case UInt8(ascii: "\r"):
@@ -54,6 +61,7 @@ struct CSVReader {
             if byte == UInt8(ascii: "\n") { line += 1 }
             guard byte == UInt8(ascii: "\"") else {
                 text.append(byte)
+                guard bytes.startIndex <= limit else { throw Self.tooLong(begin) }
                 continue
             }
             if bytes.first == UInt8(ascii: "\"") {
@@ -67,5 +75,10 @@ struct CSVReader {
             return String(decoding: text, as: UTF8.self)
         }
         throw CommandFailure(.badData, "line \(begin): a quote is not closed")
+    }
+
+    private static func tooLong(_ line: Int) -> CommandFailure {
+        CommandFailure(
+            .badData, "line \(line): the row has more than \(largestRow >> 20) MiB; close its quotes, or leave it out")
     }
 }

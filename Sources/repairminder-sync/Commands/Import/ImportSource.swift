@@ -25,6 +25,9 @@ struct ImportSource {
     }
 
     private func row(_ line: Int, _ bytes: [UInt8]) -> ImportRow {
+        guard bytes.count <= CSVReader.largestRow else {
+            return ImportRow(line: line, fields: [], problem: "it has more than \(CSVReader.largestRow >> 20) MiB")
+        }
         do {
             let object = try JSONText(bytes)
             guard object.kind == .object else {
