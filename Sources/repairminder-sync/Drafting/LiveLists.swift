@@ -84,7 +84,8 @@ struct LiveLists {
     }
 
     private mutating func findRecord(of list: inout ObservedList) async {
-        guard let key = list.key, let value = list.records.first?[key]?.plain else { return }
+        guard let key = list.key, let value = list.records.first?[key]?.plain, ![".", ".."].contains(value)
+        else { return }
         let path = list.recordPath(Entity.percentEncoded(value))
         guard let found = await answer(path, isTry: true) else { return }
         let isIt = PlaceSearch(found.body).values.contains { $0.value.kind == .object && $0.value[key]?.plain == value }
