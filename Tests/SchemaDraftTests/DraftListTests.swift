@@ -97,4 +97,14 @@ struct DraftListTests {
         #expect(things?[field: "title"]?.required == true)
         #expect(things?[field: "rank"]?.required == false)
     }
+
+    @Test("A field inside attributes that has their name gets another one, as they would hide it")
+    func hidden() throws {
+        let record =
+            "Part: { type: object, properties: { id: { type: string }, attributes: { type: object, properties: { attributes: { type: string }, size: { type: string } } } } }"
+        let parts = try draft([record], ["/parts: { \(Document.list("Part")) }"]).schema["parts"]
+        #expect(parts?[field: "size"]?.source == "attributes.size")
+        #expect(parts?[field: "attributes"] == nil)
+        #expect(parts?.fields.contains { $0.source == "attributes.attributes" } == true)
+    }
 }

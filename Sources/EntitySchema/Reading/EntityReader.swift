@@ -161,9 +161,17 @@ struct EntityReader {
         return field
     }
 
-    /// A part of a list cannot be sealed, and what goes through a list is one.
+    /// A member with the field's own name is read first. A part of a list cannot be sealed, and what goes through a list is
+    /// one.
     private func check(_ node: SchemaNode, _ source: String, _ field: Field) throws(SchemaError) {
         let steps = JSONPath.steps(source)
+        if steps == [field.name[...]] { throw node.error("\(field.name) is read under its own name anyway; remove from") }
+        if steps.first == field.name[...] {
+            let other = "\(field.name)_value"
+            throw node.error(
+                "a record's member \(field.name) is read first and hides \(source); give the field another name, such as "
+                    + "\(other), which a change sends with $fields: { \(field.name): \(other) }")
+        }
         if field.isStoredSealed, steps.contains(where: { $0 == "*" || Int($0) != nil }) {
             throw node.error(
                 "a \(field.sealingWord) field cannot be a part of a list; remove \(field.sealingWord), or read the list"

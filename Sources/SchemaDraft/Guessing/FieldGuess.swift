@@ -55,7 +55,9 @@ struct FieldGuess {
                 $0.wireName == name && ($0.from ?? $0.wireName) == (place.isEmpty ? name : source)
             })
         else { return }
-        guard let fieldName = FieldNames.field(for: name, taken: taken), let source else { return }
+        // The member around it would hide a field of its name.
+        let outer = place.first.map { [$0.lowercased()] } ?? []
+        guard let fieldName = FieldNames.field(for: name, taken: taken.union(outer)), let source else { return }
         let from = fieldName == name && place.isEmpty ? nil : source
         if let reference = reference(name, shape) {
             var field = DraftField(fieldName, reference.kind, from: from, wireName: name, reason: reference.reason)
@@ -146,7 +148,9 @@ struct FieldGuess {
     private mutating func addReference(
         _ name: String, to target: ReferenceTargets.Target, stem: String, at place: [String]
     ) {
-        guard FieldNames.isAllowed(name), !taken.contains(name), let from = PlaceText.joined(place) else { return }
+        guard FieldNames.isAllowed(name), !taken.contains(name), name != place.first,
+            let from = PlaceText.joined(place)
+        else { return }
         var field = DraftField(
             name, .reference(to: target.entity, as: relation(stem, of: name)), from: from, wireName: "",
             reason: "the record shows it at \(from)")

@@ -1,0 +1,43 @@
+import EntitySchema
+import Testing
+
+@Suite("Where a record has a field")
+struct FieldSourceTests {
+    private func error(_ field: String) -> SchemaError? {
+        let yaml = """
+            schema: small
+            upstream: { base_url: http://localhost }
+            entities:
+              notes:
+                fields: { id: { type: string }, \(field) }
+                pull: { path: /notes }
+            """
+        do {
+            _ = try EntitySchema(yaml: yaml, file: "small.yaml")
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(
+        "A place inside the member that has the field's own name is refused, as that member hides it",
+        arguments: ["caller.value", "caller.0.id", #"'"caller".value'"#])
+    func below(_ place: String) {
+        let error = error("caller: { type: string, from: \(place) }")
+        #expect(error?.key == "entities.notes.fields.caller.from")
+        #expect(error?.problem.contains("such as caller_value, which a change sends with $fields") == true)
+    }
+
+    @Test("A place that is the field's own name is refused, as it says nothing")
+    func same() {
+        let error = error("caller: { type: string, from: caller }")
+        #expect(error?.problem == "caller is read under its own name anyway; remove from")
+    }
+
+    @Test("A place inside another member is accepted, also if its name begins with the field's")
+    func others() {
+        #expect(error("caller: { type: string, from: caller_id.value }")?.description == nil)
+        #expect(error("caller: { type: string, from: contact.caller }")?.description == nil)
+    }
+}
