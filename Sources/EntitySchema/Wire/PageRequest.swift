@@ -57,23 +57,32 @@ package struct PageRequest: Sendable, Equatable {
 
     private func address(_ text: String?) -> String? { text.flatMap { $0.hasPrefix("/") ? $0 : nil } }
 
+    /// What says where the page is takes the place of a parameter of the same name that says where the list begins, and
+    /// that the place of a constant one.
     private func path(with position: QueryItem?) -> String {
         if deltaToken?.form == .link, let link = address(values.delta) { return self.link(link, position) }
-        var items: [QueryItem] = []
-        if let position, !isNamed(list.style.positionName) { items.append(position) }
-        items += query
-        for parameter in call?.query ?? [] {
-            if let text = parameter.value.text(value) { items.append(QueryItem(name: parameter.name, value: text)) }
-        }
+        let position = isNamed(list.style.positionName) ? nil : position
+        let since = since?.name == position?.name ? nil : since
+        var items = [position].compactMap(\.self)
+        items += asked.filter { $0.name != position?.name && $0.name != since?.name }
         if let since { items.append(since) }
         if let size = list.size, !isNamed("size") { items.append(QueryItem(name: size, value: "\(list.pageSize)")) }
         let query = items.map { "\(Entity.percentEncoded($0.name))=\(Entity.percentEncoded($0.value))" }
         return query.isEmpty ? filledPath : "\(filledPath)?\(query.joined(separator: "&"))"
     }
 
+    /// The schema's own parameters, of which several may have one name.
+    private var asked: [QueryItem] {
+        query
+            + (call?.query ?? []).compactMap { parameter in
+                parameter.value.text(value).map { QueryItem(name: parameter.name, value: $0) }
+            }
+    }
+
     /// The address that the upstream gave out has all but the position of a later page.
     private func link(_ address: String, _ position: QueryItem?) -> String {
         guard self.position != nil, let position else { return address }
+        let address = TokenPlace.query(name: position.name).leavingOut(of: address)
         let item = "\(Entity.percentEncoded(position.name))=\(Entity.percentEncoded(position.value))"
         return address + (address.contains("?") ? "&" : "?") + item
     }
