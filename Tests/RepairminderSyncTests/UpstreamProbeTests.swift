@@ -182,6 +182,18 @@ struct UpstreamProbeTests {
         #expect(Self.says(.ok, "0 records changed since", in: well))
     }
 
+    @Test("a list that is left out when nothing changed is noticed")
+    func leftOut() async throws {
+        let since = "since: { param: seit, field: updated_at }"
+        let site = Self.site(#"{"data":{"notes":[NOTE]}}"#).merging([
+            "/notes?seit=2026-03-01T00%3A00%3A00.000Z": Self.json(#"{"data":{}}"#)
+        ]) { $1 }
+        let found = try await Self.findings("{ path: /notes, records: data.notes, \(since) }", site)
+        #expect(Self.says(.error, "seit=", advising: "set pull.empty: data", in: found), "\(found.map(\.text))")
+        let well = try await Self.findings("{ path: /notes, records: data.notes, empty: data, \(since) }", site)
+        #expect(Self.says(.ok, "0 records changed since", in: well))
+    }
+
     @Test("a token that only the last page has is tried, unless that page is far")
     func tokenOfLastPage() async throws {
         let pages = "pagination: { style: cursor, cursor: after, next: next, page_size: 1, size: none }"

@@ -50,6 +50,8 @@ package struct ListPlan: Sendable, Equatable {
     package var totalHeader: String?
     /// Where the response has the records.
     package var records: Place
+    /// What a response without records has when there are none: an object, or null.
+    package var empty: Place?
 
     /// Whether the next page is asked for by the last record of this one.
     package var isByLastRecord: Bool {
@@ -87,6 +89,18 @@ package struct Place: Sendable, Equatable {
             guard let list = answer.at(path: String(path.dropLast(step.count + 1))) else { return false }
             return list.kind == .array && list.elements.isEmpty
         }
+    }
+
+    /// The innermost object around it that an answer has.
+    package func outer(in answer: JSONText) -> String? {
+        for path in paths {
+            var path = path[...]
+            while let step = JSONPath.steps(String(path)).last, path.count > step.count, path.hasSuffix(step) {
+                path = path.dropLast(step.count + 1)
+                if answer.at(path: String(path))?.kind == .object { return String(path) }
+            }
+        }
+        return nil
     }
 
     package var description: String { paths.map { $0.isEmpty ? "the answer" : $0 }.joined(separator: " or ") }

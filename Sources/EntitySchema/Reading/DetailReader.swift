@@ -34,7 +34,7 @@ struct DetailReader {
     }
 
     private func one() throws(SchemaError) -> Result {
-        try node.requireKeys(["read", "path", "into", "when_changed", "embedded", "records", "pagination"])
+        try node.requireKeys(["read", "path", "into", "when_changed", "embedded"] + ListReader.keys)
         let isSingle = try readsSingle()
         let fetch = try fetch(isSingle: isSingle)
         guard let into = node.child("into") else {
@@ -42,7 +42,7 @@ struct DetailReader {
             return Result(details: [], fetch: fetch)
         }
         guard into.isMapping else { return Result(details: [try one(into, isSingle: isSingle)], fetch: fetch) }
-        for key in ["path", "embedded", "records", "pagination"] {
+        for key in ["path", "embedded"] + ListReader.keys {
             if let other = node.child(key) {
                 throw other.error("into names the place of each entity's records, so \(key) has no meaning; remove it")
             }

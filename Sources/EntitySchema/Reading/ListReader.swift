@@ -1,6 +1,9 @@
-/// Reads how a list is paged and where the response has its records: `pagination` and `records` of one node, over the
-/// defaults.
+/// Reads how a list is paged and where the response has its records: `pagination`, `records` and `empty` of one node, over
+/// the defaults.
 struct ListReader {
+    /// The keys that it reads.
+    static let keys = ["records", "empty", "pagination"]
+
     let node: SchemaNode
     let base: ListPlan?
 
@@ -8,6 +11,7 @@ struct ListReader {
         var plan = base ?? ListPlan(style: .single, size: nil, pageSize: 100, total: nil, records: .itself)
         if let pagination = node.child("pagination") { plan = try paged(pagination, plan) }
         if let records = node.child("records") { plan.records = try records.place() }
+        if let empty = node.child("empty") { plan.empty = try empty.place() }
         return plan
     }
 

@@ -12,11 +12,11 @@ struct PlanReader {
 
     func pull() throws(SchemaError) -> PullPlan? {
         guard let node = entity.child("pull") else { return nil }
-        try node.requireKeys([
-            "path", "call", "query", "body", "records", "pagination", "mode", "since", "changed_at", "deleted",
-            "record",
-            "detail", "where", "keep",
-        ])
+        try node.requireKeys(
+            [
+                "path", "call", "query", "body", "mode", "since", "changed_at", "deleted", "record", "detail", "where",
+                "keep",
+            ] + ListReader.keys)
         let list = try ListReader(node: node, base: list).list()
         var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()
         let mode = try mode(node, request.call)
@@ -176,7 +176,7 @@ struct PlanReader {
             guard try node.string() == "key" else { throw node.error("expected key, or { match: [fields] }") }
             return .key
         }
-        try node.requireKeys(["match", "path", "embedded", "records", "pagination"])
+        try node.requireKeys(["match", "path", "embedded"] + ListReader.keys)
         // Without a path of its own, it searches the entity's list, as a pull does.
         let pull = node.child("path") == nil ? entity.child("pull") : nil
         let base = try pull.map { (pull) throws(SchemaError) in try ListReader(node: pull, base: list).list() } ?? list

@@ -43,7 +43,7 @@ struct SchemaReader {
     private func upstream(_ node: SchemaNode) throws(SchemaError) -> UpstreamPlan {
         try node.requireKeys([
             "base_url", "auth", "account", "probe", "error_message", "success", "account_errors", "answers",
-            "pagination", "records", "record", "idempotency_header", "headers", "version", "limits",
+            "pagination", "records", "empty", "record", "idempotency_header", "headers", "version", "limits",
             "settle", "batch", "signals",
         ])
         let auth = try authReader(node.child("auth"))

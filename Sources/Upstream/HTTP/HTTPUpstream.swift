@@ -130,7 +130,12 @@ package struct HTTPUpstream: Upstream {
     ) throws(UpstreamError) -> UpstreamError {
         let body = try caller.json(response, request.path)
         let advice = ListElsewhere.advice(for: body, at: request.path, elsewhere()).map { ", \($0)" }
-        return .malformed("\(request.path) answered no list at \(request.list.records.description)\(advice ?? "")")
+        let outer = request.list.records.outer(in: body).map { place in
+            ", but an object at \(place); if that is how it says that there are none, set empty: \(place) beside records "
+                + "in the schema"
+        }
+        return .malformed(
+            "\(request.path) answered no list at \(request.list.records.description)\(advice ?? outer ?? "")")
     }
 
     package func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {

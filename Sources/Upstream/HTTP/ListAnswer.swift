@@ -9,8 +9,8 @@ struct ListAnswer {
     /// The same, but a record with a number that JSON does not have is a string with its text: it will be set aside.
     let readable: JSONText
 
-    /// Nil when the answer has no list at its place, unless it says that it is empty: without content (204), or by a total
-    /// of 0. `strict` reads the whole body as JSON; what it throws is only overcome if numbers like `NaN` were the reason.
+    /// Nil when the answer has no list at its place, unless it says that it is empty: without content (204), by a total of
+    /// 0, or as the schema has it. `strict` reads the whole body as JSON; what it throws is only overcome if numbers like `NaN` were the reason.
     init?(
         _ response: HTTPResponse, of list: ListPlan, strict: () throws(UpstreamError) -> JSONText
     ) throws(UpstreamError) {
@@ -30,7 +30,7 @@ struct ListAnswer {
         }
         let found = list.records.value(in: body)
         guard let records = found, records.kind == .array else {
-            guard found == nil, list.total(in: body, response) == 0,
+            guard found == nil, list.isEmpty(in: body, response),
                 body["success"]?.boolean != false, body["ok"]?.boolean != false
             else { return nil }
             (self.records, readable) = (Self.nothing, Self.nothing)
@@ -64,6 +64,12 @@ struct ListAnswer {
 }
 
 extension ListPlan {
+    /// Whether an answer without a list says that there are no records.
+    fileprivate func isEmpty(in body: JSONText, _ response: HTTPResponse) -> Bool {
+        if total(in: body, response) == 0 { return true }
+        return empty.map { $0.value(in: body)?.kind == .object || $0.isNull(in: body) } ?? false
+    }
+
     /// How many records the whole list has, if the answer says so.
     func total(in body: JSONText, _ response: HTTPResponse) -> Int? {
         total?.value(in: body)?.wholeNumber

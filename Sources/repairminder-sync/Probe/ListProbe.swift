@@ -48,7 +48,9 @@ struct ListProbe {
         let message = "\(pull.call?.method ?? "GET") \(pull.path): \(error.message)"
         switch error {
         case .malformed:
-            return .error(entity.name, message, lists(in: transport.lastBody) ?? "correct pull.path or base_url")
+            return .error(
+                entity.name, message,
+                lists(in: transport.lastBody) ?? emptyAdvice(error) ?? "correct pull.path or base_url")
         case .unauthorized: return .error(entity.name, message, "correct the token, or auth.send in the schema")
         case .gone: return .error(entity.name, message, "correct pull.path")
         case .offline, .held, .throttled: return .error(entity.name, message, "try again later")
@@ -66,6 +68,14 @@ struct ListProbe {
     /// Where else the answer has lists.
     private func lists(in answer: JSONText?) -> String? {
         answer.flatMap { PlaceSearch($0).adviceOnRecords(under: "pull") }
+    }
+
+    /// What to do about an answer that leaves out a list without records; nil if it is another one.
+    private func emptyAdvice(_ error: UpstreamError) -> String? {
+        guard case .malformed = error else { return nil }
+        return transport.lastBody.flatMap { pull.list.records.outer(in: $0) }.map {
+            "set pull.empty: \($0), if there are none"
+        }
     }
 
     private func empty(_ answer: JSONText) -> Finding {
@@ -148,7 +158,11 @@ struct ListProbe {
         do {
             second = try await upstream.page(request(at: next))
         } catch {
-            return [.error(entity.name, "the next page cannot be read: \(error.message)", "correct pagination")]
+            return [
+                .error(
+                    entity.name, "the next page cannot be read: \(error.message)",
+                    emptyAdvice(error) ?? "correct pagination")
+            ]
         }
         let known = Set(records.compactMap { $0[entity.key]?.plain })
         let again = second.records.elements.filter { known.contains($0[entity.key]?.plain ?? "") }.count
@@ -178,6 +192,7 @@ struct ListProbe {
         do {
             page = try await upstream.page(request(since: now.description))
         } catch {
+            if let advice = emptyAdvice(error) { return [.error(entity.name, "\(asked): \(error.message)", advice)] }
             return [
                 .error(
                     entity.name, "\(asked) is not accepted: \(error.message)",

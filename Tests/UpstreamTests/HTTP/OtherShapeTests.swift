@@ -44,12 +44,12 @@ struct OtherShapeTests {
     }
 
     /// How many records an answer lists; nil if it is not taken for a list.
-    private func count(_ status: Int, _ body: String) async throws -> Int? {
+    private func count(_ status: Int, _ body: String, pull: String = "") async throws -> Int? {
         let transport = ScriptedTransport { _ in HTTPResponse(status: status, body: Array(body.utf8)) }
         let yaml = """
             schema: hal
             upstream: { pagination: { style: next_url, next: _links.next.href, total: page.totalElements } }
-            entities: { books: { fields: { id: { type: string } }, pull: { path: /books, records: _embedded.books } } }
+            entities: { books: { fields: { id: { type: string } }, pull: { path: /books, records: _embedded.books\(pull) } } }
             """
         let schema = try EntitySchema(yaml: yaml, file: "hal.yaml")
         let upstream = HTTPUpstream(
@@ -71,6 +71,34 @@ struct OtherShapeTests {
         #expect(try await count(200, #"{"_links":{},"page":{"totalElements":3}}"#) == nil)
         #expect(try await count(200, #"{"_links":{}}"#) == nil)
         #expect(try await count(200, "") == nil)
+    }
+
+    @Test("an answer that has what the schema calls empty, and no records, is an empty list")
+    func said() async throws {
+        let empty = ", empty: _embedded"
+        #expect(try await count(200, #"{"_embedded":{},"time":"09:00"}"#, pull: empty) == 0)
+        #expect(try await count(200, #"{"_embedded":null}"#, pull: empty) == 0)
+        #expect(try await count(200, #"{"_embedded":{"books":null}}"#, pull: empty) == 0)
+        #expect(try await count(200, #"{"_embedded":{"books":[{"id":"a"}]}}"#, pull: empty) == 1)
+    }
+
+    @Test(
+        "without what the schema calls empty, or with something else for the records, it is no list",
+        arguments: [
+            #"{"time":"09:00"}"#, #"{"_embedded":"none"}"#, #"{"_embedded":{"books":{"id":"a"}}}"#,
+            #"{"success":false,"_embedded":{}}"#,
+        ])
+    func unsaid(_ body: String) async throws {
+        #expect(try await count(200, body, pull: ", empty: _embedded") == nil)
+    }
+
+    @Test("without the key such an answer is refused, with the key to set")
+    func advice() async throws {
+        #expect(try await count(200, #"{"_embedded":{}}"#) == nil)
+        #expect(
+            try await message(of: "repairminder-live", #"{"success":true,"data":{}}"#, others: [])?.contains(
+                "but an object at data; if that is how it says that there are none, set empty: data beside records")
+                == true)
     }
 
     @Test("an answer that fits none is just no list")

@@ -67,7 +67,7 @@ struct UnusedKeyCheck {
     /// What is embedded comes in one answer, at that place.
     private func checkEmbedded(_ node: SchemaNode) throws(SchemaError) {
         guard node.child("embedded") != nil else { return }
-        for key in ["records", "pagination"] {
+        for key in ListReader.keys {
             try refuse(key, in: node, "embedded says where the records are, in one answer")
         }
     }

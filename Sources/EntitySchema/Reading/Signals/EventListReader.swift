@@ -3,7 +3,7 @@ struct EventListReader {
     let node: SchemaNode
 
     func events() throws(SchemaError) -> SignalEvents {
-        try node.requireKeys(["path", "query", "since", "every"] + SignalReader.readingKeys)
+        try node.requireKeys(["path", "query", "since", "every", "empty"] + SignalReader.readingKeys)
         var every = Duration.seconds(10)
         if let node = node.child("every") {
             every = try node.duration()
@@ -17,6 +17,7 @@ struct EventListReader {
                 style: .single, size: nil, pageSize: 1, total: nil,
                 records: try node.child("records")?.place() ?? .itself),
             every: every)
+        events.list.empty = try node.child("empty")?.place()
         try position(node.required("since"), &events)
         return events
     }
