@@ -1,14 +1,70 @@
 import EntitySchema
 import JSONText
+import SchemaDraft
 import Synchronization
 import Testing
 import Upstream
 
 @testable import repairminder_sync
 
-@Suite("Lists of a live API")
+@Suite("Drafting from the lists of a live API")
 struct LiveListsTests {
-    private final class Answers: HTTPTransport {
+    /// Answers by path with query; all else is missing.
+    private struct Site: HTTPTransport {
+        var answers: [String: HTTPResponse]
+
+        func send(_ request: HTTPRequest) -> HTTPResponse {
+            answers[String(request.url.dropFirst("http://far".count))] ?? HTTPResponse(status: 404)
+        }
+    }
+
+    private static func json(_ text: String, _ headers: [HTTPHeader] = []) -> HTTPResponse {
+        HTTPResponse(status: 200, headers: headers, body: Array(text.utf8))
+    }
+
+    /// Records with these members, in which N stands for a number.
+    private static func records(_ numbers: ClosedRange<Int>, _ members: String) -> String {
+        "[\(numbers.map { "{\(members.replacing("N", with: "\($0)"))}" }.joined(separator: ","))]"
+    }
+
+    private static func draft(_ answers: [String: HTTPResponse]) async throws -> SchemaDraft {
+        var lists = LiveLists(
+            address: "http://far", transport: Site(answers: answers), token: nil, place: .bearer)
+        let observed = await lists.observed(["/notes"])
+        let document = try ObservedAPI(address: "http://far", lists: observed, signIn: nil).document()
+        return try SchemaDrafter(document, source: "the answers of http://far", isObserved: true).draft()
+    }
+
+    @Test("a text that names the next page is tried in the parameter of its own name")
+    func cursor() async throws {
+        for (member, parameter) in [("offset", "offset"), ("nextPageToken", "pageToken"), ("next_cursor", "cursor")] {
+            let first = #"{"notes":\#(Self.records(1...3, #""id":"rN""#)),"\#(member)":"itr/3"}"#
+            let second = #"{"notes":\#(Self.records(4...5, #""id":"rN""#))}"#
+            let draft = try await Self.draft([
+                "/notes": Self.json(first), "/notes?\(parameter)=itr%2F3": Self.json(second),
+            ])
+            #expect(
+                draft.schema["notes"]?.pull?.list.style
+                    == .cursor(parameter: parameter, next: Place(paths: [member])))
+            #expect(!draft.yaml.contains("TODO pagination"))
+        }
+    }
+
+    @Test(
+        "a next page that no parameter asks for is a TODO",
+        arguments: [
+            (#""offset":"itr/3""#, "offset"), (#""meta":{"cursor":"abc"}"#, "meta.cursor"),
+            (#""paging":{"next":{"after":"3"}}"#, "paging.next.after"), (#""has_more":true"#, "has_more"),
+        ])
+    func unused(_ member: String, _ place: String) async throws {
+        let answer = #"{"notes":\#(Self.records(1...3, #""id":"rN""#)),\#(member)}"#
+        let draft = try await Self.draft(["/notes": Self.json(answer)])
+        #expect(draft.schema["notes"]?.pull?.list.style == .single)
+        #expect(
+            draft.yaml.contains("TODO pagination: its answer has \(place), and no parameter asks for the next page"))
+    }
+
+    private final class Recorder: HTTPTransport {
         let body: String
         let urls = Mutex<[String]>([])
 
@@ -22,7 +78,7 @@ struct LiveListsTests {
 
     @Test("an id that is a step to another place is not put into a path", arguments: [".", ".."])
     func steps(id: String) async {
-        let transport = Answers(#"{"data":[{"id":"\#(id)","name":"x"}]}"#)
+        let transport = Recorder(#"{"data":[{"id":"\#(id)","name":"x"}]}"#)
         var lists = LiveLists(address: "http://far", transport: transport, token: nil, place: .bearer)
         _ = await lists.observed(["/api/orders"])
         let paths = transport.urls.withLock { $0 }.map { $0.prefix { $0 != "?" } }

@@ -114,6 +114,8 @@ struct UpstreamProbeTests {
             (#"{"data":[NOTE],"has_more":true}"#, [HTTPHeader](), "pagination.more: has_more"),
             (#"{"data":[NOTE],"next":"http://far/notes?page=2"}"#, [], "style: next_url, next: next"),
             (#"{"data":[NOTE],"meta":{"next_cursor":"b"}}"#, [], "style: cursor"),
+            (#"{"data":[NOTE],"offset":"itr/rec"}"#, [], "style: cursor, cursor: offset, next: offset"),
+            (#"{"data":[NOTE],"paging":{"next":{"after":"b"}}}"#, [], "cursor: after, next: paging.next.after"),
             (#"{"data":[NOTE]}"#, [HTTPHeader("Link", "<http://far/notes?page=2>; rel=\"next\"")], "style: link"),
         ])
     func pages(_ answer: String, _ headers: [HTTPHeader], _ advice: String) async throws {
@@ -121,6 +123,18 @@ struct UpstreamProbeTests {
         let found = try await Self.findings(
             "{ path: /notes, records: data, record: { path: \"/notes/{id}\" } }", site)
         #expect(Self.says(.error, "more pages", advising: advice, in: found), "\(found.map(\.text))")
+    }
+
+    @Test("a list that is as long as a usual page may be cut, as the daemon says")
+    func cut() async throws {
+        let notes = (1...21).map { #"{"id":"\#($0)","text":"x"}"# }
+        func found(_ count: Int) async throws -> [Finding] {
+            let answer = "[\(notes.prefix(count).joined(separator: ","))]"
+            return try await Self.findings("{ path: /notes, record: none }", ["/notes": Self.json(answer)])
+        }
+        let words = "the list may be cut: it ends at exactly 20 records"
+        #expect(Self.says(.warning, words, advising: "set pagination", in: try await found(20)))
+        #expect(!Self.says(.warning, "may be cut", in: try await found(21)))
     }
 
     @Test("a parameter for the page that changes nothing is noticed")

@@ -35,6 +35,8 @@ struct APIOperation: Sendable {
     var words: String
     /// Its summary and its id.
     var titles: [String] = []
+    /// Where its answer was seen to name the next page, as the value of its only parameter that is a text.
+    var nextPlace: String?
 
     var queries: [Parameter] { parameters.filter { $0.place == "query" } }
 

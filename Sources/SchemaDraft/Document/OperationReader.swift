@@ -36,7 +36,7 @@ struct OperationReader {
             error: error(of: value).flatMap(answerShape),
             security: value["security"].map { $0.elements.first.map { $0.members.map(\.name) } ?? [] },
             words: ["summary", "operationId", "description"].compactMap { value[$0]?.text }.joined(separator: " "),
-            titles: ["summary", "operationId"].compactMap { value[$0]?.text })
+            titles: ["summary", "operationId"].compactMap { value[$0]?.text }, nextPlace: value["x-next-page"]?.text)
     }
 
     // MARK: Parameters

@@ -40,6 +40,10 @@ struct PagingGuess {
             (found.more, found.moreIs) = (end, false)
         }
         if let size { (found.size, found.pageSize) = (size.name, Self.pageSize(size.shape)) }
+        if let next = list.nextPlace, let parameter = list.queries.first(where: { $0.shape.kind == .string }) {
+            found.style = .cursor(parameter: parameter.name, next: next)
+            return (Guess(found, "other records came for \(parameter.name) with the value at \(next)"), nil)
+        }
         let cursor = Self.parameter(Self.cursors, in: list)
         if let same = places.nextOfSameName(list.queries.map(\.name).filter { $0 != size?.name }) {
             found.style = .cursor(parameter: same.parameter, next: same.place)
@@ -59,7 +63,8 @@ struct PagingGuess {
             (cursor == nil ? nil : address) ?? counted(list, places, found) ?? address
             ?? byLast(cursor, found, key: key)
         return known.map { ($0, nil) }
-            ?? Self.single(found, [size?.name, cursor?.name], places.first(Self.pageCounts, [.integer, .number]))
+            ?? Self.single(
+                found, [size?.name, cursor?.name], places.first(Self.pageCounts, [.integer, .number]), list.nextPlace)
     }
 
     private static func isFromHeader(_ cursor: APIOperation.Parameter) -> Bool {
@@ -105,12 +110,12 @@ struct PagingGuess {
     }
 
     private static func single(
-        _ known: DraftPaging, _ parameters: [String?], _ pages: String?
+        _ known: DraftPaging, _ parameters: [String?], _ pages: String?, _ next: String?
     ) -> (paging: Guess<DraftPaging>, todo: String?) {
         let left = parameters.compactMap(\.self)
         let found = Guess(DraftPaging(style: .single, total: known.total))
-        if left.isEmpty, let pages {
-            return (found, "pagination: its answer has \(pages), and no parameter asks for the next page")
+        if let place = next ?? (left.isEmpty ? pages : nil) {
+            return (found, "pagination: its answer has \(place), and no parameter asks for the next page")
         }
         guard !left.isEmpty else { return (found, nil) }
         return (

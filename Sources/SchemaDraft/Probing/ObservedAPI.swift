@@ -74,7 +74,8 @@ package struct ObservedAPI {
         if let page = list.page { add(page.name, page.isNumber ? "integer" : "string") }
         if let size = list.size { add(size, "integer") }
         let answer = answer(shape.schema(of: list.answers), hasLink: list.hasLinkHeader)
-        return object([("parameters", .array(parameters)), ("responses", answer)])
+        let next = list.nextPlace.map { [("x-next-page", text($0))] } ?? []
+        return object([("parameters", .array(parameters)), ("responses", answer)] + next)
     }
 
     private func answer(_ schema: DocumentValue, hasLink: Bool) -> DocumentValue {

@@ -8,6 +8,8 @@ package struct ObservedList: Sendable {
     package var answers: [JSONText]
     /// The parameter for the next page that worked, and what it takes.
     package var page: (name: String, isNumber: Bool)?
+    /// Where the answer names the next page: by what `page` takes or, without `page`, in a way that did not work.
+    package var nextPlace: String?
     /// The parameter for the number of records that worked.
     package var size: String?
     package var hasLinkHeader = false

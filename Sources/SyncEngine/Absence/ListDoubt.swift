@@ -1,15 +1,15 @@
-internal import EntitySchema
-internal import Upstream
+package import EntitySchema
+package import Upstream
 
 /// Finds out whether a list can be complete. One that may be cut shows what there is, and nothing about what is gone.
-struct ListDoubt {
-    /// Limits that servers set on a list that is asked for without pages.
-    private static let limits: Set<Int> = [50, 100, 250, 500, 1000]
+package struct ListDoubt {
+    /// Limits that servers set on a list that is asked for without pages, and their usual sizes of a page.
+    private static let limits: Set<Int> = [10, 20, 25, 30, 50, 100, 200, 250, 500, 1000, 2000]
 
     /// Why a list that ended may be cut, in words; nil if nothing suggests it.
     ///
     /// `pages` and `records` are what was read of it, `last` is its last page.
-    static func reason(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
+    package static func reason(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
         if let more = last.unfollowed { return "it has more pages (\(more)) than pagination in the schema finds" }
         guard pages == 1, last.total == nil, list.more == nil, limits.contains(records) || records == list.pageSize
         else { return nil }

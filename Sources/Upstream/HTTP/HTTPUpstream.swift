@@ -88,7 +88,10 @@ package struct HTTPUpstream: Upstream {
         page.share = response.share
         if page.next == nil {
             page.delta = try next.delta(in: envelope)
-            if count > 0 { page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list) }
+            if count > 0 {
+                page.unfollowed = UnfollowedPage.found(
+                    in: response, envelope, of: list, known: request.deltaToken?.place)
+            }
         }
         return page
     }

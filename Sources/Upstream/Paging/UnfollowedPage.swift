@@ -1,21 +1,44 @@
 internal import EntitySchema
-internal import JSONText
+package import JSONText
 
 /// Notices that a response names a next page in a way that the schema does not follow: the list would be cut there
 /// without a word.
-enum UnfollowedPage {
+package enum UnfollowedPage {
     /// Members that name the next page, or say that there is one, in the ways that are common.
     private static let places = [
         "next", "next_page", "nextPage", "next_cursor", "nextCursor", "next_page_token", "nextPageToken", "next_url",
         "nextUrl", "next_page_url", "has_more", "hasMore", "links.next", "_links.next", "meta.next_cursor",
         "meta.next_page",
         "meta.has_more", "meta.pagination.links.next", "paging.next", "pagination.next", "pagination.has_more",
+        "meta.cursor", "offset",
     ]
+    /// Those that only a text can be: a number is where this page begins.
+    private static let texts: Set = ["offset"]
+    /// Members of an object that names the next page, as in HAL.
+    private static let inner = ["href", "url", "after", "cursor"]
 
-    /// Where the last page of a list names another one; nil if it does not. `envelope` is the body without the records.
-    static func found(in response: HTTPResponse, _ envelope: JSONText, of list: ListPlan) -> String? {
+    /// Where the last page of a list names another one; nil if it does not.
+    ///
+    /// `envelope` is the body without the records. `known`: what the schema reads there, such as a token for the next pull.
+    static func found(
+        in response: HTTPResponse, _ envelope: JSONText, of list: ListPlan, known: Place? = nil
+    ) -> String? {
         if case .link = list.style {} else if hasNextLink(response) { return "Link: rel=next" }
-        for place in places where names(envelope.at(path: place)) { return place }
+        let read = (known?.paths ?? []) + (list.style.next?.paths ?? [])
+        return place(in: envelope) { !read.contains($0) }
+    }
+
+    /// Where an answer names the next page.
+    package static func place(in answer: JSONText, where counts: (String) -> Bool = { _ in true }) -> String? {
+        for place in places {
+            guard let value = answer.at(path: place) else { continue }
+            guard value.kind == .object else {
+                if counts(place), names(value, at: place) { return place }
+                continue
+            }
+            let found = inner.first { counts("\(place).\($0)") && value[$0].map { names($0, at: place) } ?? false }
+            if let found { return "\(place).\(found)" }
+        }
         return nil
     }
 
@@ -25,14 +48,22 @@ enum UnfollowedPage {
         return links.target(of: "next") != nil
     }
 
-    private static func names(_ value: JSONText?) -> Bool {
-        guard let value else { return false }
+    private static func names(_ value: JSONText, at place: String) -> Bool {
+        if texts.contains(place) { return value.kind == .string && !value.plain.isEmpty && value.wholeNumber == nil }
         switch value.kind {
         case .string: return value.string?.isEmpty == false
         case .number: return value.text != "0"
-        // A link object, as in HAL.
-        case .object: return names(value["href"])
         default: return value.boolean == true
+        }
+    }
+}
+
+extension ListPlan.Style {
+    /// Where an answer has the next page.
+    fileprivate var next: Place? {
+        switch self {
+        case .cursor(_, let place), .nextURL(let place): place
+        case .page, .offset, .lastRecord, .link, .header, .headerURL, .single: nil
         }
     }
 }

@@ -54,26 +54,45 @@ struct LiveLists {
 
     /// Asks for the second page in the usual ways, until other records come.
     private mutating func findNextPage(of list: inout ObservedList, _ records: [JSONText]) async {
+        let cursor = Self.cursor(in: list.answers[0])
         var tries = [("page", "2", true), ("offset", "\(records.count)", true)]
-        if let cursor = Self.cursor(in: list.answers[0]) { tries = Self.cursors.map { ($0, cursor, false) } + tries }
+        if let cursor { tries = Self.parameters(for: cursor.place).map { ($0, cursor.text, false) } + tries }
         for (name, value, isNumber) in tries {
             let path = "\(list.path)?\(name)=\(Entity.percentEncoded(value))"
             guard let found = await answer(path, isTry: true) else { continue }
             let others = ObservedList.records(in: found.body)
             guard let first = others.first, !records.contains(first) else { continue }
             list.page = (name, isNumber)
+            list.nextPlace = isNumber ? nil : cursor?.place
             return list.answers.append(found.body)
         }
+        list.nextPlace = cursor?.place ?? UnfollowedPage.place(in: list.answers[0])
     }
 
-    /// A text that names the next page and is no address.
-    private static func cursor(in answer: JSONText) -> String? {
-        let names = ["nextcursor", "nextpagetoken", "nexttoken", "continuationtoken", "endcursor", "next", "cursor"]
+    /// The parameter that the place is named after comes first: `pageToken` for `nextPageToken`.
+    private static func parameters(for place: String) -> [String] {
+        let name = place.split(separator: ".").last.map(String.init) ?? place
+        let isNext = name.lowercased().hasPrefix("next") && name.count > 4
+        let own = isNext ? String(name.dropFirst(4).drop { $0 == "_" }) : name
+        let first = own.prefix(1).lowercased() + own.dropFirst()
+        return [first] + cursors.filter { $0 != first }
+    }
+
+    /// A text that names the next page and is no address, and where it is.
+    private static func cursor(in answer: JSONText) -> (place: String, text: String)? {
+        let names: Set = [
+            "nextcursor", "nextpagetoken", "nexttoken", "continuationtoken", "endcursor", "next", "cursor", "after",
+            "offset",
+        ]
         for found in PlaceSearch(answer).values {
             let name = found.place.split(separator: ".").last.map { PlaceSearch.folded(String($0)) } ?? ""
-            if names.contains(name), let text = found.value.string, !text.isEmpty, !text.contains("/") { return text }
+            if names.contains(name), let text = found.value.string, isCursor(text) { return (found.place, text) }
         }
         return nil
+    }
+
+    private static func isCursor(_ text: String) -> Bool {
+        !text.isEmpty && !text.hasPrefix("/") && !text.contains("://") && !text.contains("?")
     }
 
     private mutating func findSize(of list: inout ObservedList) async {

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import SyncEngine
 import Upstream
 
 /// Reads up to three pages of one entity's list, and more if its last page has a token. Reports where records, total and next
@@ -116,13 +117,21 @@ struct ListProbe {
                 entity.name, "the list has \(total) records, and only \(page.count) can be read",
                 "correct pagination: its style is \"\(pull.list.style.word)\"")
         }
-        return nil
+        return ListDoubt.reason(pull.list, pages: 1, records: page.count, last: page).map { reason in
+            .warning(
+                entity.name, "the list may be cut: \(reason)",
+                "set pagination, or pagination.total if the answer has the length of the list; nothing if it is whole")
+        }
     }
 
     static func style(for place: String) -> String {
         let name = PlaceSearch.folded(place)
         if place.hasPrefix("Link") { return "set pagination: { style: link }" }
         if name.hasSuffix("more") { return "set pagination.more: \(place)" }
+        let last = place.split(separator: ".").last.map(String.init) ?? place
+        if ["after", "offset"].contains(last) {
+            return "set pagination: { style: cursor, cursor: \(last), next: \(place) }"
+        }
         if name.contains("cursor") || name.contains("token") {
             return "set pagination: { style: cursor, cursor: NAME, next: \(place) }"
         }

@@ -21,7 +21,8 @@ struct ListDoubtTests {
     }
 
     @Test(
-        "without declared pages a usual length is in doubt, another one is not", arguments: [50, 100, 250, 500, 1000])
+        "without declared pages a usual length is in doubt, another one is not",
+        arguments: [10, 20, 25, 30, 50, 100, 200, 250, 500, 1000, 2000])
     func single(_ length: Int) {
         #expect(reason(.single, pageSize: 100, records: length) != nil)
         #expect(reason(.single, pageSize: 100, records: length + 1) == nil)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Next pages that the schema does not follow")
 struct UnfollowedPageTests {
     private func found(
-        _ envelope: String, link: String? = nil, style: ListPlan.Style = .single
+        _ envelope: String, link: String? = nil, style: ListPlan.Style = .single, known: Place? = nil
     ) throws -> String? {
         let yaml = """
             schema: s
@@ -17,15 +17,19 @@ struct UnfollowedPageTests {
         var list = try #require(EntitySchema(yaml: yaml, file: "s.yaml")["orders"]?.pull?.list)
         list.style = style
         let response = HTTPResponse(status: 200, headers: link.map { [HTTPHeader("Link", $0)] } ?? [])
-        return UnfollowedPage.found(in: response, try JSONText(parsing: envelope), of: list)
+        return UnfollowedPage.found(in: response, try JSONText(parsing: envelope), of: list, known: known)
     }
 
     @Test(
         "#16 a member that names another page is noticed",
         arguments: [
             (#"{"next":"https://shop.example/orders?page=2"}"#, "next"), (#"{"next_cursor":"x"}"#, "next_cursor"),
-            (#"{"has_more":true}"#, "has_more"), (#"{"links":{"next":{"href":"/orders?page=2"}}}"#, "links.next"),
-            (#"{"next_page":2}"#, "next_page"),
+            (#"{"has_more":true}"#, "has_more"), (#"{"next_page":2}"#, "next_page"),
+            (#"{"links":{"next":{"href":"/orders?page=2"}}}"#, "links.next.href"),
+            (#"{"nextPageToken":"x"}"#, "nextPageToken"),
+            (#"{"paging":{"next":{"after":"40"}}}"#, "paging.next.after"),
+            (#"{"meta":{"cursor":"abc"}}"#, "meta.cursor"),
+            (#"{"offset":"itr1/rec2"}"#, "offset"),
         ])
     func members(_ envelope: String, _ place: String) throws {
         #expect(try found(envelope) == place)
@@ -35,10 +39,17 @@ struct UnfollowedPageTests {
         "the last page names none",
         arguments: [
             "{}", "[]", #"{"next":null,"has_more":false}"#, #"{"next":""}"#, #"{"links":{"next":{"href":null}}}"#,
-            #"{"next_page":0,"next":[]}"#,
+            #"{"next_page":0,"next":[]}"#, #"{"offset":100}"#, #"{"offset":"100"}"#, #"{"paging":{"next":{}}}"#,
         ])
     func none(_ envelope: String) throws {
         #expect(try found(envelope) == nil)
+    }
+
+    @Test("a member that the schema reads as the next page, or as the token for the next pull, names no other one")
+    func followed() throws {
+        let cursor = ListPlan.Style.cursor(parameter: "cursor", next: Place(paths: ["meta.cursor"]))
+        #expect(try found(#"{"meta":{"cursor":"abc"}}"#, style: cursor) == nil)
+        #expect(try found(#"{"meta":{"cursor":"abc"}}"#, known: Place(paths: ["meta.cursor"])) == nil)
     }
 
     @Test("#16 a Link header counts unless the list is paged by it")
