@@ -6,16 +6,14 @@ package struct SchemaDrafter {
 
     /// `source`: the address or the file that the description came from, or the lists that were
     /// observed.
-    package init(_ document: OpenAPIDocument, source: String, isObserved: Bool = false) {
+    package init(_ document: OpenAPIDocument, source: String) {
         let found = CollectionFinder(document: document).find()
         let count = found.collections.count + found.leftOut.count
         model = DraftModel(
             name: Self.name(document.title), title: String(document.title.prefix(80)),
-            origin: isObserved
+            origin: document.isObserved
                 ? source : "\(source) (\(document.version), \(count) list\(count == 1 ? "" : "s"))",
-            upstream: UpstreamGuess(
-                document: document, collections: found.collections, source: source, isObserved: isObserved
-            ).upstream(),
+            upstream: UpstreamGuess(document: document, collections: found.collections, source: source).upstream(),
             entities: EntityDrafter(document: document, collections: found.collections).entities(),
             leftOut: found.leftOut)
     }

@@ -32,7 +32,16 @@ struct LiveListsTests {
             address: "http://far", transport: Site(answers: answers), token: nil, place: .bearer)
         let observed = await lists.observed(["/notes"])
         let document = try ObservedAPI(address: "http://far", lists: observed, signIn: nil).document()
-        return try SchemaDrafter(document, source: "the answers of http://far", isObserved: true).draft()
+        return try SchemaDrafter(document, source: "the answers of http://far").draft()
+    }
+
+    @Test("comments speak of the answers, and not of a document")
+    func comments() async throws {
+        let records = Self.records(1...3, #""id":"rN""#)
+        let yaml = try await Self.draft(["/notes": Self.json(records), "/notes/r1": Self.json(#"{"id":"r1"}"#)]).yaml
+        #expect(yaml.contains("# it answered there") && yaml.contains("# it answered without a token"))
+        #expect(yaml.contains("# a record was read by it"))
+        #expect(!yaml.contains("document") && !yaml.contains("scheme"), "\(yaml)")
     }
 
     @Test("a text that names the next page is tried in the parameter of its own name")

@@ -281,6 +281,36 @@ struct UpstreamProbeTests {
         #expect(Self.says(.warning, "price: no record", in: found) == (place == "words"))
     }
 
+    @Test("a field that is empty in some records needs no other type, also if its values are in quotes")
+    func blanks() async throws {
+        let notes = #"[{"id":"a","price":""},{"id":"b","price":"1.50"}]"#
+        let found = try await Self.findings(
+            "{ path: /notes, record: none }", price: "{ type: money, wire: string }", ["/notes": Self.json(notes)])
+        let words = "price: 1 of 2 records have \"\""
+        #expect(Self.says(.warning, words, advising: "it is served as it came", in: found), "\(found.map(\.text))")
+        let bare = try await Self.findings(
+            "{ path: /notes, record: none }", ["/notes": Self.json(notes.replacing("\"\"", with: "\"2.50\""))])
+        #expect(Self.says(.warning, "2 of 2 records have string", advising: "set wire: string", in: bare))
+    }
+
+    @Test("a list and a record that are asked for by POST are called so")
+    func methods() async throws {
+        let found = try await Self.findings(
+            #"{ call: POST /search, records: data, record: { call: POST /notes/find, body: { id: "{id}" } } }"#,
+            ["/search": Self.json(#"{"data":[\#(Self.note)]}"#), "/notes/find": Self.json(Self.note)])
+        #expect(Self.says(.ok, "POST /search: 1 record", in: found), "\(found.map(\.text))")
+        #expect(Self.says(.ok, "POST /notes/find: the record is the answer itself", in: found))
+    }
+
+    @Test("a next page at another address is no matter of where the records are")
+    func elsewhere() async throws {
+        let found = try await Self.findings(
+            "{ path: /notes, records: data, pagination: { style: next_url, next: next } }",
+            Self.site(#"{"data":[NOTE],"next":"http://near/notes?page=2"}"#))
+        #expect(Self.says(.error, "next page is at", advising: "pagination", in: found), "\(found.map(\.text))")
+        #expect(!found.contains { $0.advice?.contains("records") == true })
+    }
+
     @Test("a key that the records do not have is replaced by one that they have")
     func keys() async throws {
         let site = ["/notes": Self.json(#"[{"uuid":"a","text":"x"},{"uuid":"b","text":"y"}]"#)]

@@ -53,7 +53,7 @@ struct CollectionFinder {
     private func add(_ operation: APIOperation, _ answer: ListAnswer, to found: inout Found) {
         let path = recordPath(of: operation.path, answer.item)
         let parameter = path.flatMap { recordName($0, operation.path, answer.item) }
-        let guess = KeyGuess(shapes: document.shapes, others: others)
+        let guess = KeyGuess(shapes: document.shapes, others: others, isObserved: document.isObserved)
         var key = guess.key(of: answer.item, at: operation.path, record: parameter)
         let isClear = key.flatMap { parameter?.member(key: $0.value) } != nil
         if !isClear { key = guess.key(of: answer.item, at: operation.path, record: nil) }

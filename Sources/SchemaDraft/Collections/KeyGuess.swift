@@ -5,6 +5,8 @@ struct KeyGuess {
     let shapes: ShapeReader
     /// The names in the document's paths, in the singular and folded: what other records are called.
     var others: Set<String> = []
+    /// The records were seen, and one was read by its key if there is a path for it.
+    var isObserved = false
 
     /// Names of keys, the likeliest first, without what differs between spellings.
     private static let names = [
@@ -19,7 +21,9 @@ struct KeyGuess {
     func key(of item: DataShape, at list: PathPattern, record: PathParameter?) -> Guess<String>? {
         func said(_ name: String?) -> Guess<String>? {
             guard let name, isKey(name, of: item) else { return nil }
-            return Guess(name, "{\(record?.name ?? "")} in the path of a record names it")
+            return Guess(
+                name,
+                isObserved ? "a record was read by it" : "{\(record?.name ?? "")} in the path of a record names it")
         }
         if let own = said(record?.direct) { return own }
         for name in Self.names.prefix(8) {

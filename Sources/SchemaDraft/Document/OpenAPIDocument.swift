@@ -6,6 +6,8 @@ package struct OpenAPIDocument: Sendable {
     package let title: String
     /// Such as `OpenAPI 3.1.0` or `OpenAPI 2.0`.
     package let version: String
+    /// Whether it was made of answers, not written by people.
+    var isObserved = false
 
     package init(_ root: DocumentValue) throws(SchemaDraftError) {
         guard root.isObject else {

@@ -14,14 +14,18 @@ struct SignInGuess {
     func found() -> Found {
         let schemes = document.securitySchemes
         guard !schemes.isEmpty else {
-            return Found(signIn: Guess(.none, "the document declares no way to sign in"))
+            return Found(
+                signIn: Guess(
+                    .none,
+                    document.isObserved ? "it answered without a token" : "the document declares no way to sign in"))
         }
         let usable = used().lazy.compactMap { name in schemes.first { $0.name == name } }
         let all = Array(usable) + schemes
         if let pair = pair(schemes) { return pair }
         for (name, scheme) in all {
             if isOnlyForPrograms(scheme), all.contains(where: { Self.isBearer($0.value) }) { continue }
-            if let found = Self.found(name, scheme) { return found }
+            let reason = document.isObserved ? "as the token was sent" : "the security scheme \(name)"
+            if let found = Self.found(scheme, reason) { return found }
         }
         return Found(
             signIn: Guess(.none, nil),
@@ -72,8 +76,7 @@ struct SignInGuess {
         return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
     }
 
-    private static func found(_ name: String, _ scheme: DocumentValue) -> Found? {
-        let reason = "the security scheme \(name)"
+    private static func found(_ scheme: DocumentValue, _ reason: String) -> Found? {
         switch scheme["type"]?.text?.lowercased() {
         case "http":
             switch scheme["scheme"]?.text?.lowercased() {

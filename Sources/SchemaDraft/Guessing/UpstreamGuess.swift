@@ -4,8 +4,6 @@ struct UpstreamGuess {
     let collections: [Collection]
     /// Where the document came from, if that was an address: a relative one starts there.
     let source: String?
-    /// The API answered there.
-    let isObserved: Bool
 
     func upstream() -> DraftUpstream {
         let signIn = SignInGuess(document: document, operations: calls).found()
@@ -33,7 +31,9 @@ struct UpstreamGuess {
 
     private func address() -> Guess<String>? {
         return document.addresses.lazy.compactMap(usable).first.map { address in
-            Guess(address, "the first server of the document that can be called")
+            Guess(
+                address,
+                document.isObserved ? "it answered there" : "the first server of the document that can be called")
         }
     }
 
@@ -52,7 +52,7 @@ struct UpstreamGuess {
         while address.hasSuffix("/") { address.removeLast() }
         let host = Self.origin(of: address)?.lowercased() ?? ""
         let isSource = source.flatMap(Self.origin)?.lowercased() == host
-        return isObserved || isSource || address.hasPrefix("https://") && !Self.isSample(host) ? address : nil
+        return document.isObserved || isSource || address.hasPrefix("https://") && !Self.isSample(host) ? address : nil
     }
 
     private static func isSample(_ origin: String) -> Bool {

@@ -29,7 +29,9 @@ package struct ObservedAPI {
             root.append(("components", object([("securitySchemes", object([("token", scheme)]))])))
             root.append(("security", .array([object([("token", .array([]))])])))
         }
-        return try OpenAPIDocument(object(root))
+        var document = try OpenAPIDocument(object(root))
+        document.isObserved = true
+        return document
     }
 
     private func text(_ text: String) -> DocumentValue { .scalar(text, isPlain: false) }

@@ -87,7 +87,7 @@ struct DraftCheck {
                 || upstream.probe != nil || upstream.errorMessage != nil || upstream.idempotencyHeader != nil
                 || upstream.hasEntityTags != nil
         else { return false }
-        let todos = upstream.todos + ["upstream: the daemon refuses what the document says (\(error.problem))"]
+        let todos = upstream.todos + ["upstream: the daemon refuses what was found (\(error.problem))"]
         upstream = plain
         upstream.todos = todos
         return true

@@ -41,12 +41,7 @@ struct FieldProbe {
     private func drifted() -> [Finding] {
         var tally = DriftTally(DriftRules(entity))
         for record in records { tally.count(record.text, key: record[entity.key]?.plain ?? "") }
-        let wrong = tally.entries.filter { [.type, .value].contains($0.disagreement.kind) }.map { entry in
-            Finding.warning(
-                entity.name,
-                "\(entry.disagreement.field): \(entry.count) of \(records.count) records have \(entry.disagreement.found)",
-                advice(entry.disagreement))
-        }
+        let wrong = tally.entries.filter { [.type, .value].contains($0.disagreement.kind) }.map(wrong)
         let absent = entity.fields.indices.filter { index in
             let field = entity.fields[index]
             let isThere =
@@ -61,12 +56,30 @@ struct FieldProbe {
         return wrong + absent.map { missing(entity.fields[$0], places) } + more
     }
 
+    private func wrong(_ entry: DriftTally.Entry) -> Finding {
+        let disagreement = entry.disagreement
+        let isBlank = blanks(disagreement) == entry.count
+        let found = isBlank ? "\"\"" : disagreement.found
+        return .warning(
+            entity.name, "\(disagreement.field): \(entry.count) of \(records.count) records have \(found)",
+            isBlank ? "nothing, if \"\" means that there is no value: it is served as it came" : advice(disagreement))
+    }
+
+    /// How many records have `""` where the field expects something else than a text.
+    private func blanks(_ disagreement: DriftTally.Disagreement) -> Int {
+        guard disagreement.kind == .type, disagreement.found == "string" else { return 0 }
+        return records.count { entity.value(of: disagreement.field, in: $0)?.string?.isEmpty == true }
+    }
+
     private func advice(_ disagreement: DriftTally.Disagreement) -> String {
-        switch (disagreement.kind, entity[field: disagreement.field]?.kind) {
-        case (.value, _): "add the value to values"
-        case (_, .number), (_, .money), (_, .integer), (_, .boolean):
-            disagreement.found == "string" ? "set wire: string if these are only in quotes" : "correct type"
-        default: "correct type"
+        guard disagreement.kind != .value else { return "add the value to values" }
+        guard disagreement.found == "string", let field = entity[field: disagreement.field], !field.isTextOnWire else {
+            return "correct type"
+        }
+        switch field.kind {
+        case .number, .money, .integer, .boolean: return "set wire: string if these are only in quotes"
+        case .date: return "set wire to the form of these days, or correct type"
+        default: return "correct type"
         }
     }
 

@@ -43,15 +43,20 @@ struct ListProbe {
         pull.request(of: entity.name, at: position, since: since)
     }
 
+    private var call: String { "\(pull.call?.method ?? "GET") \(pull.path)" }
+
     // MARK: The first page
 
     private func failure(_ error: UpstreamError) -> Finding {
-        let message = "\(pull.call?.method ?? "GET") \(pull.path): \(error.message)"
+        let message = "\(call): \(error.message)"
         switch error {
         case .malformed:
-            return .error(
-                entity.name, message,
-                lists(in: transport.lastBody) ?? emptyAdvice(error) ?? "correct pull.path or base_url")
+            let hasList = transport.lastBody.map { pull.list.records.value(in: $0)?.kind == .array } ?? false
+            if hasList {
+                return .error(entity.name, message, "correct pagination, pull.since or base_url, whichever it names")
+            }
+            let advice = lists(in: transport.lastBody) ?? emptyAdvice(error)
+            return .error(entity.name, message, advice ?? "correct pull.path or base_url")
         case .unauthorized: return .error(entity.name, message, "correct the token, or auth.send in the schema")
         case .gone: return .error(entity.name, message, "correct pull.path")
         case .offline, .held, .throttled: return .error(entity.name, message, "try again later")
@@ -81,14 +86,14 @@ struct ListProbe {
 
     private func empty(_ answer: JSONText) -> Finding {
         let advice = lists(in: answer) ?? "nothing if there are none; else check what the token may see, and pull.query"
-        return .warning(entity.name, "GET \(pull.path): no records at \(pull.list.records.description)", advice)
+        return .warning(entity.name, "\(call): no records at \(pull.list.records.description)", advice)
     }
 
     private func summary(_ page: Page) -> String {
         let total = page.total.map { ", \($0) in all (\(pull.list.totalPlace ?? ""))" } ?? ""
         let next = page.next == nil ? ", no next page" : ", a next page (\(pull.list.nextPlace))"
         return
-            "GET \(pull.path): \(page.count.counted("record", "records")) at \(pull.list.records.description)\(total)\(next)"
+            "\(call): \(page.count.counted("record", "records")) at \(pull.list.records.description)\(total)\(next)"
     }
 
     private func total(_ page: Page, _ answer: JSONText) -> Finding? {

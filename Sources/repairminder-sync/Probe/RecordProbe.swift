@@ -12,19 +12,20 @@ struct RecordProbe {
 
     func findings(like listed: JSONText) async -> [Finding] {
         guard let path = entity.recordPath(of: listed) else { return [] }
+        let call = "\(entity.pull?.single.method ?? "GET") \(path)"
         let found: RemoteRecord?
         do {
             found = try await upstream.record(of: entity, known: listed)
         } catch {
-            return [failure(error, path)]
+            return [failure(error, call)]
         }
         guard let found else {
-            return [.error(entity.name, "GET \(path): there is no such record", "correct pull.record.path")]
+            return [.error(entity.name, "\(call): there is no such record", "correct pull.record.path")]
         }
         guard found.record[entity.key]?.plain == listed[entity.key]?.plain else {
-            return [.error(entity.name, "GET \(path): it is another record", "correct pull.record.path")]
+            return [.error(entity.name, "\(call): it is another record", "correct pull.record.path")]
         }
-        return [.ok(entity.name, "GET \(path): the record is \(place(of: found.record))"), tag(found)].compactMap(
+        return [.ok(entity.name, "\(call): the record is \(place(of: found.record))"), tag(found)].compactMap(
             \.self)
             + moved(found.record, listed)
     }
@@ -37,12 +38,12 @@ struct RecordProbe {
         return found.map { $0.place.isEmpty ? "the answer itself" : "at \($0.place)" } ?? "there"
     }
 
-    private func failure(_ error: UpstreamError, _ path: String) -> Finding {
+    private func failure(_ error: UpstreamError, _ call: String) -> Finding {
         guard case .malformed = error, let answer = transport.lastBody,
             let place = PlaceSearch(answer).objects(with: entity.key).first?.place
-        else { return .error(entity.name, "GET \(path): \(error.message)", "correct pull.record.path") }
+        else { return .error(entity.name, "\(call): \(error.message)", "correct pull.record.path") }
         return .error(
-            entity.name, "GET \(path): \(error.message)",
+            entity.name, "\(call): \(error.message)",
             place.isEmpty ? "remove pull.record.at: the record is the answer itself" : "set pull.record.at: \(place)")
     }
 

@@ -59,8 +59,7 @@ struct InitCommand: AsyncParsableCommand {
     func run() async throws {
         var notes: [String] = []
         let document = try await document(&notes)
-        var drafter = SchemaDrafter(
-            document, source: from ?? "the answers of \(probe.joined(separator: ", "))", isObserved: from == nil)
+        var drafter = SchemaDrafter(document, source: from ?? "the answers of \(probe.joined(separator: ", "))")
         if ask { try DraftDialogue(questions: Questions()).correct(&drafter) }
         let names = (only ?? "").split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
         let draft: SchemaDraft
