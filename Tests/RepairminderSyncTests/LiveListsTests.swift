@@ -59,6 +59,58 @@ struct LiveListsTests {
         }
     }
 
+    @Test("the length of the list in a header is the total")
+    func total() async throws {
+        let answer = Self.json(Self.records(1...3, #""id":N"#), [HTTPHeader("X-Total", "300")])
+        let list = try await Self.draft(["/notes": answer]).schema["notes"]?.pull?.list
+        #expect(list?.totalHeader == "X-Total" && list?.total == nil)
+    }
+
+    @Test(
+        "of members that may be the key, the one by which a record is read is, then sys_id before number"
+    )
+    func keys() async throws {
+        let records = Self.json(Self.records(1...3, #""number":"INC0N","sys_id":"a0N","iid":N"#))
+        #expect(try await Self.draft(["/notes": records]).schema["notes"]?.key == "sys_id")
+        let served = try await Self.draft([
+            "/notes": records, "/notes/1": Self.json(#"{"iid":1,"sys_id":"a01"}"#),
+        ])
+        #expect(
+            served.schema["notes"]?.key == "iid" && served.schema["notes"]?.pull?.single.isServed == true)
+    }
+
+    @Test("times with a space are times, and are sent so; empty ones do not matter")
+    func times() async throws {
+        let records = #"[{"id":1,"due":""},{"id":2,"due":"2026-11-25 10:00:02"},{"id":3,"due":null}]"#
+        let due = try await Self.draft(["/notes": Self.json(records)]).schema["notes"]?[field: "due"]
+        #expect(
+            due?.kind == .time
+                && due?.timeFormat == TimePattern("yyyy-MM-dd HH:mm:ss").map(TimeFormat.pattern))
+    }
+
+    @Test("a state is an enum only if it was seen in several values, which repeat")
+    func enums() async throws {
+        func kind(_ states: [String]) async throws -> Field.Kind? {
+            let records = states.enumerated().map { #"{"id":\#($0),"state":"\#($1)"}"# }
+            return try await Self.draft(["/notes": Self.json("[\(records.joined(separator: ","))]")])
+                .schema["notes"]?[field: "state"]?.kind
+        }
+        #expect(try await kind(Array(repeating: "opened", count: 9)) == .string)
+        #expect(try await kind(["opened", "closed", "opened"]) == .string)
+        guard case .enum = try await kind(["opened", "closed", "opened", "closed", "opened"]) else {
+            Issue.record("no enum")
+            return
+        }
+    }
+
+    @Test("a title is the summary rather than the description, and a list without changes has a TODO")
+    func title() async throws {
+        let records = Self.records(1...3, #""id":N,"description":"long","short_description":"sN""#)
+        let draft = try await Self.draft(["/notes": Self.json(records)])
+        #expect(draft.yaml.contains(#"title: "{short_description}""#))
+        #expect(draft.yaml.contains("TODO pull.since"))
+    }
+
     @Test(
         "a next page that no parameter asks for is a TODO",
         arguments: [

@@ -10,7 +10,8 @@ struct KeyGuess {
 
     /// Names of keys, the likeliest first, without what differs between spellings.
     private static let names = [
-        "id", "uuid", "guid", "key", "gid", "uid", "sid", "pk", "slug", "code", "name", "number",
+        "id", "sysid", "uuid", "guid", "key", "gid", "uid", "sid", "pk", "slug", "code", "name",
+        "number",
     ]
     /// After all of these: they identify people and files in lists that have nothing better.
     private static let lastNames = ["username", "login", "email", "filename", "domain", "path", "ref"]
@@ -26,7 +27,7 @@ struct KeyGuess {
                 isObserved ? "a record was read by it" : "{\(record?.name ?? "")} in the path of a record names it")
         }
         if let own = said(record?.direct) { return own }
-        for name in Self.names.prefix(8) {
+        for name in Self.names.prefix(9) {
             if let found = member(name, of: item), isLikely(found, of: item, record) { return Guess(found, "its name") }
         }
         if let own = said(record?.member(key: nil)) { return own }
@@ -34,7 +35,7 @@ struct KeyGuess {
         for name in Self.qualified(list) + own {
             if let found = member(name, of: item) { return Guess(found, "it is named after the list") }
         }
-        for name in Self.names.dropFirst(8) + Self.lastNames[...] {
+        for name in Self.names.dropFirst(9) + Self.lastNames[...] {
             if let found = member(name, of: item), isLikely(found, of: item, record),
                 list.parameters.isEmpty || record != nil || item.required.contains(found)
             {

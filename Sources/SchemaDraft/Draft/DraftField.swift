@@ -20,6 +20,8 @@ struct DraftField: Sendable, Equatable {
     var isRequired = false
     /// The upstream has the number in quotes.
     var isTextOnWire = false
+    /// How the upstream writes the time, if not as most do.
+    var timeForm: String?
     var isSecret = false
     /// It is a list of objects.
     var hasObjects = false

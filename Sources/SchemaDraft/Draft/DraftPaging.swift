@@ -27,6 +27,8 @@ struct DraftPaging: Sendable, Equatable {
     var size: String?
     var pageSize: Int?
     var total: String?
+    /// The header that has it instead.
+    var totalHeader: String?
     var more: String?
     var moreIs = true
 }

@@ -54,6 +54,11 @@ struct EntityDrafter {
             shapes: shapes, collection: collection, filler: filler, listPath: path
         ).complete(&entity)
         entity.todos += collection.todos + [todo].compactMap(\.self)
+        if document.isObserved, let pull = entity.pull, pull.since == nil {
+            entity.todos.append(
+                "pull.since: a parameter for what changed since a time; without it each sync reads the whole list"
+            )
+        }
         return entity
     }
 
@@ -154,8 +159,8 @@ struct EntityDrafter {
     /// A record's name for people.
     private static func title(_ entity: DraftEntity) -> String? {
         let names = [
-            "name", "title", "displayname", "fullname", "label", "subject", "number", "reference", "username", "email",
-            "code", "slug", "filename", "description",
+            "name", "title", "displayname", "fullname", "label", "subject", "summary", "shortdescription", "number",
+            "reference", "username", "email", "code", "slug", "filename", "description",
         ]
         for name in names {
             let found = entity.fields.first { field in

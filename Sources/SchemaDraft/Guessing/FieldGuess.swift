@@ -67,6 +67,7 @@ struct FieldGuess {
         guard let found = FieldKindGuess(shapes: shapes).kind(of: shape, name: name) else { return }
         var field = DraftField(fieldName, found.kind, from: from, wireName: name, reason: found.reason)
         field.isTextOnWire = found.isTextOnWire
+        field.timeForm = found.timeForm
         field.hasObjects = shape.isList && shapes.elements(of: shape).kind == .object
         field.isSecret = FieldNames.isSecret(shape, name: name)
         field.isIndexed = !field.isSecret && isWorthAnIndex(field)

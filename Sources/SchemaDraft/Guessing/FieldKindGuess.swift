@@ -1,3 +1,5 @@
+internal import EntitySchema
+
 /// The type of a field, from what the document says of its values.
 struct FieldKindGuess {
     let shapes: ShapeReader
@@ -5,6 +7,7 @@ struct FieldKindGuess {
     struct Found {
         var kind: DraftField.Kind
         var isTextOnWire = false
+        var timeForm: String?
         var reason: String?
     }
 
@@ -34,7 +37,7 @@ struct FieldKindGuess {
         if let values = Self.values(of: shape) { return Found(kind: .enum(values)) }
         let example = shape.example?.text ?? ""
         switch shape.format ?? "" {
-        case "date-time": return Found(kind: .simple("time"))
+        case "date-time": return time(like: example)
         case "date": return Found(kind: .simple("date"))
         case "int32", "int64", "uint32", "uint64":
             return Found(kind: .simple("integer"), isTextOnWire: true, reason: "a number in quotes by its format")
@@ -49,6 +52,15 @@ struct FieldKindGuess {
             return Found(kind: .simple("time"), reason: "a time by its name")
         }
         return Found(kind: .simple("string"))
+    }
+
+    /// One without the `T` of ISO 8601 is sent as the upstream writes it.
+    private func time(like example: String) -> Found {
+        guard example.contains(" "), let pattern = TimePattern(like: example), pattern.isISO else {
+            return Found(kind: .simple("time"))
+        }
+        return Found(
+            kind: .simple("time"), timeForm: pattern.source, reason: "written like \(example), in UTC")
     }
 
     /// Nil if it is no enum that a schema can have.

@@ -23,6 +23,7 @@ struct PagingGuess {
         "totalentries",
         "count", "recordcount", "itemcount", "totalnumber", "numfound",
     ]
+    private static let totalHeaders: Set = ["xtotal", "xtotalcount", "totalcount", "xwptotal"]
     private static let pageCounts = ["pages", "totalpages", "pagecount", "lastpage", "numpages"]
     private static let more = ["hasmore", "hasnext", "hasmoreitems", "hasnextpage", "more"]
     private static let ends = ["done", "endofstream", "islast", "last"]
@@ -35,6 +36,9 @@ struct PagingGuess {
         let size = Self.parameter(Self.sizes, in: list)
         var found = DraftPaging()
         found.total = places.first(Self.totals, [.integer, .number])
+        if found.total == nil {
+            found.totalHeader = list.answerHeaders.first { Self.totalHeaders.contains(Words.folded($0)) }
+        }
         found.more = places.first(Self.more, [.boolean])
         if found.more == nil, let end = places.first(Self.ends, [.boolean]) {
             (found.more, found.moreIs) = (end, false)
@@ -113,7 +117,8 @@ struct PagingGuess {
         _ known: DraftPaging, _ parameters: [String?], _ pages: String?, _ next: String?
     ) -> (paging: Guess<DraftPaging>, todo: String?) {
         let left = parameters.compactMap(\.self)
-        let found = Guess(DraftPaging(style: .single, total: known.total))
+        let found = Guess(
+            DraftPaging(style: .single, total: known.total, totalHeader: known.totalHeader))
         if let place = next ?? (left.isEmpty ? pages : nil) {
             return (found, "pagination: its answer has \(place), and no parameter asks for the next page")
         }

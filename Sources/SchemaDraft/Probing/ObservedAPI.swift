@@ -61,7 +61,7 @@ package struct ObservedAPI {
         let shape = ObservedShape { name, values in reference(name, values, from: list) }
         var paths = [(name: list.path, value: object([("get", call(list, shape))]))]
         if let single = list.single, let key = list.key {
-            let answer = answer(shape.schema(of: [single]), hasLink: false)
+            let answer = answer(shape.schema(of: [single]))
             paths.append((list.recordPath("{\(key)}"), object([("get", object([("responses", answer)]))])))
         }
         return paths
@@ -75,14 +75,15 @@ package struct ObservedAPI {
         }
         if let page = list.page { add(page.name, page.isNumber ? "integer" : "string") }
         if let size = list.size { add(size, "integer") }
-        let answer = answer(shape.schema(of: list.answers), hasLink: list.hasLinkHeader)
+        let headers = (list.hasLinkHeader ? ["Link"] : []) + [list.totalHeader].compactMap(\.self)
+        let answer = answer(shape.schema(of: list.answers), headers)
         let next = list.nextPlace.map { [("x-next-page", text($0))] } ?? []
         return object([("parameters", .array(parameters)), ("responses", answer)] + next)
     }
 
-    private func answer(_ schema: DocumentValue, hasLink: Bool) -> DocumentValue {
+    private func answer(_ schema: DocumentValue, _ headers: [String] = []) -> DocumentValue {
         let content = object([("application/json", object([("schema", schema)]))])
-        let headers = hasLink ? [("headers", object([("Link", object([]))]))] : []
+        let headers = headers.isEmpty ? [] : [("headers", object(headers.map { ($0, object([])) }))]
         return object([("200", object([("content", content)] + headers))])
     }
 

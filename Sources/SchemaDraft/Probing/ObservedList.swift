@@ -13,8 +13,12 @@ package struct ObservedList: Sendable {
     /// The parameter for the number of records that worked.
     package var size: String?
     package var hasLinkHeader = false
+    /// The header with the length of the list.
+    package var totalHeader: String?
     /// The answer to the request for one record by its key.
     package var single: JSONText?
+    /// The key that this request was made with.
+    package var servedKey: String?
 
     package init(path: String, answers: [JSONText]) {
         self.path = path
@@ -44,17 +48,24 @@ package struct ObservedList: Sendable {
     }
 
     /// The member that differs for each record and is named as keys are.
-    package var key: String? { Self.key(of: records) }
+    package var key: String? { servedKey ?? keys.first }
 
-    package static func key(of records: [JSONText]) -> String? {
-        guard let first = records.first else { return nil }
-        let names = first.members.map(\.key).filter(FieldNames.isAllowed)
-        let likely = ["id", "uuid", "guid", "key", "uid", "sid", "pk", "slug", "code", "number"]
+    /// All such members, the likeliest first.
+    package var keys: [String] {
+        let records = records
+        let names = records.first?.members.map(\.key).filter(FieldNames.isAllowed) ?? []
+        let last = path.split(separator: "/").last.map(String.init) ?? ""
+        let own = Words.folded(Words.singular(last)) + "id"
+        let likely = [
+            "id", "sysid", "uuid", "guid", "key", own, "uid", "sid", "pk", "iid", "slug", "code",
+            "number",
+        ]
         let order =
             likely.compactMap { word in names.first { Words.folded($0) == word } }
             + names.filter { ["id", "uuid", "key"].contains(Words.lastWord(of: $0)) }
             + names.filter { Words.folded($0) == "name" }
-        return order.first { name in
+        let unique = order.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        return unique.filter { name in
             let values = records.compactMap { $0[name]?.plain }.filter { !$0.isEmpty }
             return values.count == records.count && Set(values).count == values.count
         }

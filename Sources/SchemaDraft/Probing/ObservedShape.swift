@@ -22,9 +22,11 @@ struct ObservedShape {
             members.append(("items", schema(of: Array(known.flatMap(\.elements).prefix(2000)), depth: depth + 1)))
         case .string:
             add("type", "string")
-            if let format = Self.format(of: known.compactMap(\.string)) { add("format", format) }
-            if let example = first.string, example.count < 80 { add("example", example) }
-            let seen = Self.seenValues(known.compactMap(\.string), name)
+            // Some upstreams have "" for nothing.
+            let texts = known.compactMap(\.string).filter { !$0.isEmpty }
+            if let format = Self.format(of: texts) { add("format", format) }
+            if let example = texts.first, example.count < 80 { add("example", example) }
+            let seen = Self.seenValues(texts, name)
             if !seen.isEmpty { members.append(("enum", .array(seen.map { .scalar($0, isPlain: false) }))) }
         case .number: add("type", known.allSatisfy { $0.integer != nil } ? "integer" : "number")
         case .boolean: add("type", "boolean")
@@ -49,20 +51,23 @@ struct ObservedShape {
     private static func format(of texts: [String]) -> String? {
         func all(_ fits: (String) -> Bool) -> Bool { !texts.isEmpty && texts.allSatisfy(fits) }
         if all({ $0.wholeMatch(of: #/\d{4}-\d\d-\d\dT\d\d:\d\d.*/#) != nil }) { return "date-time" }
+        if all({ $0.wholeMatch(of: #/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d(\.\d+)?)?/#) != nil }) {
+            return "date-time"
+        }
         if all({ $0.wholeMatch(of: #/\d{4}-\d\d-\d\d/#) != nil }) { return "date" }
         if all({ $0.wholeMatch(of: #/[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}/#) != nil }) { return "uuid" }
         if all({ $0.wholeMatch(of: #/-?\d{1,15}\.\d{2,4}/#) != nil }) { return "decimal" }
         return nil
     }
 
-    /// A few short words under a name that says that there are no others.
+    /// A few short words that repeat, under a name that says that there are no others.
     private static func seenValues(_ texts: [String], _ name: String) -> [String] {
         guard ["status", "state", "kind", "type", "priority", "role", "stage"].contains(Words.lastWord(of: name)) else {
             return []
         }
         let seen = texts.reduce(into: [String]()) { if !$0.contains($1), $0.count < 13 { $0.append($1) } }
         let isEnum =
-            texts.count >= 8 && seen.count <= 12
+            texts.count >= 5 && (2...12).contains(seen.count) && seen.count * 2 <= texts.count
             && seen.allSatisfy { $0.wholeMatch(of: #/[A-Za-z][A-Za-z0-9_-]{0,30}/#) != nil }
         return isEnum ? seen : []
     }

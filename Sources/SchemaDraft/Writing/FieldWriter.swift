@@ -16,6 +16,7 @@ struct FieldWriter {
         }
         if let from = field.from { members.append(YAMLNode.Member("from", .text(from))) }
         if field.isTextOnWire { members.append(YAMLNode.Member("wire", .text("string"))) }
+        if let form = field.timeForm { members.append(YAMLNode.Member("wire", .text(form))) }
         for (name, isSet) in [
             ("index", field.isIndexed), ("search", field.isSearched), ("required", field.isRequired),
             ("secret", field.isSecret),

@@ -25,7 +25,11 @@ enum PagingWriter {
             add("size", paging.size ?? "none")
             if let size = paging.pageSize { members.append(YAMLNode.Member("page_size", .word("\(size)"))) }
         }
-        if let total = paging.total { add("total", total) }
+        if let total = paging.total {
+            add("total", total)
+        } else if let header = paging.totalHeader {
+            members.append(YAMLNode.Member("total", .mapping([YAMLNode.Member("header", .text(header))])))
+        }
         if let more = paging.more, takesMore(paging.style) { members.append(self.more(more, paging.moreIs)) }
         return .mapping(members)
     }

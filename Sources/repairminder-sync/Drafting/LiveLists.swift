@@ -39,7 +39,8 @@ struct LiveLists {
                 notes.append("GET \(path): no list of objects in the answer")
                 continue
             }
-            list.hasLinkHeader = first.link?.contains("next") ?? false
+            list.hasLinkHeader = first.response.header("Link")?.contains("next") ?? false
+            list.totalHeader = PlaceSearch.totalHeader(of: records.count, in: first.response)?.name
             if !list.hasLinkHeader { await findNextPage(of: &list, records) }
             if records.count > 2 { await findSize(of: &list) }
             await findRecord(of: &list)
@@ -103,18 +104,28 @@ struct LiveLists {
     }
 
     private mutating func findRecord(of list: inout ObservedList) async {
-        guard let key = list.key, let value = list.records.first?[key]?.plain, ![".", ".."].contains(value)
-        else { return }
-        let path = list.recordPath(Entity.percentEncoded(value))
-        guard let found = await answer(path, isTry: true) else { return }
-        let isIt = PlaceSearch(found.body).values.contains { $0.value.kind == .object && $0.value[key]?.plain == value }
-        if isIt { list.single = found.body }
+        for key in list.keys.prefix(Self.mostKeys) {
+            guard let value = list.records.first?[key]?.plain, ![".", ".."].contains(value) else { continue }
+            let path = list.recordPath(Entity.percentEncoded(value))
+            guard let found = await answer(path, isTry: true) else { continue }
+            let isIt = PlaceSearch(found.body).values.contains {
+                $0.value.kind == .object && $0.value[key]?.plain == value
+            }
+            guard isIt else { continue }
+            (list.single, list.servedKey) = (found.body, key)
+            return
+        }
     }
+
+    /// Of members that may be the key, how many are tried in a record's address.
+    private static let mostKeys = 3
 
     // MARK: Requests
 
     /// Nil if there is no JSON with status 200. `isTry`: it may be missing.
-    private mutating func answer(_ path: String, isTry: Bool = false) async -> (body: JSONText, link: String?)? {
+    private mutating func answer(
+        _ path: String, isTry: Bool = false
+    ) async -> (body: JSONText, response: HTTPResponse)? {
         guard left > 0 else {
             let note = "\(Self.mostRequests) requests were made; give fewer lists at a time to see the rest"
             if !notes.contains(note) { notes.append(note) }
@@ -129,7 +140,7 @@ struct LiveLists {
         do throws(TransportError) {
             let response = try await transport.send(request)
             if response.status == 200, let body = try? JSONText(response.body) {
-                return (body, response.header("Link"))
+                return (body, response)
             }
             if !isTry { notes.append("GET \(path): \(Self.words(response.status))") }
         } catch {

@@ -82,12 +82,15 @@ struct PlaceSearch {
 
     /// The same in a header such as `X-Total-Count`, as a schema names it.
     static func total(of count: Int, in response: HTTPResponse) -> (String, String)? {
-        let found = response.headers.first { header in
+        totalHeader(of: count, in: response).map { ("{ header: \($0.name) }", $0.value) }
+    }
+
+    static func totalHeader(of count: Int, in response: HTTPResponse) -> HTTPHeader? {
+        response.headers.first { header in
             let name = folded(header.name)
             let isTotal = totals.contains(name.hasPrefix("x") ? String(name.dropFirst()) : name) || name == "xwptotal"
             return isTotal && Int(header.value).map { $0 >= count } ?? false
         }
-        return found.map { ("{ header: \($0.name) }", $0.value) }
     }
 
     /// Without what differs between the spellings of one name: `totalItems`, `total_items`.
