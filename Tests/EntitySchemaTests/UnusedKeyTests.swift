@@ -30,6 +30,13 @@ struct UnusedKeyTests {
         #expect(error?.key == key && error?.problem.contains(words) == true, "\(error?.description ?? "accepted")")
     }
 
+    @Test("an empty place is refused with what to do instead")
+    func emptyPlace() {
+        let error = Self.error(upstream: #"records: items, record: "" "#)
+        Self.expect(
+            error, at: "upstream.record", "leave this key out where the record or the list is the answer itself")
+    }
+
     @Test("a schema with keys that all have an effect is accepted")
     func accepted() {
         #expect(Self.error()?.description == nil)

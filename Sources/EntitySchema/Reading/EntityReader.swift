@@ -165,7 +165,9 @@ struct EntityReader {
     /// one.
     private func check(_ node: SchemaNode, _ source: String, _ field: Field) throws(SchemaError) {
         let steps = JSONPath.steps(source)
-        if steps == [field.name[...]] { throw node.error("\(field.name) is read under its own name anyway; remove from") }
+        if steps == [field.name[...]] {
+            throw node.error("\(field.name) is read under its own name anyway; remove from")
+        }
         if steps.first == field.name[...] {
             let other = "\(field.name)_value"
             throw node.error(

@@ -220,6 +220,9 @@ extension SchemaNode {
 
     /// One path or a list of alternatives.
     func place() throws(SchemaError) -> Place {
+        if value.text?.isEmpty == true {
+            throw error("expected a place; leave this key out where the record or the list is the answer itself")
+        }
         let paths = isSequence ? try strings() : [try string()]
         for path in paths where !JSONPath.isValid(path) {
             throw error(
