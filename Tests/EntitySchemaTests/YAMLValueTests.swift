@@ -44,7 +44,7 @@ struct YAMLValueTests {
     @Test(
         "a key that is an alias, a list or a mapping is refused before anything is made of it",
         arguments: [
-            "? *a39\n: 1", "*a39 : 1", "{ *a39 : 1 }", "x: { ? [*a39] : 1 }", "? - *a39\n: 1", "[*a39]: 1",
+            "? *a39\n: 1", "*a39 : 1", "y: { *a39 : 1 }", "x: { ? [*a39] : 1 }", "? - *a39\n: 1", "[*a39]: 1",
             "x: {{b: *a39}: 1}",
         ])
     func hugeKeys(key: String) {

@@ -24,6 +24,7 @@ struct PageGuardTests {
     }
 
     private let order = #"{"id":"o2","total":1}"#
+    private let client = #"{"id":"c","email":"a@example.org"}"#
 
     @Test(
         "a web page may neither read nor write",
@@ -48,7 +49,7 @@ struct PageGuardTests {
         #expect(
             try await status("GET", "/__admin/records/orders", [("Host", host), ("Sec-Fetch-Site", "none")]) == 200)
         let headers = [("Host", host), ("Content-Type", "application/json")]
-        #expect(try await status("POST", "/__admin/records/orders", headers, body: order) == 201)
+        #expect(try await status("POST", "/__admin/records/clients", headers, body: client) == 201)
     }
 
     @Test("where callers are told apart, a stranger may read and change nothing")
@@ -58,7 +59,7 @@ struct PageGuardTests {
             let lookup: Caller.Lookup = { _, _ in Caller(user: 1, access: access) }
             #expect(try await status("GET", "/__admin/records/orders", [], lookup: lookup) == 200)
             #expect(
-                try await status("POST", "/__admin/records/orders", headers, body: order, lookup: lookup) == expected)
+                try await status("POST", "/__admin/records/clients", headers, body: client, lookup: lookup) == expected)
         }
     }
 }

@@ -39,7 +39,7 @@ struct LiveListsTests {
     func comments() async throws {
         let records = Self.records(1...3, #""id":"rN""#)
         let yaml = try await Self.draft(["/notes": Self.json(records), "/notes/r1": Self.json(#"{"id":"r1"}"#)]).yaml
-        #expect(yaml.contains("# it answered there") && yaml.contains("# it answered without a token"))
+        #expect(yaml.contains("# it answered there"))
         #expect(yaml.contains("# a record was read by it"))
         #expect(!yaml.contains("document") && !yaml.contains("scheme"), "\(yaml)")
     }
@@ -142,7 +142,7 @@ struct LiveListsTests {
 
     @Test("an id that is a step to another place is not put into a path", arguments: [".", ".."])
     func steps(id: String) async {
-        let transport = Recorder(#"{"data":[{"id":"\#(id)","name":"x"}]}"#)
+        let transport = Recorder(#"{"data":[{"id":"\#(id)"}]}"#)
         var lists = LiveLists(address: "http://far", transport: transport, token: nil, place: .bearer)
         _ = await lists.observed(["/api/orders"])
         let paths = transport.urls.withLock { $0 }.map { $0.prefix { $0 != "?" } }

@@ -68,6 +68,7 @@ package struct PushRequest: Sendable, Equatable {
         let form = form(idempotencyKey: idempotencyKey)
         let type = form?.type ?? content?.type ?? (body == nil ? nil : encoding.mediaType)
         if let type { headers.append(WireRequest.Header("Content-Type", type)) }
+        headers += plan.headersForTags
         let hasKey = path.utf8.contains(UInt8(ascii: "{"))
         let path = hasKey ? path.replacing(Self.keyMark, with: Entity.percentEncoded(idempotencyKey)) : path
         var request = WireRequest(method: method, path: path, headers: headers)
@@ -105,6 +106,12 @@ package struct PushRequest: Sendable, Equatable {
 }
 
 extension UpstreamPlan {
+    /// What makes an answer have the record's own tag: servers that compress an answer change its tag, and do not know the
+    /// changed one when it comes back.
+    package var headersForTags: [WireRequest.Header] {
+        version == .etag ? [WireRequest.Header("Accept-Encoding", "identity")] : []
+    }
+
     /// The header that carries the version that a change is based on.
     func header(ofVersion text: String) -> WireRequest.Header {
         if case .field(let field) = version {

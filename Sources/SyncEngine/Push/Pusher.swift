@@ -302,7 +302,7 @@ struct Pusher {
                 PushFailure(kind: "unauthorized", status: 401, message: message), at: monotonicNow(), counted: false)
         case .gone(let status, let message): .failed(PushFailure(kind: "gone", status: status, message: message))
         case .refused(let status, let message):
-            .failed(PushFailure(kind: "refused", status: status, message: message))
+            .failed(PushFailure(kind: status == nil ? "unsendable" : "refused", status: status, message: message))
         }
     }
 

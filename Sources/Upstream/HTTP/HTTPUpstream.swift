@@ -142,9 +142,8 @@ package struct HTTPUpstream: Upstream {
     }
 
     package func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
-        guard let single = entity.pull?.single, let request = entity.recordRequest(of: known).map(tagged) else {
-            return nil
-        }
+        guard let single = entity.pull?.single, var request = entity.recordRequest(of: known) else { return nil }
+        request.headers += plan.headersForTags
         let response: HTTPResponse
         do throws(UpstreamError) {
             response = try await send(
@@ -183,7 +182,7 @@ package struct HTTPUpstream: Upstream {
     private func push(
         _ request: PushRequest, _ idempotencyKey: String, _ transfer: Transfer
     ) async throws(UpstreamError) -> PushAnswer {
-        let sent = tagged(request.request(plan, idempotencyKey: idempotencyKey))
+        let sent = request.request(plan, idempotencyKey: idempotencyKey)
         let (response, secrets) = try await sendChange(sent, transfer) { response in
             let answer = ChangeAnswer(request: request, sent: sent, response: response, plan: plan.answers)
             return (try? answer.meaning()) == nil
@@ -195,15 +194,6 @@ package struct HTTPUpstream: Upstream {
         case .record(let record): return .record(RemoteRecord(record, version: version(of: record, response)))
         case .accepted(let location): return .accepted(location: location)
         }
-    }
-
-    /// The same, so that the answer has the record's own tag: servers that compress an answer change its tag, and do not
-    /// know the changed one when it comes back.
-    private func tagged(_ request: WireRequest) -> WireRequest {
-        guard plan.version == .etag else { return request }
-        var request = request
-        request.headers.append(WireRequest.Header("Accept-Encoding", "identity"))
-        return request
     }
 
     func version(of record: JSONText, _ response: HTTPResponse) -> String? {
