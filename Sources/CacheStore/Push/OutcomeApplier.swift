@@ -132,7 +132,6 @@ struct OutcomeApplier {
         // The server will not report the deletion of the children.
         if try !context.row(table).exists(key) {
             try PageApplier(table: table, context: context, ownDeletion: position).applyDeleteRules(of: [key])
-            try KeyAlias.end(of: key, change.entity, db)
         }
         let changedAt = [known.flatMap(table.entity.changeTime), before?.changedAt].compactMap(\.self).max()
         try SettlingTable(entity: change.entity, db: db).save(

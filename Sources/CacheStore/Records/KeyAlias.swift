@@ -3,7 +3,7 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// Local keys of records that the upstream has given another key; they keep working as long as the record exists.
+/// Local keys of records that the upstream has given another key; they keep working permanently.
 enum KeyAlias {
     static func current(of key: String, _ entity: String, _ db: Database) throws -> String {
         try String.fetchOne(
@@ -18,12 +18,6 @@ enum KeyAlias {
             try statement.bind(key, to: 2)
             return try statement.step() ? statement.text(0) : nil
         } ?? key
-    }
-
-    /// Lets the earlier keys of a deleted record name nothing: the upstream may give its key to another one.
-    static func end(of key: String, _ entity: String, _ db: Database) throws {
-        try db.cachedStatement(sql: "UPDATE sync_alias SET record_key = old_key WHERE entity = ? AND record_key = ?")
-            .execute(arguments: [entity, key])
     }
 
     /// Every key that the record has had, the current one first.
