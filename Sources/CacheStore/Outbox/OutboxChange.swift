@@ -109,8 +109,8 @@ package struct OutboxChange: Sendable, Equatable {
             && fields.contains { entity[field: $0]?.isReference == false && isForm($0) }
     }
 
-    /// Whether a listed record may be the one that the change created, so that nobody but a person can say: as `isNearly`,
-    /// or with texts that are only alike.
+    /// Whether a listed record may be the one that the change created, which a person has to decide: `isNearly`, or texts
+    /// that are only alike.
     package func mayBe(_ record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
         isNearly(record, of: entity, fields)
             || fields.allSatisfy { field in

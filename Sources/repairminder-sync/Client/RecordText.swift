@@ -29,7 +29,7 @@ struct RecordText {
     /// The fields that a person has changed in the text of the record. Throws `RecordTextError` for what the record cannot
     /// be.
     ///
-    /// They are compared with what the text of the record reads as, so that a field that nobody touched is never sent,
+    /// They are compared with what the text of the record reads as, so that an unchanged field is never sent,
     /// even if YAML cannot hold its value.
     func changes(in text: String, from record: JSONText) throws(RecordTextError) -> [(key: String, value: JSONText)] {
         let shown = try values(in: self.text(of: record))

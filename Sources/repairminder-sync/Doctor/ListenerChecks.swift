@@ -26,7 +26,7 @@ struct ListenerChecks {
         return findings
     }
 
-    /// Who listens at an address of a browser, which `listeners` do not accept; nil if nobody else does. A browser tries all
+    /// Who listens at an address of a browser, which `listeners` do not accept; nil if there is no such listener. A browser tries all
     /// addresses of `localhost`.
     static func refusal(at address: ListenAddress, _ listeners: ListenerGuard, _ lookup: CallerLookup) -> String? {
         for (host, port) in address.addresses {

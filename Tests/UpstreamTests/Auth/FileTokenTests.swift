@@ -19,7 +19,7 @@ struct FileTokenTests {
         #expect(try FileToken(path: file("abc.def\n", mode: mode), for: .bearer).current() == "abc.def")
     }
 
-    @Test("is rejected at once when a FIFO is in its place, which nobody writes")
+    @Test("is rejected at once when a FIFO without a writer is in its place")
     func fifo() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "fifo-\(UUID().uuidString)").path
         defer { unlink(path) }
