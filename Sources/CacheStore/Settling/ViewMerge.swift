@@ -64,12 +64,12 @@ struct ViewMerge {
     /// The members that the view shows to be gone.
     private func gone(_ known: Set<String>, _ before: Set<String>, _ after: ViewTable.Members) -> Set<String> {
         guard view != .answer else { return [] }
-        var (gone, others) = (before, after)
+        // Once the record's own address has caught up, it is newer than the answer to any change, and has all members.
+        let isWhole = view == .single && !isSettling
+        var others = after
         others[view] = nil
-        // Once the record's own address has caught up, it is newer than the answer to any change.
-        if view == .single, !isSettling { others[.answer] = nil }
-        for names in others.values { gone.subtract(names) }
-        if view == .single, !isSettling { gone.formUnion(others.values.reduce(known) { $0.subtracting($1) }) }
+        if isWhole { others[.answer] = nil }
+        var gone = others.values.reduce(isWhole ? before.union(known) : before) { $0.subtracting($1) }
         gone.remove(entity.key)
         return gone
     }
