@@ -12,6 +12,8 @@ package enum DriftKind: String, Sendable, Equatable {
     case value
     /// The list as a whole is not what the schema says, so that it cannot show which records are gone.
     case list
+    /// The upstream accepted a change of the field, and later showed the value from before.
+    case ignored
 
     package var number: UInt8 {
         switch self {
@@ -20,6 +22,7 @@ package enum DriftKind: String, Sendable, Equatable {
         case .type: 3
         case .value: 4
         case .list: 5
+        case .ignored: 6
         }
     }
 }
@@ -34,7 +37,8 @@ package struct Drift: Sendable, Equatable {
     package var kind: DriftKind
     /// What the schema says; nil if it does not have the field.
     package var expected: String?
-    /// The JSON type found, the value outside the enum, or `absent`; `…` for all beyond those kept separately.
+    /// The JSON type found, the value outside the enum, `absent`, or what is wrong in words; `…` for all beyond those kept
+    /// separately.
     package var found: String
     /// The number of record versions written with it.
     package var count: Int

@@ -42,6 +42,12 @@ extension CacheStore {
         a list of all records, each once; check pull.path, pull.query and pagination (style, page_size, total, next)
         """
 
+    /// What a change needs to be kept, and how to get there.
+    private static let keptChange = """
+        what the upstream accepts, it keeps; leave the field out of the route's fields, or raise upstream.settle if the \
+        upstream is further behind
+        """
+
     /// Notes what is wrong with an entity's list as a whole; nil when nothing is. Writes nothing when that is known.
     package func noteList(_ problem: String?, of entity: String, at now: Timestamp) async throws {
         let known = try read { db in
@@ -69,7 +75,12 @@ extension CacheStore {
             guard let kind = DriftKind(rawValue: row["kind"]) else { continue }
             seen(row["id"])
             let field = schema[row["entity"]]?[field: row["field"]]
-            let expected = kind == .list ? Self.wholeList : field?.kind.expectation
+            let expected =
+                switch kind {
+                case .list: Self.wholeList
+                case .ignored: Self.keptChange
+                case .unknown, .missing, .type, .value: field?.kind.expectation
+                }
             found.append(
                 Drift(
                     entity: row["entity"], field: row["field"], kind: kind, expected: expected,

@@ -33,13 +33,25 @@ struct DriftTable {
         try save(tally)
     }
 
+    /// Counts a change that the upstream accepted and did not keep.
+    func countIgnored(_ field: String, key: String) throws {
+        try add(Self.ignored(field), count: 1, example: key)
+    }
+
+    private static func ignored(_ field: String) -> DriftTally.Disagreement {
+        DriftTally.Disagreement(field: field, kind: .ignored, found: "the value from before the change")
+    }
+
     // MARK: Another schema
 
     /// Counts the cached records again if the schema's rules have changed since they were counted; runs when the cache
     /// is opened.
     static func adapt(_ schema: EntitySchema, _ sealers: RecordSealers, _ db: Database) throws {
         let counted = try String.fetchAll(db, sql: "SELECT DISTINCT entity FROM sync_field")
-        for entity in counted where schema[entity] == nil { try forget(entity, db) }
+        for entity in counted where schema[entity] == nil {
+            try forget(entity, db)
+            try db.execute(sql: "DELETE FROM sync_drift WHERE entity = ?", arguments: [entity])
+        }
         for entity in schema.entities where !entity.isLocal {
             let rules = DriftRules(entity)
             guard try SettingTable(db: db)[rulesSetting(entity.name)] != rules.fingerprint else { continue }
@@ -65,10 +77,10 @@ struct DriftTable {
         try SettingTable(db: db).set(Self.rulesSetting(entity.name), to: rules.fingerprint)
     }
 
+    /// Forgets what the records show. That changes are ignored shows only when they are made.
     private static func forget(_ entity: String, _ db: Database) throws {
-        for table in ["sync_drift", "sync_field"] {
-            try db.execute(sql: "DELETE FROM \(table) WHERE entity = ?", arguments: [entity])
-        }
+        try db.execute(sql: "DELETE FROM sync_drift WHERE entity = ? AND kind <> 'ignored'", arguments: [entity])
+        try db.execute(sql: "DELETE FROM sync_field WHERE entity = ?", arguments: [entity])
         try SettingTable(db: db).remove(rulesSetting(entity))
     }
 

@@ -27,6 +27,7 @@ enum Migrations {
         migrator.registerMigration("14: windows") { db in try db.execute(sql: windows) }
         migrator.registerMigration("15: delta tokens") { db in try db.execute(sql: lists) }
         migrator.registerMigration("16: activity") { db in try db.execute(sql: activity) }
+        migrator.registerMigration("17: kinds of drift") { db in try db.execute(sql: drift) }
         return migrator
     }
 

@@ -105,11 +105,24 @@ struct Arrivals {
 
     /// Once the time is over, a view is the truth about what it shows. What a list does not show is still to be read.
     private mutating func shownLate(_ shown: JSONText, _ row: inout Settling, _ before: Settling) throws {
+        try countIgnored(shown, row)
         row.parts = row.parts.filter { table.entity.value(of: $0.key, in: shown) == nil }
         if row.isConfirmed || row.parts.isEmpty || view != .list {
             try rows.remove(row.key)
         } else if row != before {
             try rows.save(row)
+        }
+    }
+
+    /// Counts the fields that have the value from before the change, as if there had been none.
+    private func countIgnored(_ shown: JSONText, _ row: Settling) throws {
+        guard !row.isConfirmed, row.position <= position, !row.isExact else { return }
+        let comparison = try context.comparison(table.entity)
+        for (field, part) in row.parts where !part.isBlind {
+            guard let value = table.entity.value(of: field, in: shown), !comparison.isSame(value, part.ours, of: field),
+                part.mayHaveHad(value, of: field, comparison)
+            else { continue }
+            try DriftTable(table: table, db: context.db, now: context.now).countIgnored(field, key: row.key)
         }
     }
 

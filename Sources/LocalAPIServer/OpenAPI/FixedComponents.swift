@@ -152,7 +152,7 @@ enum FixedComponents {
                 "type": "object", "required": ["entity", "field", "kind", "count"],
                 "properties": {
                   "entity": {"type": "string"}, "field": {"type": "string"},
-                  "kind": {"enum": ["unknown", "missing", "type", "value", "list"]}, "expected": {"type": ["string", "null"]},
+                  "kind": {"enum": ["unknown", "missing", "type", "value", "list", "ignored"]}, "expected": {"type": ["string", "null"]},
                   "found": {"type": "string"}, "count": {"type": "integer"}}}},
               "set_aside": {"type": "array", "items": {"type": "object"}}}},
           "Change": {

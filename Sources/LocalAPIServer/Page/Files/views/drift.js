@@ -15,6 +15,7 @@ const sentences = {
   type: (one) => `should be ${article(one.expected)}, and is ${article(one.found)}`,
   value: (one) => `has the value “${one.found}”, which its list does not have`,
   list: (one) => `is not believed: ${one.found}`,
+  ignored: () => "was changed here; the upstream accepted that, and showed the value from before again",
 };
 
 const article = (word) => `${/^[aeiou]/.test(word) ? "an" : "a"} ${word}`;
