@@ -29,6 +29,7 @@ struct DraftUpstreamTests {
         "An address that only shows how one looks is left out",
         arguments: [
             "https://your-shop.com/api", "https://subdomain.shop.com", "http://localhost/api", "https://unknown",
+            "https://api.example.com",
         ])
     func sample(_ address: String) throws {
         let draft = try draft(["servers: [{ url: \"\(address)\" }]"])

@@ -60,6 +60,7 @@ struct UpstreamGuess {
         let labels = host.split(separator: ".")
         if labels.count < 2 || labels.allSatisfy({ $0.allSatisfy(\.isNumber) }) { return true }
         return samples.contains(String(labels[0])) || labels.contains { $0.hasPrefix("your") }
+            || labels.dropLast().contains("example") || labels.last == "invalid"
     }
 
     /// `https://host:port` of an address.
