@@ -95,7 +95,7 @@ extension Amount {
     private static func exponent(_ text: Substring.UTF8View) -> Int? {
         guard let first = text.first else { return 0 }
         guard first | 0x20 == UInt8(ascii: "e"), let exponent = Int(Substring(text.dropFirst())),
-            abs(exponent) <= 100
+            (-100...100).contains(exponent)
         else { return nil }
         return exponent
     }

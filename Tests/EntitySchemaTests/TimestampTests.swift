@@ -43,4 +43,18 @@ struct TimestampTests {
         let pattern = try #require(TimePattern("yyyy-MM-dd HH:mm[-08:00]"))
         #expect(pattern.text(first) == "0000-01-01 00:00")
     }
+
+    @Test("a sum or a difference beyond what 64 bits hold is the nearest that they do")
+    func clamped() {
+        let (first, last) = (Timestamp(milliseconds: .min), Timestamp(milliseconds: .max))
+        #expect(last + .seconds(1) == last)
+        #expect(last - .seconds(-1) == last)
+        #expect(first - .seconds(1) == first)
+        #expect(first + .seconds(-1) == first)
+        #expect(last.since(first) == .milliseconds(Int64.max))
+        #expect(first.since(last) == .milliseconds(Int64.min))
+        #expect(Duration.seconds(Int64.max).milliseconds == .max)
+        #expect(Duration.seconds(Int64.min).milliseconds == .min)
+        #expect(TimeFormat.epoch.text(first) == "-9223372036854776")
+    }
 }

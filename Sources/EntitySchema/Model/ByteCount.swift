@@ -28,8 +28,10 @@ extension Duration {
         }
     }
 
-    /// Whole milliseconds, rounded towards zero.
+    /// Whole milliseconds, rounded towards zero; the most that 64 bits hold if there are more.
     package var milliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+        let (whole, overflow) = components.seconds.multipliedReportingOverflow(by: 1000)
+        guard !overflow else { return components.seconds < 0 ? .min : .max }
+        return whole.clampedSum(components.attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -1,6 +1,7 @@
 /// A point in time to the millisecond, UTC.
 ///
-/// Written and read as ISO 8601 without a formatter, because lists write one per record.
+/// Written and read as ISO 8601 without a formatter, because lists write one per record. Sums and differences beyond what
+/// 64 bits hold are the nearest that they do, because times also come from files.
 package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Since 1970-01-01T00:00:00Z.
     package var milliseconds: Int64
@@ -12,16 +13,16 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
     package static func < (one: Timestamp, other: Timestamp) -> Bool { one.milliseconds < other.milliseconds }
 
     package static func + (time: Timestamp, duration: Duration) -> Timestamp {
-        Timestamp(milliseconds: time.milliseconds + duration.milliseconds)
+        Timestamp(milliseconds: time.milliseconds.clampedSum(duration.milliseconds))
     }
 
     package static func - (time: Timestamp, duration: Duration) -> Timestamp {
-        Timestamp(milliseconds: time.milliseconds - duration.milliseconds)
+        Timestamp(milliseconds: time.milliseconds.clampedDifference(duration.milliseconds))
     }
 
     /// The duration since `earlier`; negative when that is later.
     package func since(_ earlier: Timestamp) -> Duration {
-        .milliseconds(milliseconds - earlier.milliseconds)
+        .milliseconds(milliseconds.clampedDifference(earlier.milliseconds))
     }
 
     /// `2026-11-21T10:42:00.000Z`. A time before the year 0 or after 9999, which an offset can make, is shown as the nearest
@@ -163,7 +164,18 @@ private struct TimeReader {
 }
 
 extension Int64 {
-    fileprivate func flooredQuotient(_ divisor: Int64) -> Int64 {
+    /// The nearest value that there is.
+    func clampedSum(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
+
+    func clampedDifference(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (other < 0 ? .max : .min) : difference
+    }
+
+    func flooredQuotient(_ divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
     }

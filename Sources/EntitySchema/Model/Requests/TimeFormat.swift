@@ -66,7 +66,7 @@ package enum TimeFormat: Sendable, Equatable {
         case .iso: time.description
         case .isoSpace: time.description.replacing("T", with: " ")
         case .date: String((time - Self.furthestWest).description.prefix(10))
-        case .epoch: "\((time.milliseconds - (time.milliseconds % 1000 + 1000) % 1000) / 1000)"
+        case .epoch: "\(time.milliseconds.flooredQuotient(1000))"
         case .epochMilliseconds: "\(time.milliseconds)"
         case .pattern(let pattern):
             pattern.text(pattern.isDay && pattern.offset == nil ? time - Self.furthestWest : time)
