@@ -39,7 +39,7 @@ struct RateLimit {
         guard let remaining = limits.remainingHeader.flatMap({ response.header($0) }).flatMap({ Int($0) }),
             let reset = limits.resetHeader.flatMap({ response.header($0) }).flatMap(delay)
         else { return nil }
-        return RequestBudget.Stated(remaining: remaining, reset: reset)
+        return RequestBudget.Stated(remaining: max(0, remaining), reset: reset)
     }
 
     /// Never more than an hour and never negative; nil for a text that is none of these: seconds, also with a fraction; a

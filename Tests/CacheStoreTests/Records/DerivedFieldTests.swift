@@ -49,6 +49,14 @@ struct DerivedFieldTests {
         #expect(try cache.values("talks", "t", "line_count", "cost") == ["40", "9.50"])
     }
 
+    @Test("the server's count stays as it is if no integer has room for the local children")
+    func greatestCount() async throws {
+        let cache = try cache()
+        _ = try await cache.pull("talks", #"[{"id":"t","line_count":9223372036854775807}]"#)
+        _ = try await cache.make("lines", #"{"talk_id":"t","text":"here"}"#)
+        #expect(try cache.values("talks", "t", "line_count") == ["9223372036854775807"])
+    }
+
     @Test("without its time, the server's latest applies until a local change makes another record the latest")
     func latestWithoutTime() async throws {
         let time = "last_at: { type: time, derive: { latest: lines.at, by: at } }"

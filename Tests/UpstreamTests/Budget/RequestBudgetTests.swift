@@ -159,6 +159,14 @@ struct RequestBudgetTests {
         #expect(entered.all.count == 2)
     }
 
+    @Test("an answer that says that less than nothing is left says that nothing is")
+    func statedBelowZero() async throws {
+        let budget = budget(headers: true)
+        try await pass(budget, left: "\(Int.min)", reset: "0")
+        try await pass(budget, left: "\(Int.min)")
+        #expect(budget.balance.remaining == 0)
+    }
+
     @Test("an answer that was overtaken does not raise what is left")
     func overtaken() async throws {
         let budget = budget(headers: true)

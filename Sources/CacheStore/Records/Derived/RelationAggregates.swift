@@ -113,7 +113,8 @@ struct RelationAggregates {
             guard let base else { return .integer(same.count + here.count) }
             let added = here.count - there.count
             guard added != 0, let count = base.integer else { return .none }
-            return .integer(max(0, count + added))
+            let (sum, overflow) = count.addingReportingOverflow(added)
+            return overflow ? .none : .integer(max(0, sum))
         case .sum:
             guard let base else { return (same.sum + here.sum).written(with: item.field.kind == .money ? 2 : 0).json }
             let added = here.sum - there.sum
