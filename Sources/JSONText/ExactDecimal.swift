@@ -1,6 +1,6 @@
 /// A number as digits and a power of ten without leading or trailing zeros, so equal numbers of any length are equal
 /// values.
-package struct ExactDecimal: Sendable, Equatable, Comparable {
+package struct ExactDecimal: Sendable, Hashable, Comparable {
     private var isNegative = false
     private var digits: [UInt8] = []
     private var exponent = 0

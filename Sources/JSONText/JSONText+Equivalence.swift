@@ -19,7 +19,7 @@ extension JSONText {
         }
     }
 
-    private var lastMembers: [String: JSONText] {
+    var lastMembers: [String: JSONText] {
         Dictionary(members.map { ($0.key, $0.value) }) { _, last in last }
     }
 }

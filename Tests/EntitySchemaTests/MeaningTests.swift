@@ -68,4 +68,29 @@ struct MeaningTests {
     func set() throws {
         #expect(field(.list, set: true).isSame(try json(#"["a","b"]"#), try json(#"["b","a"]"#)))
     }
+
+    @Test(
+        "the elements of a set are the same as values of a list are",
+        arguments: [
+            (#"[1,"2",null]"#, #"[null,2,1.0]"#, true), (#"[[1.0],{"a":1,"b":2}]"#, #"[{"b":2e0,"a":1},[1]]"#, true),
+            (#"["a","a"]"#, #"["a"]"#, true), ("[true]", #"["true"]"#, true),
+            ("[1e99999999,1]", "[1,1e99999999]", true),
+            ("[1.0]", #"["1"]"#, false), ("[null]", #"["null"]"#, false), ("[[1]]", #"[["1"]]"#, false),
+            (#"["a"]"#, #"["a","b"]"#, false), ("[]", "[null]", false),
+        ])
+    func elements(one: String, other: String, isSame: Bool) throws {
+        #expect(try field(.list, set: true).isSame(json(one), json(other)) == isSame)
+        #expect(try field(.list, set: true).isSame(json(other), json(one)) == isSame)
+    }
+
+    @Test("a list of 30,000 elements is recognized in another order")
+    func longList() {
+        let numbers = (0..<30_000).map { JSONText.integer($0) }
+        let list = JSONText.array(numbers)
+        let reversed = JSONText.array(Array(numbers.reversed()))
+        let texts = Array(numbers.reversed()).map { JSONText.string($0.text) }
+        #expect(field(.list).forms(from: list, to: reversed) == [.sorted])
+        #expect(field(.list, set: true).isSame(list, .array(texts)))
+        #expect(field(.list).forms(from: list, to: .array(texts.dropLast() + [JSONText.string("other")])) == nil)
+    }
 }

@@ -111,7 +111,9 @@ struct EquivalenceTests {
             ("123456789012345678901234567890", "123456789012345678901234567890.0"),
         ])
     func same(_ one: String, _ other: String) throws {
-        #expect(try JSONText(parsing: one).isEquivalent(to: JSONText(parsing: other)))
+        let (one, other) = (try JSONText(parsing: one), try JSONText(parsing: other))
+        #expect(one.isEquivalent(to: other))
+        #expect(EquivalenceKey(one) == EquivalenceKey(other))
     }
 
     @Test(
@@ -123,7 +125,9 @@ struct EquivalenceTests {
             ("1.5e-9223372036854775808", "0"), ("1e99999999999999999999", "1e99999999999999999998"),
         ])
     func different(_ one: String, _ other: String) throws {
-        #expect(try !JSONText(parsing: one).isEquivalent(to: JSONText(parsing: other)))
+        let (one, other) = (try JSONText(parsing: one), try JSONText(parsing: other))
+        #expect(!one.isEquivalent(to: other))
+        #expect(EquivalenceKey(one) != EquivalenceKey(other))
     }
 
     @Test("a number beyond all amounts is none, and equal only to itself")
@@ -132,6 +136,7 @@ struct EquivalenceTests {
             let number = try JSONText(parsing: text)
             #expect(number.amount == nil)
             #expect(number.isEquivalent(to: number))
+            #expect(EquivalenceKey(number) == EquivalenceKey(number))
         }
         #expect(try JSONText(parsing: "1e-400").amount?.places == 400)
     }

@@ -8,21 +8,24 @@ struct SetMerge {
 
     /// In the server's order, followed by local additions; each element once.
     var merged: JSONText {
-        let kept = server.filter { Self.has(local, $0) || !Self.has(base, $0) }
-        let added = local.filter { !Self.has(base, $0) && !Self.has(server, $0) }
-        let elements = (kept + added).reduce(into: [JSONText]()) { elements, element in
-            if !Self.has(elements, element) { elements.append(element) }
+        let (before, here, there) = (Self.keys(base), Self.keys(local), Self.keys(server))
+        let kept = server.filter { element in
+            let key = EquivalenceKey(element)
+            return here.contains(key) || !before.contains(key)
         }
-        return .array(elements)
+        let added = local.filter { element in
+            let key = EquivalenceKey(element)
+            return !before.contains(key) && !there.contains(key)
+        }
+        var seen: Set<EquivalenceKey> = []
+        return .array((kept + added).filter { seen.insert(EquivalenceKey($0)).inserted })
     }
 
     /// Whether the server's list shows every addition and removal of the local one.
     var isShown: Bool {
-        let (added, removed) = (local.filter { !Self.has(base, $0) }, base.filter { !Self.has(local, $0) })
-        return added.allSatisfy { Self.has(server, $0) } && !removed.contains { Self.has(server, $0) }
+        let (before, here, there) = (Self.keys(base), Self.keys(local), Self.keys(server))
+        return here.subtracting(before).isSubset(of: there) && before.subtracting(here).isDisjoint(with: there)
     }
 
-    private static func has(_ list: [JSONText], _ element: JSONText) -> Bool {
-        list.contains { $0.isEquivalent(to: element) }
-    }
+    private static func keys(_ list: [JSONText]) -> Set<EquivalenceKey> { Set(list.map { EquivalenceKey($0) }) }
 }

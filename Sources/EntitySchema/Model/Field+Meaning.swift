@@ -68,9 +68,27 @@ extension Field {
         guard mergesAsSet || forms.contains(.sorted) else {
             return mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.isSameElement(as: $1) }
         }
-        return mine.allSatisfy { element in theirs.contains { $0.isSameElement(as: element) } }
-            && theirs.allSatisfy { element in mine.contains { $0.isSameElement(as: element) } }
-            && (mergesAsSet || mine.count == theirs.count)
+        guard mergesAsSet || mine.count == theirs.count else { return false }
+        let (here, there) = (ListElements(mine), ListElements(theirs))
+        return mine.allSatisfy { there.contains($0) } && theirs.allSatisfy { here.contains($0) }
+    }
+}
+
+/// The elements of a list by what they mean, so that a long list is not searched once for each element of another.
+private struct ListElements {
+    private var keys: Set<EquivalenceKey> = []
+    private var names: Set<String> = []
+
+    init(_ elements: [JSONText]) {
+        for element in elements {
+            keys.insert(EquivalenceKey(element))
+            if element.isName { names.insert(element.plain) }
+        }
+    }
+
+    /// Whether one of them is the same as `element` (`isSameElement`).
+    func contains(_ element: JSONText) -> Bool {
+        element.isName && names.contains(element.plain) || keys.contains(EquivalenceKey(element))
     }
 }
 
@@ -89,11 +107,11 @@ extension JSONText {
         }
     }
 
+    fileprivate var isName: Bool { isScalar && kind != .null }
+
     /// A list names the same thing by a number or its text.
     fileprivate func isSameElement(as other: JSONText) -> Bool {
-        isEquivalent(to: other)
-            || isScalar && other.isScalar && kind != .null && other.kind != .null
-                && plain == other.plain
+        isEquivalent(to: other) || isName && other.isName && plain == other.plain
     }
 }
 

@@ -45,6 +45,18 @@ struct SetMergeTests {
         #expect(try cache.values("lines", "a", "read_by") == [merged])
     }
 
+    @Test("lists of 30,000 values are merged as short ones are")
+    func long() {
+        let base = (0..<30_000).map { JSONText.integer($0) }
+        let (here, there) = (JSONText.string("here"), JSONText.string("there"))
+        let kept = Array(base.dropFirst())
+        let server = Array(base.reversed()) + [there]
+        let merge = SetMerge(base: base, local: kept + [here], server: server)
+        #expect(merge.merged == JSONText.array(Array(kept.reversed()) + [there, here]))
+        #expect(!merge.isShown)
+        #expect(SetMerge(base: kept, local: base, server: server).isShown)
+    }
+
     @Test("the same version again changes nothing")
     func again() async throws {
         let cache = try await cache(there: "[1]", here: "[1,2]", then: "[1,3]")
