@@ -30,7 +30,7 @@ package struct DriftTally {
     package private(set) var present: [Bool]
     private var places: [UInt64: Int] = [:]
 
-    /// Longer names and values are cut.
+    /// Longer names and values are cut. In Unicode scalars.
     private static let longestText = 100
 
     package init(_ rules: DriftRules) {
@@ -99,7 +99,7 @@ package struct DriftTally {
 
     /// A value as `Drift.found` has it.
     package static func cut(_ text: String) -> String {
-        text.count <= longestText ? text : text.prefix(longestText - 1) + "…"
+        text.isLonger(thanScalars: longestText) ? text.start(scalars: longestText - 1) + "…" : text
     }
 }
 

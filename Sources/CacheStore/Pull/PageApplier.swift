@@ -234,7 +234,7 @@ struct PageApplier {
         let text = isHidden ? "…" : context.sealers[entity.name].withoutSealed(record).plain
         try db.cachedStatement(
             sql: "INSERT INTO sync_set_aside (entity, record, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-        ).execute(arguments: [entity.name, String(text.prefix(4096)), now.milliseconds])
+        ).execute(arguments: [entity.name, String(text.start(scalars: 4096)), now.milliseconds])
     }
 
     // MARK: Deleting

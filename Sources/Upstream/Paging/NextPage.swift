@@ -116,14 +116,14 @@ struct NextPage {
         let address = tokenPlace.leavingOut(of: address)
         if let next = base.path(of: address, from: request.request.path) { return next }
         throw .malformed(
-            "\(request.path) says that its \(name) is at \(address.prefix(300)), which is not below the address that "
+            "\(request.path) says that its \(name) is at \(address.start(scalars: 300)), which is not below the address that "
                 + "the token is for; nothing is sent there. If that address is right, set upstream.base_url to it")
     }
 
     private func malformed(
         _ place: Place, _ value: JSONText, _ expected: String, key: String = "pagination.next"
     ) -> UpstreamError {
-        let found = request.mayQuoteAnswer ? String(value.text.prefix(60)) : "another value"
+        let found = request.mayQuoteAnswer ? String(value.text.start(scalars: 60)) : "another value"
         return .malformed(
             "\(request.path) answered \(found) at \(place.description), where \(expected) is expected; "
                 + "correct \(key) in the schema")

@@ -5,7 +5,7 @@ internal import JSONText
 struct ErrorText {
     private let plan: AnswerPlan
 
-    /// In characters.
+    /// In Unicode scalars.
     static let longest = 500
 
     init(_ plan: AnswerPlan) {
@@ -16,7 +16,7 @@ struct ErrorText {
     /// where the text was cut.
     func words(of response: HTTPResponse, _ body: JSONText?) -> String {
         if let body, let text = stated(in: body) {
-            return ": \(text.count <= Self.longest ? text : "\(text.prefix(Self.longest))…")"
+            return ": \(text.isLonger(thanScalars: Self.longest) ? "\(text.start(scalars: Self.longest))…" : text)"
         }
         let text: String
         if let body {
@@ -39,12 +39,12 @@ struct ErrorText {
         return texts.isEmpty ? nil : texts.joined(separator: "; ")
     }
 
-    /// On one line, cut after `length` characters.
+    /// On one line, cut after `length` Unicode scalars.
     static func shortened(_ text: String, to length: Int) -> String {
         var words = ""
         for part in text.split(whereSeparator: { $0.isWhitespace || $0.unicodeScalars.first?.value ?? 32 < 32 }) {
             words += words.isEmpty ? part : " \(part)"
-            if words.count > length { return "\(words.prefix(length))…" }
+            if words.isLonger(thanScalars: length) { return "\(words.start(scalars: length))…" }
         }
         return words
     }

@@ -58,6 +58,6 @@ extension HTTPResponse {
     /// Where a redirect points, without its query, which may hold a token.
     var redirectTarget: String? {
         guard let target = header("Location"), !target.isEmpty else { return nil }
-        return String(target.prefix { $0 != "?" && $0 != "#" }.prefix(200))
+        return String(target.prefix { $0 != "?" && $0 != "#" }.start(scalars: 200))
     }
 }

@@ -163,6 +163,18 @@ struct DriftTests {
         #expect(try cache.store.summary().setAside == 1)
     }
 
+    @Test("long names, values and records are cut, also if a single character is endless")
+    func cut() async throws {
+        let cache = try cache()
+        let endless = "a" + String(repeating: "\u{301}", count: 10_000)
+        let record = JSONText.object(["id": "a", "name": "n", "kind": .string(endless)]).setting(endless, to: true)
+        _ = try await cache.pull("animals", JSONText.array([record, .object(["name": .string(endless)])]).text)
+        let drift = try cache.store.drift()
+        #expect(drift.filter { $0.kind == .value }.map(\.found.unicodeScalars.count) == [100])
+        #expect(drift.filter { $0.kind == .unknown }.map(\.field.unicodeScalars.count) == [100])
+        #expect(try cache.store.setAsideRecords(limit: 10).map(\.record.unicodeScalars.count) == [4096])
+    }
+
     @Test("distinct values and unknown fields are counted separately only up to a limit")
     func bounds() async throws {
         let cache = try cache()

@@ -65,6 +65,12 @@ struct ErrorTextTests {
         #expect(words.count == 503 && words.hasSuffix("…"))
     }
 
+    @Test("#19 the words are cut if a single character is endless", arguments: ["error", nil])
+    func endless(_ place: String?) {
+        let words = words("{\"error\":\"a\(String(repeating: "\u{301}", count: 100_000))\"}", at: place)
+        #expect(words.unicodeScalars.count == 503 && words.hasSuffix("…"))
+    }
+
     @Test("plain text is quoted on one line, a web page is not")
     func plainText() {
         #expect(words("Bad\r\n  Request", type: "text/plain") == ": Bad Request")

@@ -127,12 +127,13 @@ struct BatchReader {
 
     /// The number of the operation that creates the record with this local id.
     private mutating func creation(_ lid: String, of entity: String, _ name: String, at container: String) -> Int? {
+        let shown = lid.start(scalars: 100)
         guard let creation = creations[lid] else {
-            note(name, "no earlier operation creates a record with the lid \(lid.prefix(100))", at: container)
+            note(name, "no earlier operation creates a record with the lid \(shown)", at: container)
             return nil
         }
         guard creation.entity == entity else {
-            note(name, "the lid \(lid.prefix(100)) is a record of \(creation.entity), not of \(entity)", at: container)
+            note(name, "the lid \(shown) is a record of \(creation.entity), not of \(entity)", at: container)
             return nil
         }
         return creation.number
