@@ -34,6 +34,22 @@ enum JSONEscapes {
         return result
     }
 
+    /// Whether the inside of a validated string has half of a surrogate pair without the other half.
+    static func hasLoneSurrogate(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var awaitsTrail = false
+        var rest = bytes
+        while let byte = rest.popFirst() {
+            var unit: UInt16 = 0
+            if byte == UInt8(ascii: "\\"), rest.popFirst() == UInt8(ascii: "u") {
+                unit = UInt16(String(decoding: rest.prefix(4), as: UTF8.self), radix: 16) ?? 0
+                rest = rest.dropFirst(4)
+            }
+            guard UTF16.isTrailSurrogate(unit) == awaitsTrail else { return true }
+            awaitsTrail = UTF16.isLeadSurrogate(unit)
+        }
+        return awaitsTrail
+    }
+
     /// Writes `text` with quotes. Escapes only what must be escaped.
     static func encode(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []

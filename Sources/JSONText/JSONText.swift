@@ -180,6 +180,12 @@ extension JSONText {
         return JSONEscapes.decode(inner)
     }
 
+    /// Whether this is a string that is no Unicode text: it escapes half of a surrogate pair, as in `"\ud800"`.
+    package var hasLoneSurrogate: Bool {
+        guard kind == .string, bytes.contains(UInt8(ascii: "\\")) else { return false }
+        return JSONEscapes.hasLoneSurrogate(bytes.dropFirst().dropLast())
+    }
+
     /// The value of a number without fraction or exponent that fits; nil for anything else.
     package var integer: Int? { kind == .number ? Int(text) : nil }
 

@@ -67,6 +67,17 @@ struct JSONTextTests {
         #expect(try JSONText(parsing: #""x\ud83dy""#).string == "x\u{FFFD}y")
     }
 
+    @Test(
+        "half of a surrogate pair is found in a string",
+        arguments: [
+            (#""\ud83d\ude00""#, false), (#""\ufffd\\ud800""#, false), (#""😀\n""#, false), ("1", false),
+            (#""\ud83d""#, true), (#""\ude00""#, true), (#""\ud83d\n\ude00""#, true), (#""\ud83d\ud83d\ude00""#, true),
+            (#""\ud83dx""#, true),
+        ])
+    func surrogates(_ text: String, _ isLone: Bool) throws {
+        #expect(try JSONText(parsing: text).hasLoneSurrogate == isLone)
+    }
+
     @Test("any string survives being written and read", arguments: ["", "a\"b\\c", "\u{0}\u{1F}\n", "é😀", "\\u0041"])
     func roundTrip(_ text: String) throws {
         #expect(try JSONText(parsing: JSONText.string(text).text).string == text)

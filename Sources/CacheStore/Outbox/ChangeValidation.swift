@@ -57,8 +57,10 @@ struct ChangeValidation {
             return problem(.invalidKey, form.expectation)
         }
         if operation == .create && name == entity.key && Entity.key(value) == nil {
-            let lengths = "expected a key of 1 to \(Entity.longestKey) characters without NUL, other than . and .."
-            return problem(.invalidKey, "\(lengths); leave it out to have one generated")
+            let form =
+                "expected a key of 1 to \(Entity.longestKey) characters, without NUL and halves of surrogate pairs, "
+                + "other than . and .."
+            return problem(.invalidKey, "\(form); leave it out to have one generated")
         }
         if let sendable, !sendable.contains(name) {
             let others = sendable.sorted().joined(separator: ", ")

@@ -151,12 +151,12 @@ struct OutcomeApplier {
 
     /// Renames the record if the server has given it another key; returns the key that it has now.
     private func renamed(_ change: OutboxTable.Entry, to given: JSONText?, _ table: EntityTable) throws -> String {
-        guard let given, given.plain != change.key, !given.plain.isEmpty else { return change.key }
+        guard let given, let key = Entity.key(given), key != change.key else { return change.key }
         try KeyAlias.rename(table, from: change.key, to: given, context.records)
         try log.append(
-            .renamed, change: change.id, entity: change.entity, key: given.plain,
+            .renamed, change: change.id, entity: change.entity, key: key,
             detail: [("old_id", .string(change.key))])
-        return given.plain
+        return key
     }
 
     private func keepContent(of change: OutboxTable.Entry, _ remote: JSONText, _ table: EntityTable) throws {

@@ -47,6 +47,17 @@ struct OutboxTests {
         #expect(try cache.record("orders", "a")?["status"] == "ready")
     }
 
+    @Test("a record keeps its key if the answer to its creation names one that cannot be a key")
+    func unusableKey() async throws {
+        let cache = try TestCache()
+        let key = try await cache.store.create("orders", body: .object(["notes": "mine"]), at: now)
+        let change = try #require(try ready(cache).first)
+        let answer = try JSONText(parsing: #"{"id":"\ud800","notes":"mine"}"#)
+        try await send(change, .acknowledged(record: answer), cache)
+        #expect(try cache.record("orders", key)?["notes"] == "mine")
+        #expect(try cache.record("orders", "\u{FFFD}") == nil)
+    }
+
     @Test("a step that is taken back before it is sent is not sent")
     func stepBack() async throws {
         let cache = try TestCache(

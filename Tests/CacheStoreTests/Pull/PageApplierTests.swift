@@ -43,6 +43,18 @@ struct PageApplierTests {
         #expect(try cache.record("orders", "5") != nil)
     }
 
+    @Test("keys with half of a surrogate pair are set aside, because nothing can tell them apart")
+    func loneSurrogates() async throws {
+        let cache = try TestCache()
+        let page =
+            #"[{"id":"\ud800"},{"id":"\ud801"},{"id":"\udc00\ud800"},{"id":"a\ud800b"},{"id":"\ufffd"},"#
+            + #"{"id":"\ud83d\ude00"},{"id":"a\u00e9"}]"#
+        let outcome = try await cache.pull("orders", page)
+        #expect(outcome.setAside == 4)
+        #expect(outcome.written == 3)
+        for key in ["\u{FFFD}", "😀", "aé"] { #expect(try cache.record("orders", key) != nil) }
+    }
+
     @Test("a key may have as many characters as the longest key, however many bytes they are", arguments: ["e", "é"])
     func longKeys(_ character: String) async throws {
         let cache = try TestCache()

@@ -8,14 +8,16 @@ extension Entity {
     /// The key that a value is; nil when it cannot be one, and a pulled record with it is set aside.
     ///
     /// A key is text or a whole number of any size. A text with a NUL would be cut short by SQLite and match another
-    /// record. `.` and `..` name another place in a path, also when they are escaped (WHATWG URL, 4.1).
+    /// record. Two texts with half of a surrogate pair could not be told apart once they are decoded. `.` and `..` name
+    /// another place in a path, also when they are escaped (WHATWG URL, 4.1).
     package static func key(_ value: JSONText) -> String? {
         switch value.kind {
         case .number:
             let isWhole = value.bytes.allSatisfy { $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") }
             return isWhole && value.bytes.count <= longestKey ? value.text : nil
         case .string:
-            guard let text = value.string, !text.isEmpty, !text.utf8.contains(0), !isStep(text) else { return nil }
+            guard let text = value.string, !text.isEmpty, !text.utf8.contains(0), !isStep(text), !value.hasLoneSurrogate
+            else { return nil }
             // Nearly every key is short enough whatever its characters are.
             let isShort = value.bytes.count <= longestKey + 2
             return isShort || value.text.unicodeScalars.count <= longestKey + 2 ? text : nil
