@@ -91,6 +91,41 @@ struct ExportedQueueTests {
         #expect(try other.store.pendingCount().pending == 0)
     }
 
+    private static let wrongNumbers: [(name: String, value: JSONText)] = [
+        ("id", .integer(.max)), ("id", .integer(0)), ("attempt_count", .integer(.max)), ("tried", .integer(.max)),
+        ("tried", .integer(-1)), ("created_at", .integer(.max)), ("last_attempt_at", .integer(.min)),
+        ("next_attempt_at", .integer(.max)), ("error_status", .integer(.min)), ("known_pk", .integer(.max)),
+        ("content_size", .integer(-1)), ("edited", .string(#"{"status":9223372036854775807}"#)),
+        ("conflicts", .array([JSONText.object(["at": .integer(.max), "change_id": .integer(1), "rule": "manual"])])),
+    ]
+
+    @Test("a number that no queue has is refused, and the error names it", arguments: wrongNumbers)
+    func numbers(name: String, value: JSONText) async throws {
+        let fixture = try await RescueFixture()
+        let lines = try ExportedQueue(ofDatabaseAt: fixture.path).text().split(separator: "\n").map(String.init)
+        let wrong = try JSONText(parsing: lines[1]).setting(name, to: value)
+        let error = #expect(throws: CacheError.self) { try ExportedQueue(text: "\(lines[0])\n\(wrong.text)\n") }
+        guard case .invalid(let problems)? = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        #expect(problems.map(\.field) == ["line 2"])
+        #expect(problems.allSatisfy { $0.message.hasPrefix(name) })
+    }
+
+    @Test("a mirror's change with a number that no queue has is refused")
+    func mirroredNumber() async throws {
+        let fixture = try await RescueFixture()
+        var change = try #require(try exported(fixture).changes.first)
+        change.tried = .max
+        let changes = [change]
+        let other = try TestCache()
+        await #expect(throws: CacheError.self) {
+            try await other.store.importChanges(changes, at: RescueFixture.later)
+        }
+        #expect(try other.store.pendingCount().pending == 0)
+    }
+
     @Test(
         "a file of another kind is refused, and the error names the line",
         arguments: ["", "{}", "no", #"{"repairminder_sync_queue":2}"#])

@@ -1,0 +1,49 @@
+internal import JSONText
+
+/// The numbers of a change that comes from a file.
+extension ExportedChange {
+    private typealias Number = (name: String, value: Int64?, range: ClosedRange<Int64>)
+
+    private static let ids: ClosedRange<Int64> = 1...(1 << 53)
+    private static let counts: ClosedRange<Int64> = 0...1_000_000_000
+    private static let statuses: ClosedRange<Int64> = -1_000_000_000...1_000_000_000
+    private static let sizes: ClosedRange<Int64> = 0...(1 << 53)
+    /// In milliseconds since 1970. An upstream's times of change can be as far away.
+    private static let times: ClosedRange<Int64> = -1_000_000_000_000_000...1_000_000_000_000_000
+
+    /// Says which number no queue can have; nil if there is none. A change with one could not be stored after its next
+    /// attempt.
+    var wrongNumber: String? {
+        let all = ownNumbers + (conflicts ?? []).flatMap { Self.numbers(of: $0) } + editTimes
+        for number in all {
+            guard let value = number.value, !number.range.contains(value) else { continue }
+            return "\(number.name) is \(value), expected \(number.range.lowerBound) to \(number.range.upperBound)"
+        }
+        return nil
+    }
+
+    private var ownNumbers: [Number] {
+        [
+            ("id", id, Self.ids), ("attempt_count", Int64(attemptCount), Self.counts),
+            ("tried", Int64(tried), Self.counts), ("created_at", createdAt, Self.times),
+            ("last_attempt_at", lastAttemptAt, Self.times), ("next_attempt_at", nextAttemptAt, Self.times),
+            ("error_status", errorStatus.map { Int64($0) }, Self.statuses), ("known_pk", knownPk, Self.sizes),
+            ("content_size", contentSize.map { Int64($0) }, Self.sizes),
+        ]
+    }
+
+    private static func numbers(of conflict: ExportedConflict) -> [Number] {
+        [
+            ("conflicts.at", conflict.at, times), ("conflicts.change_id", conflict.changeId, ids),
+            ("conflicts.local_at", conflict.localAt, times), ("conflicts.server_at", conflict.serverAt, times),
+        ]
+    }
+
+    /// When each field was edited. Nothing reads a value that is no integer.
+    private var editTimes: [Number] {
+        let times = (try? JSONText(parsing: edited ?? "{}"))?.members ?? []
+        return times.map { field, time in
+            ("edited.\(field.start(scalars: 100))", time.integer.map { Int64($0) }, Self.times)
+        }
+    }
+}
