@@ -66,6 +66,16 @@ struct PageApplierTests {
         #expect(try cache.record("orders", longest) != nil)
     }
 
+    @Test("a record of a mirror is imported if a pull would keep its key")
+    func mirrored() async throws {
+        let cache = try TestCache()
+        let longest = String(repeating: "é", count: Entity.longestKey)
+        let page = #"[{"id":"a"},{"id":"\ud800"},{"id":".."},{"id":"\#(longest)"},{"id":"x\u0000y"},{"id":7}]"#
+        let records = try JSONText(parsing: page).elements
+        #expect(try await cache.store.importRecords(records, of: "orders", at: TestCache.now) == 3)
+        #expect(try cache.record("orders", longest) != nil)
+    }
+
     @Test("a field without local changes follows the server; a field with local changes stays")
     func merges() async throws {
         let cache = try TestCache()

@@ -167,8 +167,8 @@ private struct MirrorRows {
 
     /// Returns the record's key; nil if the record was skipped.
     func insert(_ record: JSONText) throws -> String? {
-        guard record.kind == .object, let key = record[writer.table.entity.key]?.plain,
-            (1...500).contains(key.utf8.count), try !writer.row.exists(key)
+        guard record.kind == .object, let key = record[writer.table.entity.key].flatMap(Entity.key),
+            try !writer.row.exists(key)
         else { return nil }
         try writer.insert(key, remote: sealer.seal(sealer.open(record).record))
         return key
