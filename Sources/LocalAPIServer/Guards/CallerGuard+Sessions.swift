@@ -36,6 +36,14 @@ extension CallerGuard {
         return true
     }
 
+    /// Whether an answer that takes long may go on: the session that let its caller in, if any, has not ended. The answer
+    /// itself does not keep the session from ending.
+    func mayContinue(_ request: Request) -> Bool {
+        guard !isKnownWithoutSession(request) else { return true }
+        let owner = RateLimit.Key(request)
+        return Self.ids(of: request).contains { sessions.has($0, by: owner) }
+    }
+
     /// A foreign Origin was refused before.
     private static func isFromPage(_ request: Request) -> Bool {
         request.headers[single: "Origin"] != nil && request.headers[single: pageHeader] != nil

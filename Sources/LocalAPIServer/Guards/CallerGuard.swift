@@ -74,14 +74,18 @@ package struct CallerGuard: Sendable {
     }
 
     private func requireKnown(_ request: Request) throws(Problem) {
-        let isKnown = request.caller.access != .stranger
-        guard !isKnown || needsToken(request), !carriesToken(request), try !hasSession(request) else { return }
+        guard !isKnownWithoutSession(request), try !hasSession(request) else { return }
         if let wait = refusals.take(RateLimit.Key(request)) { throw .flood(wait) }
         let advice = "send Authorization: Bearer with the token in the daemon's api-token file, or use its Unix socket"
+        let isKnown = request.caller.access != .stranger
         let reason = isKnown ? "listen.tcp_without_token is \(tcpWithoutToken.rawValue): " : ""
         throw Problem(
             .tokenRequired, reason + advice, headers: [("WWW-Authenticate", "Bearer")],
             refusal: isKnown ? .noToken : .unknown)
+    }
+
+    func isKnownWithoutSession(_ request: Request) -> Bool {
+        request.caller.access != .stranger && !needsToken(request) || carriesToken(request)
     }
 
     /// Whether a known caller needs the token for this call.

@@ -53,6 +53,14 @@ final class Sessions: Sendable {
         }
     }
 
+    /// Whether the owner has such a session; unlike `use`, this does not start its idle time again.
+    func has(_ id: String, by owner: RateLimit.Key) -> Bool {
+        let now = now()
+        return open.withLock { open in
+            Self.index(of: id, owner, in: open).map { now - open[$0].used < Self.idleLimit } ?? false
+        }
+    }
+
     func end(_ id: String, by owner: RateLimit.Key) {
         open.withLock { open in
             if let index = Self.index(of: id, owner, in: open) { open.remove(at: index) }

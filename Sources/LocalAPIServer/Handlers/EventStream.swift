@@ -29,7 +29,7 @@ extension Handlers {
         return Response(status: 200, headers: headers) { write in
             do {
                 try await write(Array("retry: \(Self.retry)\n\n".utf8))
-                try await follow(from: start, filter, write)
+                try await follow(from: start, filter, for: request, write)
             } catch {
                 // The reader is gone or too slow, or its position was pruned: it reconnects and gets the error.
             }
@@ -52,12 +52,13 @@ extension Handlers {
         return try since ?? store.position()
     }
 
-    /// Returns when the server stops; throws when the reader is gone.
+    /// Returns when the server stops or the reader's session has ended; throws when the reader is gone.
     private func follow(
-        from start: Int64, _ filter: ChangeFilter, _ write: @Sendable ([UInt8]) async throws -> Void
+        from start: Int64, _ filter: ChangeFilter, for request: Request,
+        _ write: @Sendable ([UInt8]) async throws -> Void
     ) async throws {
         var position = start
-        while !Task.isCancelled, !store.signal.isClosed {
+        while !Task.isCancelled, !store.signal.isClosed, callers.mayContinue(request) {
             let commits = store.signal.commits
             let page = try store.changes(since: position, filter: filter, limit: Self.pageSize)
             position = page.next

@@ -1,3 +1,4 @@
+import CacheStore
 import JSONText
 import SocketServer
 import TestSupport
@@ -95,6 +96,37 @@ struct SessionTests {
         #expect(answer.header("Set-Cookie")?.hasSuffix("; Max-Age=0") == true)
         #expect(await api.call("GET", "/v1/status", headers: known).status == 401)
         #expect(await api.call("DELETE", "/v1/_session", headers: known).status == 204)
+    }
+
+    @Test("the end of a session ends its event streams before the next change")
+    func stream() async throws {
+        let api = try await TestAPI.filled()
+        let cookie = try await cookie(signIn(api))
+        let known = Self.page.merging(["Cookie": cookie]) { $1 }
+        let pieces = Counter()
+        let stream = await api.call("GET", "/v1/events?since=0", headers: known)
+        let text = try await stream.whole {
+            // The first piece has no event, the second those of the past.
+            let piece = pieces.next()
+            guard piece >= 2 else { return }
+            #expect(piece == 2)
+            guard piece == 2 else { throw CancellationError() }
+            #expect(await api.call("DELETE", "/v1/_session", headers: known).status == 204)
+            let later = PulledPage(entity: "orders", records: #"[{"id":"later","status":"open"}]"#)
+            _ = try await api.store.apply(later, at: TestAPI.now)
+        }
+        #expect(text.contains("\"id\":\"a\"") && !text.contains("later"))
+    }
+
+    @Test("an event stream does not keep its session from ending")
+    func idleStream() {
+        let clock = Instants()
+        let sessions = Sessions(now: { clock.now }, random: { 7 })
+        let id = sessions.begin(for: .user(1))
+        clock.pass(Sessions.idleLimit - .seconds(1))
+        #expect(sessions.has(id, by: .user(1)) && !sessions.has(id, by: .user(2)))
+        clock.pass(.seconds(1))
+        #expect(!sessions.has(id, by: .user(1)))
     }
 
     @Test("a session ends when it is not used for eight hours, and each use starts them again")
