@@ -144,7 +144,7 @@ extension CacheStore {
                 }
                 let includer = Includer(
                     connection: connection, labels: extras.labels != nil, context: filterContext)
-                _ = try includer.close(&records, including: include)
+                records = try includer.closed(records, including: include)
             }
             return records.first.map { record in
                 ShownRecord(
@@ -159,6 +159,7 @@ extension CacheStore {
         _ extras: RecordExtras
     ) throws -> ListPage {
         var records: [Includer.Open] = []
+        var positions: [[DatabaseValue]] = []
         var end = PageEnd(of: list, limit: query.limit)
         var size = 0
         let first = RecordSelect.end(list.order.table) + Int32(list.order.terms.count)
@@ -166,20 +167,22 @@ extension CacheStore {
             guard end.takesNext() else { return false }
             let record = Includer.open(statement, include, at: first, extras: extras)
             records.append(record)
+            positions.append(list.order.position(of: statement))
             size += record.bytes.count
             end.note(records.count, bytes: size, statement)
             return true
         }
         let includer = Includer(connection: connection, labels: extras.labels != nil, context: filterContext)
-        _ = try includer.close(&records, including: include)
+        let closed = try includer.closed(records, including: include)
+        let next = closed.count < records.count ? list.cursor(after: positions[closed.count - 1]) : end.next
         var bytes = [UInt8(ascii: "[")]
-        bytes.reserveCapacity(records.reduce(2) { $0 + $1.bytes.count + 1 })
-        for (index, record) in records.enumerated() {
+        bytes.reserveCapacity(closed.reduce(2) { $0 + $1.bytes.count + 1 })
+        for (index, record) in closed.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
             bytes += record.bytes
         }
         bytes.append(UInt8(ascii: "]"))
-        return ListPage(records: bytes, count: records.count, next: end.next)
+        return ListPage(records: bytes, count: closed.count, next: next)
     }
 }
 

@@ -3,9 +3,6 @@ internal import GRDB
 /// Where a page of a list ends: at its limit, or once its records have so many bytes that a list of large ones could fill
 /// the memory.
 struct PageEnd {
-    /// Checked after each record, so a page has at least one.
-    private static let mostBytes = 4 << 20
-
     private let list: ListStatement
     private let limit: Int
     /// The position of the last record; nil while the page goes on.
@@ -25,8 +22,9 @@ struct PageEnd {
         return false
     }
 
-    /// Call it after each record, with how many the page has, how many bytes they take, and the record's row.
+    /// Call it after each record, so that a page has at least one, with how many the page has, how many bytes they take, and
+    /// the record's row.
     mutating func note(_ count: Int, bytes: Int, _ row: OpaquePointer) {
-        if count == limit || bytes >= Self.mostBytes { last = list.order.position(of: row) }
+        if count == limit || bytes >= ListPage.mostBytes { last = list.order.position(of: row) }
     }
 }

@@ -13,6 +13,8 @@ struct Includer {
     static let mostChildren = 1000
     /// In one response, counting each occurrence.
     static let mostIncluded = 10_000
+    /// The most bytes of records that one record includes.
+    private static let mostBytes = 32 << 20
 
     /// A record being written, without its closing brace.
     struct Open {
@@ -34,6 +36,14 @@ struct Includer {
     /// Whether the included records have `_labels`.
     let labels: Bool
     let context: FilterContext
+    /// The most bytes of included records.
+    private var limit = Includer.mostBytes
+
+    init(connection: ReadConnection, labels: Bool, context: FilterContext) {
+        self.connection = connection
+        self.labels = labels
+        self.context = context
+    }
 
     private var schema: EntitySchema { context.schema }
     private var sealers: RecordSealers { context.sealers }
@@ -63,10 +73,32 @@ struct Includer {
             references: references)
     }
 
-    /// Adds the included records and closes the records. Returns, for each record, how many it includes.
-    func close(_ records: inout [Open], including include: [Inclusion]) throws -> [Int] {
+    /// Thrown when the included records take more bytes than the limit.
+    private struct TooLarge: Error {}
+
+    /// Adds the included records and closes the records: as many from the first as include no more than a page may have,
+    /// and at least one.
+    func closed(_ records: [Open], including include: [Inclusion]) throws -> [Open] {
+        var count = records.count
+        while true {
+            var closed = Array(records.prefix(count))
+            var includer = self
+            if count > 1 { includer.limit = ListPage.mostBytes }
+            do {
+                _ = try includer.close(&closed, including: include)
+                return closed
+            } catch is TooLarge {
+                guard count > 1 else { throw Self.tooLarge }
+                count /= 2
+            }
+        }
+    }
+
+    /// Returns, for each record, how many it includes.
+    private func close(_ records: inout [Open], including include: [Inclusion]) throws -> [Int] {
         var counts = Array(repeating: 0, count: records.count)
         var total = 0
+        var size = 0
         let parts = try include.indices.map { try part(include[$0], of: records, reference: $0) }
         for index in records.indices {
             var next: [(key: String, value: JSONText)] = []
@@ -78,6 +110,8 @@ struct Includer {
                     "\(position == 0 ? ",\"_include\":{" : ",")\"\(inclusion.relation.name)\":".utf8)
                 records[index].bytes += found.bytes
                 counts[index] += found.count
+                size += found.bytes.count
+                guard size <= limit else { throw TooLarge() }
                 if let cursor = found.next { next.append((inclusion.relation.name, .string(cursor))) }
             }
             if !next.isEmpty { records[index].bytes += Array(",\"_next\":\(JSONText.object(members: next).text)".utf8) }
@@ -92,6 +126,12 @@ struct Includer {
         .badQuery(
             field: "include",
             message: "this would include more than \(mostIncluded) records; request fewer at once with limit")
+    }
+
+    private static var tooLarge: CacheError {
+        .badQuery(
+            field: "include",
+            message: "one record would include more than \(mostBytes >> 20) MiB; include fewer relations at once")
     }
 
     // MARK: One relation
@@ -115,10 +155,14 @@ struct Includer {
             """
         let extras = RecordExtras(table, labels: labels, sealers)
         var found: [Open] = []
+        var size = 0
         try connection.query(sql, [Self.list(keys)]) { statement in
-            found.append(Self.open(statement, inclusion.nested, at: RecordSelect.end(table), extras: extras))
-            return true
+            let record = Self.open(statement, inclusion.nested, at: RecordSelect.end(table), extras: extras)
+            size += record.bytes.count
+            found.append(record)
+            return size <= limit
         }
+        guard size <= limit else { throw TooLarge() }
         let counts = try close(&found, including: inclusion.nested)
         return Dictionary(
             uniqueKeysWithValues: zip(found, counts).map { ($0.key, Part(bytes: $0.bytes, count: $1 + 1)) })
@@ -142,19 +186,22 @@ struct Includer {
             """
         let first = RecordSelect.end(table) + Int32(order.terms.count)
         let extras = RecordExtras(table, labels: labels, sealers)
-        var rows: [Row] = []
+        var shown = ShownChildren()
         var found: [Open] = []
         try connection.query(sql, [Self.list(keys), (Self.mostIncluded + keys.count + 1).databaseValue]) { statement in
-            rows.append(
-                Row(
-                    parent: RecordBytes.text(first, of: statement),
-                    number: Int(sqlite3_column_int64(statement, first + 1)), position: order.position(of: statement)))
-            found.append(Self.open(statement, inclusion.nested, at: first + 2, extras: extras))
-            return true
+            let parent = RecordBytes.text(first, of: statement)
+            let number = Int(sqlite3_column_int64(statement, first + 1))
+            guard shown.takes(number, of: parent) else { return keys.count > 1 }
+            let record = Self.open(statement, inclusion.nested, at: first + 2, extras: extras)
+            found.append(record)
+            shown.add(
+                Row(parent: parent, number: number, position: order.position(of: statement)), bytes: record.bytes.count)
+            return shown.size <= limit
         }
-        guard found.count <= Self.mostIncluded + keys.count else { throw Self.tooMany }
+        guard shown.size <= limit else { throw TooLarge() }
+        guard shown.read <= Self.mostIncluded + keys.count else { throw Self.tooMany }
         let counts = try close(&found, including: inclusion.nested)
-        return try lists(rows, found, counts) { parent, position in
+        return try lists(shown, found, counts) { parent, position in
             let filter = ListQuery.Filter(field: field, comparison: .equal, values: [parent])
             let list = try ListStatement(
                 table: table, query: ListQuery(entity: table.entity.name, filters: [filter]), context: context)
@@ -169,23 +216,49 @@ struct Includer {
         var position: [DatabaseValue]
     }
 
+    /// The rows that are shown, while they are read. A parent's list ends after so many, or once it is large.
+    private struct ShownChildren {
+        var rows: [Row] = []
+        /// How many rows were read.
+        var read = 0
+        var size = 0
+        /// The number of the first row of a parent that is not shown.
+        var ends: [String: Int] = [:]
+        private var sizes: [String: Int] = [:]
+
+        mutating func takes(_ number: Int, of parent: String) -> Bool {
+            read += 1
+            // A list has at least one record.
+            if number == 1 { return true }
+            if number <= Includer.mostChildren, sizes[parent, default: 0] < ListPage.mostBytes { return true }
+            ends[parent] = min(ends[parent] ?? number, number)
+            return false
+        }
+
+        mutating func add(_ row: Row, bytes: Int) {
+            rows.append(row)
+            size += bytes
+            sizes[row.parent, default: 0] += bytes
+        }
+    }
+
     /// The children of each parent as a JSON list.
     private func lists(
-        _ rows: [Row], _ found: [Open], _ counts: [Int], cursor: (String, [DatabaseValue]) throws -> String
+        _ shown: ShownChildren, _ found: [Open], _ counts: [Int], cursor: (String, [DatabaseValue]) throws -> String
     ) throws -> [String: Part] {
         var parts: [String: Part] = [:]
         var last: [String: [DatabaseValue]] = [:]
-        for index in rows.indices.sorted(by: { rows[$0].number < rows[$1].number }) {
-            let row = rows[index]
-            if row.number > Self.mostChildren {
-                parts[row.parent]?.next = try cursor(row.parent, last[row.parent] ?? [])
-                continue
+        for index in shown.rows.indices.sorted(by: { shown.rows[$0].number < shown.rows[$1].number }) {
+            let row = shown.rows[index]
+            if let end = shown.ends[row.parent] {
+                guard row.number < end else { continue }
+                last[row.parent] = row.position
             }
-            if row.number == Self.mostChildren { last[row.parent] = row.position }
             parts[row.parent, default: Part(bytes: [])].bytes += [UInt8(ascii: row.number == 1 ? "[" : ",")]
             parts[row.parent, default: Part(bytes: [])].bytes += found[index].bytes
             parts[row.parent, default: Part(bytes: [])].count += counts[index] + 1
         }
+        for (parent, position) in last { parts[parent]?.next = try cursor(parent, position) }
         for parent in parts.keys { parts[parent]?.bytes.append(UInt8(ascii: "]")) }
         return parts
     }

@@ -94,6 +94,10 @@ package struct ListQuery: Sendable, Equatable {
 }
 
 package struct ListPage: Sendable {
+    /// A page ends once its records have so many bytes, so that a list of large ones cannot fill the memory. Included
+    /// records may take as many again.
+    static let mostBytes = 4 << 20
+
     /// A JSON array.
     package var records: [UInt8]
     /// The number of records.

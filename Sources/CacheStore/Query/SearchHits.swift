@@ -11,16 +11,36 @@ struct SearchHits {
 
     private var entity: Entity { match.table.entity }
 
-    /// The hits by `_pk`.
+    /// The most bytes of a title and of a snippet.
+    private static let (longestTitle, longestSnippet) = (200, 1000)
+
+    /// The hits by `_pk`. Each record is let go before the next is read: many large ones would fill the memory.
     func read(_ pks: [Int64]) throws -> [Int64: SearchHit] {
         guard !pks.isEmpty else { return [:] }
-        let records = try records(pks)
-        let snippets = try snippets(of: records)
         var hits: [Int64: SearchHit] = [:]
-        for (pk, (key, record)) in records {
+        var snippets: [Int64: String] = [:]
+        var fragments: [Int64: String] = [:]
+        let mark = WordMark(match.query)
+        let finder = JSONMemberFinder(match.table.words?.fields ?? [])
+        let sql = """
+            SELECT _pk, _key, \(EntityTable.document) FROM \(match.table.table.name)
+            WHERE _pk IN (SELECT value FROM json_each(?))
+            """
+        try connection.query(sql, [Self.list(pks)]) { row in
+            guard let record = JSONText(column: 2, of: row) else { return true }
+            let (pk, key) = (sqlite3_column_int64(row, 0), RecordBytes.text(1, of: row))
             let title = entity.title(of: record)
             hits[pk] = SearchHit(
-                entity: entity.name, key: key, title: title.isEmpty ? key : title, snippet: snippets[pk] ?? "")
+                entity: entity.name, key: key,
+                title: (title.isEmpty ? key : title).cut(toBytes: Self.longestTitle), snippet: "")
+            snippets[pk] = mark?.marked(in: texts(of: record, finder))
+            if snippets[pk] == nil { fragments[pk] = snippetOfFragment(record) }
+            return true
+        }
+        let others = hits.keys.filter { snippets[$0] == nil }
+        if let words = match.table.words, !others.isEmpty { try addSnippets(of: words, others, to: &snippets) }
+        for pk in pks {
+            hits[pk]?.snippet = (snippets[pk] ?? fragments[pk] ?? "").cut(toBytes: Self.longestSnippet)
         }
         return hits
     }
@@ -29,39 +49,15 @@ struct SearchHits {
         "[\(pks.map(String.init).joined(separator: ","))]".databaseValue
     }
 
-    private func records(_ pks: [Int64]) throws -> [Int64: (key: String, record: JSONText)] {
-        var records: [Int64: (key: String, record: JSONText)] = [:]
-        let sql = """
-            SELECT _pk, _key, \(EntityTable.document) FROM \(match.table.table.name)
-            WHERE _pk IN (SELECT value FROM json_each(?))
-            """
-        try connection.query(sql, [Self.list(pks)]) { row in
-            if let record = JSONText(column: 2, of: row) {
-                records[sqlite3_column_int64(row, 0)] = (RecordBytes.text(1, of: row), record)
-            }
-            return true
-        }
-        return records
-    }
-
     // MARK: Snippets
 
-    private func snippets(of records: [Int64: (key: String, record: JSONText)]) throws -> [Int64: String] {
-        let mark = WordMark(match.query)
+    /// The searched words of a record; no more of a text than is indexed.
+    private func texts(of record: JSONText, _ finder: JSONMemberFinder) -> [String] {
         let fields = match.table.words?.fields ?? []
-        let finder = JSONMemberFinder(fields)
-        var snippets: [Int64: String] = [:]
-        for (pk, (_, record)) in records {
-            let texts = zip(fields, finder.values(in: record)).compactMap { field, own in
-                let value = own?.kind == .null ? nil : own
-                return (value ?? entity.value(of: field, in: record))?.plain
-            }
-            snippets[pk] = mark?.marked(in: texts)
+        return zip(fields, finder.values(in: record)).compactMap { field, own in
+            let value = own?.kind == .null ? nil : own
+            return (value ?? entity.value(of: field, in: record))?.plain.cut(toBytes: SearchTable.longest)
         }
-        let others = records.keys.filter { snippets[$0] == nil }
-        if let words = match.table.words, !others.isEmpty { try addSnippets(of: words, others, to: &snippets) }
-        for (pk, (_, record)) in records where snippets[pk] == nil { snippets[pk] = snippetOfFragment(record) }
-        return snippets
     }
 
     /// Has FTS5 mark the words in these records.
@@ -74,7 +70,9 @@ struct SearchHits {
 
     /// The field with the longest match: the whole text if there is one, else the first word.
     private func snippetOfFragment(_ record: JSONText) -> String? {
-        let values = (match.table.fragments?.fields ?? []).compactMap { entity.value(of: $0, in: record)?.plain }
+        let values = (match.table.fragments?.fields ?? []).compactMap {
+            entity.value(of: $0, in: record)?.plain.cut(toBytes: SearchTable.longest)
+        }
         let parts = [match.query.words.joined()] + match.query.numbers.map { match.query.words[$0.index] }
         for part in parts {
             if let marked = values.lazy.compactMap({ FragmentMark.marked($0, part) }).first { return marked }

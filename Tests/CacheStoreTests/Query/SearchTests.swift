@@ -152,6 +152,15 @@ struct SearchTests {
         #expect(device.title == "Pad" && device.snippet == "DN «PX-47»11")
     }
 
+    @Test("a long title and a long snippet are cut")
+    func longTitle() async throws {
+        let cache = try TestCache(schema: SearchShop.schema)
+        _ = try await cache.pull("clients", #"[{"id":"a","name":"Zoë \#(String(repeating: "é", count: 3000))"}]"#)
+        let hit = try #require(try await cache.hits("zoe").first)
+        #expect(hit.title.hasPrefix("Zoë é") && hit.title.hasSuffix("é…") && (190...200).contains(hit.title.utf8.count))
+        #expect(hit.snippet.hasPrefix("«Zoë» é") && hit.snippet.utf8.count <= 1000)
+    }
+
     @Test("a prefix finds every word that begins with it, few or many, and only those", arguments: [1, 4, 5, 12])
     func prefixes(_ count: Int) async throws {
         let cache = try TestCache(schema: SearchShop.schema)

@@ -88,6 +88,47 @@ struct IncludeTests {
         #expect(tooMany.json["detail"]?.string?.contains("10000") == true)
     }
 
+    private static let large = String(repeating: "x", count: 2_200_000)
+
+    private func withLargeMessages(_ keys: [(id: String, order: String)]) async throws -> TestAPI {
+        let api = try await TestAPI.filled()
+        let messages = keys.map { #"{"id":"\#($0.id)","order_id":"\#($0.order)","text":"\#(Self.large)"}"# }
+        let page = PulledPage(entity: "messages", records: "[\(messages.joined(separator: ","))]")
+        _ = try await api.store.apply(page, at: TestAPI.now)
+        return api
+    }
+
+    @Test("a page ends where its included records are large, and the cursor continues there")
+    func largePage() async throws {
+        let api = try await withLargeMessages([("m1", "a"), ("m2", "b")])
+        let first = await api.call("GET", "/v1/orders?include=messages").json
+        #expect(ids(first["data"]) == ["a"])
+        #expect(ids(first["data"]?.elements.first?.at(path: "_include.messages")) == ["m1"])
+        let cursor = try #require(first["next"]?.string)
+        let second = await api.call("GET", "/v1/orders?include=messages&cursor=\(cursor)").json
+        #expect(ids(second["data"]) == ["b"] && second["next"]?.string == nil)
+    }
+
+    @Test("a record that is included in many counts each time")
+    func largeOne() async throws {
+        let api = try await filled()
+        let order = #"[{"id":"a","notes":"\#(Self.large)"}]"#
+        _ = try await api.store.apply(PulledPage(entity: "orders", records: order), at: TestAPI.now)
+        let page = await api.call("GET", "/v1/messages?include=order&order_id=a").json
+        #expect(page["data"]?.elements.count == 1 && page["next"]?.string != nil)
+    }
+
+    @Test("the children of one record end where they are large, and the cursor continues there")
+    func largeChildren() async throws {
+        let api = try await withLargeMessages([("m1", "b"), ("m2", "b"), ("m3", "b")])
+        let order = await api.call("GET", "/v1/orders/b?include=messages").json
+        let shown = ids(order.at(path: "_include.messages"))
+        #expect(shown.count == 2)
+        let cursor = try #require(order.at(path: "_include._next.messages")?.string)
+        let rest = await api.call("GET", "/v1/orders/b/messages?cursor=\(cursor)&fields=id").json
+        #expect(Set(shown + ids(rest["data"])) == ["m1", "m2", "m3"] && ids(rest["data"]).count == 1)
+    }
+
     @Test("a deleted child is not shown, a changed one is, with its state")
     func pending() async throws {
         let api = try await filled()

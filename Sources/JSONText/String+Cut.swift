@@ -1,0 +1,10 @@
+extension String {
+    /// The text if it has at most so many bytes of UTF-8, else what fits into them with a `…` at its end. No scalar is
+    /// cut in two.
+    package func cut(toBytes most: Int) -> String {
+        guard utf8.count > most else { return self }
+        var end = utf8.index(startIndex, offsetBy: max(0, most - "…".utf8.count))
+        while end > startIndex, utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
+        return String(self[..<end]) + "…"
+    }
+}
