@@ -316,8 +316,8 @@ struct ListPull {
             cursor.delta = delta
         } else if pullsEverything {
             progress.summary.problem = """
-                the last page of \(plan.path) has nothing at \(token.place.description), so each pull reads the whole list; \
-                correct pull.since in the schema
+                the last page of \(plan.path) has nothing at \(token.place.description), or more than 8 KiB, so each pull reads \
+                the whole list; correct pull.since in the schema
                 """
         }
     }

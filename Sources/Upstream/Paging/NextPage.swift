@@ -85,13 +85,16 @@ struct NextPage {
         return written(value)
     }
 
+    /// A longer token counts as none: a URL must have room for it.
+    private static let longestToken = 8 << 10
+
     /// What the next pull asks with for what changes from now on; nil if the page names nothing of the kind.
     func delta(in body: JSONText) throws(UpstreamError) -> String? {
         guard let token = request.deltaToken, let value = token.place.value(in: body) else { return nil }
         guard value.kind == .string || value.kind == .number else {
             throw malformed(token.place, value, "a token", key: "pull.since")
         }
-        guard !value.plain.isEmpty else { return nil }
+        guard !value.plain.isEmpty, value.plain.utf8.count <= Self.longestToken else { return nil }
         return token.form == .link ? try following(value.plain, as: "next delta") : value.plain
     }
 

@@ -49,6 +49,10 @@ package struct HTTPRequest: Sendable, Equatable {
 }
 
 extension HTTPRequest {
+    /// The most bytes of a URL and of a header's value. Servers accept less, and libcurl reports longer ones as a lack of
+    /// memory.
+    private static let longestText = 64 << 10
+
     /// Why this request must not be sent, or nil. Names no value, because values hold credentials.
     var refusal: String? {
         if !HTTPSyntax.isToken(method) { return "its method is not a token" }
@@ -60,10 +64,14 @@ extension HTTPRequest {
         if url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
             return "its URL contains a space or a control character"
         }
+        if url.utf8.count > Self.longestText { return "its URL has more than \(Self.longestText) bytes" }
         for header in headers {
             if !HTTPSyntax.isToken(header.name) { return "the name of one of its headers is not a token" }
             if !HTTPSyntax.isFieldValue(header.value) {
                 return "its header \(header.name) contains a line break or a NUL"
+            }
+            if header.value.utf8.count > Self.longestText {
+                return "its header \(header.name) has more than \(Self.longestText) bytes"
             }
         }
         return nil

@@ -75,7 +75,7 @@ struct DeltaTokenTests {
         "a token that is no longer known leads to a full pull at once",
         arguments: [
             UpstreamError.gone(status: 410, "expired"), .refused(status: 400, "bad token"),
-            .barred(status: 403, "expired"),
+            .barred(status: 403, "expired"), .refused(status: nil, "nothing was sent: its URL is too long"),
         ])
     func expired(_ error: UpstreamError) async throws {
         let test = try TestPull(Self.pull)

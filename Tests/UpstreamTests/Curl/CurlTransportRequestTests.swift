@@ -116,6 +116,24 @@ struct CurlTransportRequestTests {
         #expect(error.kind == .unsendable)
     }
 
+    @Test("a URL or a header that is too long is refused before anything is sent, and the message says which")
+    func tooLong() async throws {
+        let server = try ScriptedServer([.receive, Self.empty])
+        let transport = try CurlTransport(userAgent: "test")
+        let long = String(repeating: "x", count: 2_000_000)
+        for (request, part) in [
+            (HTTPRequest(url: server.url + "/?token=" + long), "its URL has more than 65536 bytes"),
+            (
+                HTTPRequest(url: server.url, headers: [HTTPHeader("If-Match", long)]),
+                "its header If-Match has more than 65536 bytes"
+            ),
+        ] {
+            let error = try await transport.failure(of: request)
+            #expect(error.kind == .unsendable && error.message.contains(part))
+        }
+        #expect(server.acceptedConnections == 0)
+    }
+
     @Test("with a Unix socket, every request goes there whatever its host")
     func unixSocket() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sock").path

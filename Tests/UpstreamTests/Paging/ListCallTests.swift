@@ -96,6 +96,15 @@ struct ListCallTests {
         #expect(transport.requests.last?.url == "https://shop.example/api/orders?token=t%202&limit=100")
     }
 
+    @Test("a token that no URL has room for counts as none", arguments: [(8192, true), (8193, false)])
+    func longToken(_ length: Int, _ isKept: Bool) async throws {
+        let schema = try Self.schema("path: /orders, records: data, since: { token: meta.sync_token, param: token }")
+        let token = String(repeating: "t", count: length)
+        let (upstream, _) = upstream(schema) { _ in .json(200, #"{"data":[],"meta":{"sync_token":"\#(token)"}}"#) }
+        let plan = try #require(schema["orders"]?.pull)
+        #expect(try await upstream.page(plan.request(of: "orders")).delta == (isKept ? token : nil))
+    }
+
     private static let link = """
         path: /Orders, records: value, since: { link: '"@odata.deltaLink"' },
         pagination: { style: next_url, next: '"@odata.nextLink"' }
