@@ -16,6 +16,8 @@ struct EventPoller: Sendable {
     /// The most pages of one poll; the next one goes on.
     private static let mostPages = 100
     private static let longestDelay = Duration.seconds(300)
+    /// The most bytes of a position: a URL must have room for it.
+    private static let longestPosition = 8 << 10
 
     /// Where a poll ended.
     private struct Progress {
@@ -73,6 +75,9 @@ struct EventPoller: Sendable {
 
     /// Reads what is new. The place moves only with pages whose signals are noted.
     private func poll(_ place: inout Progress) async throws {
+        if events.since != nil, let position = place.position, isFuture(position, by: .seconds(300)) {
+            await forget(&place, "the events were read to a time in the future, \(position)")
+        }
         let upstream = monitor.guardedUpstream(for: nil, .background)
         let before = place.position
         for _ in 1...Self.mostPages {
@@ -81,7 +86,7 @@ struct EventPoller: Sendable {
             for event in elements where !place.seen.contains(event) { desk.take(event, from: source) }
             place.seen = Set(elements)
             let next = events.since.map { greatest($0.greatest, elements, place.position) } ?? page.next
-            guard let next, next != place.position else { break }
+            guard let next, next.utf8.count <= Self.longestPosition, next != place.position else { break }
             place.position = next
             // A list that begins at a time has no further pages.
             guard events.since == nil, !elements.isEmpty else { break }
@@ -103,7 +108,8 @@ struct EventPoller: Sendable {
 
     private func greatest(_ member: Place, _ elements: [JSONText], _ known: String?) -> String? {
         var greatest = known
-        for value in elements.compactMap({ member.value(in: $0)?.plain }) {
+        for value in elements.compactMap({ member.value(in: $0)?.plain })
+        where value.utf8.count <= Self.longestPosition && !isFuture(value, by: .seconds(1)) {
             if greatest.map({ Self.isLess($0, than: value) }) ?? true { greatest = value }
         }
         return greatest
@@ -115,16 +121,29 @@ struct EventPoller: Sendable {
         return one < other
     }
 
-    /// The upstream no longer knows the position: everything may have changed since.
+    /// Whether the value is a time later than the server's by more than `tolerance`: from such a position, all events until
+    /// then would be missed.
+    private func isFuture(_ value: String, by tolerance: Duration) -> Bool {
+        guard let time = Timestamp(iso8601: value), let offset = environment.clockOffset() else { return false }
+        // A time that names no zone may be one of a zone ahead of UTC.
+        let zone: Duration = value.hasSuffix("Z") ? .zero : .seconds(14 * 3600)
+        return time > environment.now() + (offset + zone + tolerance)
+    }
+
+    /// The upstream no longer knows the position, or it can no longer be sent.
     private func startOver(_ place: inout Progress, after error: UpstreamError) async {
-        guard place.position != nil else { return }
         switch error {
-        case .gone, .refused: break
+        case .gone, .refused:
+            await forget(&place, "the upstream no longer knows where the events were read to: \(error.message)")
         default: return
         }
+    }
+
+    /// Begins again at the start of the list: everything may have changed since.
+    private func forget(_ place: inout Progress, _ reason: String) async {
+        guard place.position != nil else { return }
         environment.log.notice(
-            "the upstream no longer knows where the events were read to; starting over",
-            metadata: ["source": "\(source.name)", "error": "\(error.message)"])
+            "reading the events from the start", metadata: ["source": "\(source.name)", "reason": "\(reason)"])
         place = Progress()
         // Should this fail, the next poll finds out again that the position is not known.
         try? await environment.store.setSetting(setting, to: "")

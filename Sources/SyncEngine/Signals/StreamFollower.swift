@@ -40,7 +40,9 @@ struct StreamFollower: Sendable {
             }
             switch result {
             case .success: desk.noteDisconnected(source, nil)
-            case .failure(let error): desk.noteDisconnected(source, error.message)
+            case .failure(let error):
+                desk.noteDisconnected(source, error.message)
+                forgetPlace(after: error)
             }
             switch result {
             case .success(.tokenChanged): break
@@ -49,6 +51,14 @@ struct StreamFollower: Sendable {
                 attempts += 1
                 await sleep(for: delay(attempts))
             }
+        }
+    }
+
+    /// The upstream may refuse the id of the last event. What is missed then is pulled once the stream is open.
+    private func forgetPlace(after error: UpstreamError) {
+        switch error {
+        case .refused, .gone, .changed: memory.setLastEvent("")
+        default: break
         }
     }
 

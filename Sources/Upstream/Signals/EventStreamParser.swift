@@ -13,7 +13,7 @@ struct EventStreamParser {
 
     /// For one line, and for the data of one event, in bytes.
     private let largest: Int
-    /// Longer ids are not kept: each reconnection sends the last one in a header.
+    /// Longer ids are not kept, nor those with control characters: each reconnection sends the last one in a header.
     private static let longestID = 1000
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -66,13 +66,15 @@ struct EventStreamParser {
             guard !isLineCut, data.count + value.count < largest else { return isDataCut = true }
             data += value
             data.append(UInt8(ascii: "\n"))
-        case "id" where !isLineCut && value.count <= Self.longestID && !value.contains(0):
+        case "id" where !isLineCut && value.count <= Self.longestID && !value.contains(where: Self.isControl):
             id = String(decoding: value, as: UTF8.self)
         case "retry" where !value.isEmpty && value.count < 10 && value.allSatisfy { (0x30...0x39).contains($0) }:
             retry = Int64(String(decoding: value, as: UTF8.self)).map { .milliseconds($0) }
         default: break
         }
     }
+
+    private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F }
 
     private mutating func end(_ dispatch: (Event) -> Void) {
         defer {

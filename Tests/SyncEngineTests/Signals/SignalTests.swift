@@ -333,6 +333,18 @@ struct SignalTests {
         }
     }
 
+    @Test("a stream whose last id is refused is opened again without it")
+    func refusedID() async throws {
+        try await running { test in
+            say("a", test)
+            try await pass(.seconds(1), test)
+            test.upstream.streams.fail(.refused(status: 400, "no such event"), times: 1)
+            test.upstream.streams.end()
+            try await test.until(step: .milliseconds(50)) { test.upstream.streams.isOpen }
+            #expect(test.upstream.streams.lastEvents == ["", "7", ""])
+        }
+    }
+
     @Test("webhooks only tell the engine what to read")
     func webhooks() async throws {
         let source = "webhook: { path: /h, signature: { header: X }, entity: orders, key: id }"

@@ -94,4 +94,9 @@ struct EventStreamParserTests {
         let text = "id: 1\ndata: a\n\nid: \(String(repeating: "9", count: 2000))\ndata: b\n\n"
         #expect(Self.events(text).map(\.id) == ["1", "1"])
     }
+
+    @Test("an id with a control character is not kept", arguments: ["a\u{1}", "\u{1B}[2J", "\u{7F}", "a\0", "a\tb"])
+    func controlID(_ id: String) {
+        #expect(Self.events("id: é\ndata: a\n\nid: \(id)\ndata: b\n\n").map(\.id) == ["é", "é"])
+    }
 }

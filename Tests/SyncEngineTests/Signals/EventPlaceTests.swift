@@ -1,0 +1,60 @@
+import EntitySchema
+import TestSupport
+import Testing
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("Where a list of events was read to")
+struct EventPlaceTests {
+    private static let place = "signals:events /log"
+    private static let log = """
+        [{"id":"b","updated_at":"2026-01-02T00:00:00Z"},{"id":"b","updated_at":"9999-12-31T23:59:59Z"}]
+        """
+
+    /// An engine that knows the server's time and has two orders; its events are at `/log`.
+    private func engine(greatest: String) throws -> TestEngine {
+        let source = "path: /log, since: { param: from, greatest: \(greatest) }, entity: orders, key: id, every: 10s"
+        let test = try TestEngine(
+            schema: TestEngine.shop.replacing(
+                "  pagination: { style: page }",
+                with: "  pagination: { style: page }\n  signals: [{ events: { \(source) } }]"),
+            clockOffset: { .zero })
+        try test.upstream.set("/orders", #"[{"id":"a"},{"id":"b"}]"#)
+        try test.upstream.set("/orders/a/messages", "[]")
+        try test.upstream.set("/orders/b/messages", "[]")
+        return test
+    }
+
+    @Test("an event that claims a time in the future does not move it")
+    func futureEvent() async throws {
+        let test = try engine(greatest: "updated_at")
+        try test.upstream.set("/log", Self.log)
+        try await test.running {
+            try await test.until { try test.store.setting(Self.place) == "2026-01-02T00:00:00Z" }
+            let polls = test.upstream.pages.count { $0.path == "/log" }
+            try await test.until { test.upstream.pages.count { $0.path == "/log" } > polls + 2 }
+            #expect(try test.store.setting(Self.place) == "2026-01-02T00:00:00Z")
+        }
+    }
+
+    @Test("a place in the future, from an earlier process, is given up")
+    func futurePlace() async throws {
+        let test = try engine(greatest: "updated_at")
+        try await test.store.setSetting(Self.place, to: "9999-12-31T23:59:59Z")
+        try test.upstream.set("/log", Self.log)
+        try await test.running {
+            try await test.until { try test.store.setting(Self.place) == "2026-01-02T00:00:00Z" }
+        }
+    }
+
+    @Test("a value that no URL has room for does not move it")
+    func longValue() async throws {
+        let test = try engine(greatest: "mark")
+        let long = String(repeating: "z", count: 9000)
+        try test.upstream.set("/log", #"[{"id":"a","mark":"m"},{"id":"b","mark":"\#(long)"}]"#)
+        try await test.running {
+            try await test.until { try test.store.setting(Self.place) == "m" }
+        }
+    }
+}
