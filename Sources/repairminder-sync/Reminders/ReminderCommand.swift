@@ -1,6 +1,6 @@
 import CacheStore
-import Foundation
 import Glibc
+import JSONText
 
 /// Delivers reminders by running the configured program, never through a shell, with the reminder in its environment.
 /// Exit status 0 means success.
@@ -12,43 +12,29 @@ struct ReminderCommand: Sendable {
     let limit: Duration
     let clock: any Clock<Duration>
 
-    private struct End {
-        var status: Int32
-        var isSignal: Bool
-    }
+    /// The most bytes of one variable. The kernel takes 128 KiB.
+    private static let longestValue = 64 << 10
 
     /// Runs the program; kills it when it takes longer than the limit. Throws `ReminderFailure` when it fails.
     func run(for reminder: Reminder) async throws {
-        let process = Process()
-        process.executableURL = URL(filePath: words[0])
-        process.arguments = Array(words.dropFirst())
-        process.environment = environment.merging(Self.variables(of: reminder)) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.standardError
-        let (ends, continuation) = AsyncStream.makeStream(of: End.self)
-        process.terminationHandler = { process in
-            continuation.yield(
-                End(status: process.terminationStatus, isSignal: process.terminationReason == .uncaughtSignal))
-            continuation.finish()
-        }
+        let pid: pid_t
         do {
-            try process.run()
+            pid = try ChildProcess.start(words, environment: environment.merging(Self.variables(of: reminder)) { $1 })
         } catch {
-            throw ReminderFailure(message: "\(words[0]) cannot be run (\(error)); check reminders.command")
+            throw ReminderFailure(message: "\(words[0]) cannot be run: \(error.reason); check reminders.command")
         }
-        let pid = process.processIdentifier
         let watchdog = Task { [clock, limit] in
             try await clock.sleep(for: limit)
             kill(pid, SIGKILL)
         }
         defer { watchdog.cancel() }
         let end = await withTaskCancellationHandler {
-            await ends.first { _ in true }
+            await ChildProcess.end(of: pid)
         } onCancel: {
             kill(pid, SIGKILL)
         }
         try Task.checkCancellation()
-        guard let end, end.isSignal || end.status != 0 else { return }
+        guard end.isSignal || end.status != 0 else { return }
         throw ReminderFailure(
             message: end.isSignal
                 ? "\(words[0]) was terminated by signal \(end.status); reminders.deadline is \(limit)"
@@ -62,7 +48,7 @@ struct ReminderCommand: Sendable {
             "REMINDER_DUE_AT": "\(reminder.dueAt)", "REMINDER_ATTEMPT": "\(reminder.attempts)",
         ]
         // A null byte would cut the value short.
-        .mapValues { $0.replacing("\0", with: "") }
+        .mapValues { $0.replacing("\0", with: "").cut(toBytes: longestValue) }
     }
 
     /// The daemon's environment without variables meant only for the daemon.

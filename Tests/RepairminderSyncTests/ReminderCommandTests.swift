@@ -1,0 +1,56 @@
+import EntitySchema
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CacheStore
+@testable import repairminder_sync
+
+@Suite("Programs that deliver reminders")
+struct ReminderCommandTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// What a shell script writes to the file `$1`.
+    private func written(by script: String, text: String = "Filter") async throws -> String {
+        let path = folder.path + "/written"
+        try await run(["/bin/sh", "-c", script, "sh", path], text)
+        return try String(contentsOfFile: path, encoding: .utf8)
+    }
+
+    private func run(_ words: [String], _ text: String = "Filter") async throws {
+        let command = ReminderCommand(
+            words: words, environment: ["PATH": "/usr/bin:/bin"], limit: .seconds(60), clock: ContinuousClock())
+        try await command.run(
+            for: Reminder(
+                id: 1, rule: "due", entity: "chores", key: "c", text: text, dueAt: .sample, state: .due, attempts: 1))
+    }
+
+    @Test("the program has no blocked and no ignored signals")
+    func signals() async throws {
+        let text = try await written(by: #"grep -E '^Sig(Blk|Ign)' /proc/self/status > "$1""#)
+        #expect(text == "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n")
+    }
+
+    @Test("the program's input is empty, and it has no other open file")
+    func files() async throws {
+        let script = #"{ cat; for f in 3 4 5 6 7 8 9; do [ -e /proc/$$/fd/$f ] && echo $f; done; } > "$1"; true"#
+        #expect(try await written(by: script).isEmpty)
+    }
+
+    @Test("a text that the kernel would refuse is cut")
+    func longText() async throws {
+        let text = try await written(
+            by: #"printf %s "$REMINDER_TEXT" | tail -c 4 > "$1""#, text: String(repeating: "x", count: 200_000))
+        #expect(text == "x…")
+    }
+
+    @Test("a program that fails or cannot be run says why")
+    func failure() async throws {
+        await #expect { try await run(["/bin/sh", "-c", "exit 3"]) } throws: { "\($0)".contains("status 3") }
+        await #expect { try await run(["/no/such/program"]) } throws: { error in
+            "\(error)".contains("/no/such/program cannot be run: No such file or directory")
+        }
+    }
+}
