@@ -48,8 +48,24 @@ package struct CSV: Sendable {
 
     /// Text unchanged, everything else as its JSON, byte for byte.
     private func append(cell value: JSONText, to bytes: inout [UInt8]) {
-        guard let text = value.string else { return Self.appendQuoted(value.text, to: &bytes) }
-        Self.appendQuoted(guardsFormulas && Self.isFormula(text) ? "'" + text : text, to: &bytes)
+        let text = value.string
+        guard guardsFormulas else { return Self.appendQuoted(text ?? value.text, to: &bytes) }
+        Self.appendQuoted(text.map(Self.guarded) ?? Self.guarded(json: value.text), to: &bytes)
+    }
+
+    private static func guarded(_ text: String) -> String {
+        let inner = changingParts(of: text, after: ";\t\r\n") { beginsFormula($0) ? "'\($0)" : String($0) }
+        return isFormula(text) ? "'" + inner : inner
+    }
+
+    /// The same value: its first character is escaped instead. Only strings have semicolons.
+    private static func guarded(json text: String) -> String {
+        changingParts(of: text, after: ";") { part in
+            guard let first = part.unicodeScalars.first, beginsFormula(part) else { return String(part) }
+            let digits = String(first.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                + String(part.unicodeScalars.dropFirst())
+        }
     }
 
     /// Whether a spreadsheet would take text for a formula by its first character (OWASP, CSV Injection). Telephone
@@ -63,9 +79,56 @@ package struct CSV: Sendable {
         }
     }
 
-    /// A cell as it was before `guardsFormulas` put a ' before it.
+    /// A cell as it was before `guardsFormulas` put a ' before it and before its parts.
     package static func withoutGuard(_ cell: String) -> String {
-        cell.hasPrefix("'") && isFormula(String(cell.dropFirst())) ? String(cell.dropFirst()) : cell
+        let outer = cell.hasPrefix("'") && isFormula(String(cell.dropFirst())) ? String(cell.dropFirst()) : cell
+        return changingParts(of: outer, after: ";\t\r\n") { part in
+            part.utf8.first == UInt8(ascii: "'") && beginsFormula(part.dropFirst())
+                ? String(part.dropFirst()) : String(part)
+        }
+    }
+
+    // MARK: Parts of a cell
+
+    /// A spreadsheet that separates cells by semicolons or tabs does not see the quotes around a cell in the middle of a
+    /// line: parts of it become cells. The first part is left as it is. `separators` are ASCII.
+    private static func changingParts(
+        of text: String, after separators: String, _ change: (Substring) -> String
+    ) -> String {
+        guard text.utf8.contains(where: { separators.utf8.contains($0) }) else { return text }
+        var changed = ""
+        var rest = text[...]
+        var isFirst = true
+        while true {
+            let end = rest.utf8.firstIndex { separators.utf8.contains($0) }
+            let part = end.map { rest[..<$0] } ?? rest
+            changed += isFirst ? String(part) : change(part)
+            guard let end else { return changed }
+            changed.unicodeScalars.append(rest.unicodeScalars[end])
+            rest = rest[rest.utf8.index(after: end)...]
+            isFirst = false
+        }
+    }
+
+    /// Whether a part would be taken for a formula. Notes have lines that begin with @, + or -, so these count only if they
+    /// call something.
+    private static func beginsFormula(_ part: Substring) -> Bool {
+        switch part.unicodeScalars.first {
+        case "=", "＝": true
+        case "@", "+", "-", "＠", "＋", "－": callsSomething(part)
+        default: false
+        }
+    }
+
+    /// Whether the text calls a function, `NAME(`, or another program, `name|` (DDE).
+    private static func callsSomething(_ text: Substring) -> Bool {
+        var before = UInt8(ascii: " ")
+        for byte in text.utf8 {
+            let isInName = (before | 0x20) &- UInt8(ascii: "a") < 26 || before &- UInt8(ascii: "0") < 10
+            if isInName, byte == UInt8(ascii: "(") || byte == UInt8(ascii: "|") { return true }
+            before = byte
+        }
+        return false
     }
 
     /// By bytes: CRLF is one Character, and a quote with a combining mark is not equal to a quote.

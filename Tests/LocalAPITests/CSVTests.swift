@@ -32,11 +32,36 @@ import Testing
 
     @Test("text that a spreadsheet would run is prefixed with an apostrophe, numbers and telephone numbers are not")
     func formulas() throws {
-        #expect(try row(#"{"id":"=1+1","a":"@SUM(A1)","b":"\t=x"}"#) == "'=1+1,'@SUM(A1),'\t=x\r\n")
+        #expect(try row(#"{"id":"=1+1","a":"@SUM(A1)","b":"\t=x"}"#) == "'=1+1,'@SUM(A1),'\t'=x\r\n")
         #expect(
             try row(#"{"id":"+44 7700 900-123","a":-5.50,"b":"-2+3+cmd|' /C calc'!A0"}"#)
                 == "+44 7700 900-123,-5.50,'-2+3+cmd|' /C calc'!A0\r\n")
         #expect(try row(#"{"id":"=1+1","a":"@x","b":"ok"}"#, guarded: false) == "=1+1,@x,ok\r\n")
+    }
+
+    @Test(
+        "where a semicolon, a tab or a line break may begin a cell, text that would run is prefixed too",
+        arguments: [
+            ("x;=cmd|'/C calc'!A0", "x;'=cmd|'/C calc'!A0"), ("x\t=1", "x\t'=1"),
+            ("x;-2+cmd|'/C calc'!A0", "x;'-2+cmd|'/C calc'!A0"), ("a;+SUM(B1);b", "a;'+SUM(B1);b"),
+            ("@a;=b;=c", "'@a;'=b;'=c"), ("x；＝1", "x；＝1"), ("x;＝1", "x;'＝1"),
+        ])
+    func parts(_ text: String, _ guarded: String) throws {
+        #expect(try row(#"{"id":\#(JSONText.string(text).text)}"#) == "\(guarded),,\r\n")
+        #expect(CSV.withoutGuard(guarded) == text)
+    }
+
+    @Test(
+        "notes keep their lists, names, smileys and numbers",
+        arguments: ["a\n- call (Mon)", "a;@Bob ;-) :-|", "a;+44 (0)7"])
+    func harmless(_ text: String) throws {
+        let cell = text.contains("\n") ? "\"\(text)\"" : text
+        #expect(try row(#"{"id":\#(JSONText.string(text).text)}"#) == "\(cell),,\r\n")
+    }
+
+    @Test("what would run inside JSON is escaped, so that the value stays the same")
+    func json() throws {
+        #expect(try row(#"{"id":["x;=1"],"a":["x;-1"]}"#) == #""[""x;\u003d1""]","[""x;-1""]","# + "\r\n")
     }
 
     @Test("a column that is named twice has its value in both places")
