@@ -57,26 +57,28 @@ struct RepairminderSync: AsyncParsableCommand {
 
     /// Prints the error, as JSON with `--json`, and exits with its `CommandStatus`.
     static func end(with error: any Error) -> Never {
-        if let failure = CommandFailure(any: error) {
-            if !failure.message.isEmpty, wantsJSON(CommandLine.arguments) {
-                StandardStream.error.write(failure.document.text + "\n")
-            } else if !failure.message.isEmpty {
-                // The prefix marks an error in the journal (sd-daemon(3)).
-                let isJournal = StandardStream.error.isJournal(environment: ProcessInfo.processInfo.environment)
-                StandardStream.error.write("\(isJournal ? "<3>" : "")repairminder-sync: \(failure.message)\n")
-            }
-            Glibc.exit(failure.status.rawValue)
-        }
         // The command has already printed its message.
         if let code = error as? ExitCode { Glibc.exit(code.rawValue) }
-        let code = exitCode(for: error)
-        if code.isSuccess {
-            StandardStream.output.write(fullMessage(for: error) + "\n")
-            Glibc.exit(CommandStatus.done.rawValue)
+        // The prefix marks an error in the journal (sd-daemon(3)).
+        let isJournal = StandardStream.error.isJournal(environment: ProcessInfo.processInfo.environment)
+        let ending = ending(with: error, CommandLine.arguments, journalPrefix: isJournal ? "<3>" : "")
+        let stream = ending.status == .done ? StandardStream.output : StandardStream.error
+        if !ending.text.isEmpty { stream.write(ending.text + "\n") }
+        Glibc.exit(ending.status.rawValue)
+    }
+
+    /// The exit status, and what is printed: to standard output if it was help that ended the command.
+    static func ending(
+        with error: any Error, _ arguments: [String], journalPrefix: String = ""
+    ) -> (status: CommandStatus, text: String) {
+        if let failure = CommandFailure(any: error) {
+            if failure.message.isEmpty { return (failure.status, "") }
+            let text = "\(journalPrefix)repairminder-sync: \(failure.message)"
+            return (failure.status, wantsJSON(arguments) ? failure.document.text : text)
         }
+        let code = exitCode(for: error)
+        if code.isSuccess { return (.done, fullMessage(for: error)) }
         let failure = CommandFailure(code == .validationFailure ? .usage : .internalError, message(for: error))
-        let text = wantsJSON(CommandLine.arguments) ? failure.document.text : fullMessage(for: error)
-        if !text.isEmpty { StandardStream.error.write(text + "\n") }
-        Glibc.exit(failure.status.rawValue)
+        return (failure.status, wantsJSON(arguments) ? failure.document.text : fullMessage(for: error))
     }
 }

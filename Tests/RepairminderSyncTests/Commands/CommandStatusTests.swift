@@ -52,10 +52,45 @@ import Testing
         #expect(!RepairminderSync.wantsJSON(["set", "orders", "a", "--", "--json"]))
     }
 
-    @Test("docs/cli.md documents every exit status", arguments: CommandStatus.allCases)
+    /// What a command line that cannot be parsed prints.
+    private func mistake(_ arguments: [String]) throws -> (status: CommandStatus, text: String) {
+        if let text = CommandNames.mistake(in: arguments, of: RepairminderSync.self) {
+            return RepairminderSync.ending(with: CommandFailure(.usage, text), arguments)
+        }
+        let error = #expect(throws: (any Error).self) { try RepairminderSync.parseAsRoot(arguments) }
+        return RepairminderSync.ending(with: try #require(error), arguments)
+    }
+
+    @Test(
+        "with --json a mistake on the command line is an object like every other error, on one line",
+        arguments: [
+            (["status", "--bogus", "--json"], "Unknown option '--bogus'"),
+            (["get", "--json"], "Missing expected argument '<entity>'"),
+            (["list", "orders", "--limit", "x", "--json"], "The value 'x' is invalid"),
+            (["statsu", "--json"], "there is no command statsu; did you mean status?"),
+            (["queue", "retri", "--json"], "did you mean queue retry?"),
+            (["queue", "show", "1", "--count", "--json"], "--count takes no id"),
+        ])
+    func usageDocument(arguments: [String], detail: String) throws {
+        let ending = try mistake(arguments)
+        #expect(ending.status == .usage && !ending.text.contains("\n"))
+        let document = try JSONText(parsing: ending.text)
+        #expect(document["title"] == "invalid command line" && document["code"] == "usage")
+        #expect(document["detail"]?.string?.contains(detail) == true, "\(ending.text)")
+    }
+
+    @Test("without --json it is text with the usage")
+    func usageText() throws {
+        let ending = try mistake(["status", "--bogus"])
+        #expect(ending.status == .usage && ending.text.hasPrefix("Error: Unknown option '--bogus'\nUsage: "))
+        #expect(try mistake(["statsu"]).text == "repairminder-sync: there is no command statsu; did you mean status?")
+    }
+
+    @Test("docs/cli.md documents every exit status and its code", arguments: CommandStatus.allCases)
     func documentation(status: CommandStatus) throws {
-        let page = try ProjectFiles.text("docs/cli.md")
-        #expect(page.contains("| \(status.rawValue) | \(status.meaning)"))
+        let lines = try ProjectFiles.text("docs/cli.md").split(separator: "\n")
+        let line = lines.first { $0.hasPrefix("| \(status.rawValue) | \(status.meaning)") }
+        #expect(line?.contains("`\(status.code)`") == (status != .done))
     }
 
     @Test(
