@@ -99,6 +99,29 @@ import Testing
         #expect(failure.status == .notAllowed && failure.message.contains("usermod"))
     }
 
+    @Test("only root and the owner of a state directory may use its files")
+    func stateAccess() throws {
+        let state = folder.path("state")
+        #expect(StateAccess.closed(state, to: 54_321) == nil)
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
+        #expect(StateAccess.closed(state, to: geteuid()) == nil)
+        #expect(StateAccess.closed(state, to: 0) == nil)
+        #expect(StateAccess.closed(state, to: 54_321) == StateOwner.name(of: geteuid()))
+    }
+
+    @Test("who may not use them learns that sudo helps, and outside the group how to join it")
+    func stateRefusal() {
+        let member = StateAccess.refusal("/var/lib/x", owner: "the daemon's user", group: nil)
+        #expect(member.status == .notAllowed)
+        #expect(
+            member.message
+                == "only root and the daemon's user may use the files in /var/lib/x: run this with sudo")
+        let stranger = StateAccess.refusal("/var/lib/x", owner: "bob", group: GroupAdvice.missing("no-such-group"))
+        #expect(
+            stranger.message.contains(
+                "\n  for the commands that call the daemon: you are not in the group no-such-group"))
+    }
+
     @Test("an explicitly named token file must be readable")
     func tokenFile() throws {
         let error = #expect(throws: CommandFailure.self) {

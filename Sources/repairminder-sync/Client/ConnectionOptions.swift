@@ -103,7 +103,9 @@ struct ConnectionOptions: ParsableArguments {
             let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
             if !token.isEmpty { return token }
         } catch {
-            throw CommandFailure(.notAllowed, error.message)
+            guard access(path, R_OK) != 0, errno == EACCES else { throw CommandFailure(.notAllowed, error.message) }
+            throw CommandFailure(
+                .notAllowed, "you may not read \(path), and without a token: \(GroupAdvice.ofUnknownCaller)")
         }
         throw CommandFailure(.notAllowed, "\(path): cannot read a token; check the path and the file's owner")
     }

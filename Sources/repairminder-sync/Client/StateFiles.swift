@@ -1,7 +1,6 @@
 import CacheStore
 import EntitySchema
 import Foundation
-import Glibc
 import Upstream
 
 /// The daemon's files, for commands that work on them without the daemon.
@@ -15,20 +14,13 @@ struct StateFiles {
         let environment = Environment.ofThisProcess()
         configuration = try options.configuration(environment: environment)
         schema = try SchemaFinder(environment: environment).schema(for: configuration)
-        try Self.requireAccess(configuration.stateDirectory)
+        try StateAccess.require(configuration)
         guard makesFolder || FileManager.default.fileExists(atPath: configuration.stateDirectory) else {
             throw CommandFailure(
                 .badConfiguration,
                 "\(configuration.stateDirectory) does not exist; set state_dir to the daemon's state directory")
         }
         directory = try StateDirectory(path: configuration.stateDirectory, origin: Self.origin(configuration, schema))
-    }
-
-    /// Other users cannot enter a service's directory, so to them it does not seem to exist.
-    private static func requireAccess(_ folder: String) throws(CommandFailure) {
-        guard access(folder, F_OK) != 0, errno == EACCES else { return }
-        throw CommandFailure(
-            .notAllowed, "only root and the daemon's user may enter \(folder): run this as root, with sudo")
     }
 
     private static func origin(_ configuration: Configuration, _ schema: EntitySchema) -> CacheOrigin {

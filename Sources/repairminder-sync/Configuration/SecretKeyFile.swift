@@ -5,6 +5,7 @@ internal import Upstream
 /// The file with the key that encrypts secrets: 32 random bytes, readable only by the daemon's user.
 struct SecretKeyFile {
     private let path: String
+    private let stateDirectory: String
     /// Whether the file is in the state directory and created when missing; a configured file is not.
     private let isDefault: Bool
 
@@ -14,6 +15,7 @@ struct SecretKeyFile {
 
     init(named path: String?, stateDirectory: String) {
         self.path = path ?? stateDirectory + "/secret.key"
+        self.stateDirectory = stateDirectory
         isDefault = path == nil
     }
 
@@ -45,6 +47,13 @@ struct SecretKeyFile {
 
     /// Whether the file belongs to others: this user cannot check it.
     var isClosed: Bool { access(path, R_OK) != 0 && errno == EACCES }
+
+    /// Whether this user cannot check it because the state directory belongs to another.
+    var isInForeignDirectory: Bool {
+        guard isDefault, isClosed else { return false }
+        var status = stat()
+        return stat(stateDirectory, &status) != 0 || status.st_uid != geteuid()
+    }
 
     private var file: PrivateFile { PrivateFile(path: path) }
 

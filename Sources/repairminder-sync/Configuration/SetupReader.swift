@@ -79,9 +79,12 @@ struct SetupReader: Sendable {
         }
     }
 
+    /// A state directory of another user is refused as such when it is opened.
     private func checkKey(_ configuration: Configuration) throws(ConfigurationError) {
+        let file = SecretKeyFile(configuration)
+        if file.isInForeignDirectory { return }
         do {
-            _ = try SecretKeyFile(configuration).existing()
+            _ = try file.existing()
         } catch {
             throw ConfigurationError(place: "secret_key_file", problem: error.message)
         }

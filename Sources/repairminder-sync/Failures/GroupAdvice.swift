@@ -22,6 +22,11 @@ enum GroupAdvice {
         text(user: user, group: standardGroup, isMember: isMember(of: standardGroup))
     }
 
+    /// How to join a group; nil for a member.
+    static func missing(_ group: String) -> String? {
+        isMember(of: group) ? nil : text(user: user, group: group, isMember: false)
+    }
+
     /// `isMember`: the user is in the group, but this session began before that.
     static func text(user: String, group: String, isMember: Bool) -> String {
         isMember

@@ -29,6 +29,12 @@ struct StateDirectory {
     /// Creates the directory if it does not exist, for this user only. Throws `StateError` on failure, and if others can
     /// enter it.
     static func make(_ path: String) throws {
+        guard access(path, F_OK) == 0 || errno != EACCES else {
+            throw StateError(
+                message: "state_dir \(path) belongs to another user, because \(StateOwner.name(of: geteuid())) may not "
+                    + "enter it; run this as its owner, or choose another directory",
+                isOwnedByAnother: true)
+        }
         try create(path)
         try check(path)
         // Files created from here on, by SQLite or the daemon, are readable only by this user.

@@ -138,6 +138,56 @@ struct ForeignStateTests {
         #expect(try owners(in: hidden) == [Self.owner])
     }
 
+    // MARK: Other users
+
+    private static let stranger = ["--reuid=54322", "--regid=54322", "--clear-groups"]
+    private static let program = Program.products.appending(path: "repairminder-sync").path
+
+    /// Whether another user can reach the built command.
+    private static func strangerCanRun() async -> Bool {
+        let program = try? Program(URL(filePath: "/usr/bin/setpriv"), stranger + ["test", "-x", Self.program])
+        return await program?.finish().status == 0
+    }
+
+    private func runAsStranger(_ arguments: [String]) async throws -> (status: Int32, output: String) {
+        try await Program(
+            URL(filePath: "/usr/bin/setpriv"), Self.stranger + [Self.program] + arguments + ["--config", config]
+        ).finish()
+    }
+
+    @Test(
+        "other users learn how to get permission from every command that uses its files, and of no error code",
+        .enabled("other users cannot reach the built command", Self.strangerCanRun),
+        arguments: [
+            ["login"], ["logout"], ["backup", "x.db"], ["restore", "x.db"], ["import-mirror", "x"],
+            ["queue", "export", "x"], ["queue", "import", "x"],
+        ], [mode_t(0o700), 0o750, 0o755])
+    func strangers(command: [String], mode: mode_t) async throws {
+        try #require(chmod(state, mode) == 0)
+        let (status, output) = try await runAsStranger(command)
+        #expect(status == 77)
+        #expect(
+            output == """
+                repairminder-sync: only root and uid 54321 may use the files in \(state): run this with sudo
+                  for the commands that call the daemon: you are not in the group repairminder: \
+                sudo usermod -aG repairminder uid 54322, then log in again; or use sudo
+                """)
+    }
+
+    @Test(
+        "and below a directory that they cannot enter",
+        .enabled("other users cannot reach the built command", Self.strangerCanRun))
+    func strangersOutside() async throws {
+        try Self.make(temporary.path("private"), 0o700)
+        let hidden = temporary.path("private/state")
+        try Self.make(hidden, 0o700, Self.owner)
+        _ = try Self.configure(temporary, state: hidden)
+        for command in [["login"], ["logout"], ["backup", "x.db"], ["run"]] {
+            let (status, output) = try await runAsStranger(command)
+            #expect(status == 77 && output.contains(hidden) && !output.contains("denied"), "\(output)")
+        }
+    }
+
     @Test("the daemon itself refuses to run as root on it")
     func daemon() async throws {
         let (status, output) = try await run("run")

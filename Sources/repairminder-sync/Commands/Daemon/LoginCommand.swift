@@ -19,6 +19,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
     func run() async throws {
         let environment = Environment.ofThisProcess()
         let configuration = try options.configuration(environment: environment)
+        try StateAccess.require(configuration)
         let schema = try SchemaFinder(environment: environment).schema(for: configuration)
         try configuration.requireEncryption(for: schema)
         let (way, refresh) = try chosen(schema)

@@ -16,6 +16,7 @@ struct LogoutCommand: AsyncParsableCommand, StateCommand {
     func run() async throws {
         let environment = Environment.ofThisProcess()
         let configuration = try options.configuration(environment: environment)
+        try StateAccess.require(configuration)
         let schema = try SchemaFinder(environment: environment).schema(for: configuration)
         let signOut = SignOut(
             plan: schema.upstream, secrets: SecretFiles(paths: configuration.upstream.secrets),
