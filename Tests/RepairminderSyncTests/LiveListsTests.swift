@@ -140,6 +140,18 @@ struct LiveListsTests {
         }
     }
 
+    @Test("each request is announced before it is made")
+    func asks() async {
+        let asked = Mutex<[String]>([])
+        let transport = Recorder(#"[{"id":1}]"#)
+        var lists = LiveLists(address: "http://far", transport: transport, token: nil, place: .bearer)
+        lists.asks = { number, path in asked.withLock { $0.append("\(number) http://far\(path)") } }
+        _ = await lists.observed(["/orders"])
+        let urls = transport.urls.withLock { $0 }
+        #expect(urls.count > 1)
+        #expect(asked.withLock { $0 } == urls.enumerated().map { "\($0.offset + 1) \($0.element)" })
+    }
+
     @Test("an id that is a step to another place is not put into a path", arguments: [".", ".."])
     func steps(id: String) async {
         let transport = Recorder(#"{"data":[{"id":"\#(id)"}]}"#)

@@ -156,6 +156,9 @@ extension Handlers {
                         value = value.setting("kept", to: .integer(rows))
                             .setting("total", to: .integer(cursor.total))
                     }
+                    if let progress = status.entities[entity.name]?.progress {
+                        value = value.setting("progress", to: progress)
+                    }
                     return (key: entity.name, value: value)
                 })
     }
@@ -179,6 +182,14 @@ extension Handlers {
         let digits = String(thousandths % 1000)
         let padded = String(repeating: "0", count: 3 - digits.count) + digits
         return (try? JSONText(parsing: "\(thousandths / 1000).\(padded)")) ?? 0
+    }
+}
+
+extension SyncStatus.Entity {
+    /// Of the pull under way: the rows that came, and how many the upstream says there are. Nil while there is none.
+    var progress: JSONText? {
+        guard state == .syncing else { return nil }
+        return .object(["rows": .integer(seen), "total": .integer(total)])
     }
 }
 

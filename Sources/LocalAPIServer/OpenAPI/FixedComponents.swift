@@ -88,9 +88,22 @@ enum FixedComponents {
               "warnings": {"type": "array", "items": {"type": "string"}},
               "last_sync_at": {"$ref": "#/components/schemas/Time"},
               "next_sync_at": {"$ref": "#/components/schemas/Time"}, "pending": {"type": "integer"},
-              "failed": {"type": "integer"}, "conflicts": {"type": "integer"}, "entities": {"type": "object"},
+              "failed": {"type": "integer"}, "conflicts": {"type": "integer"},
+              "entities": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/EntityStatus"}},
               "upstream": {"type": "object"}, "schema": {"type": "string"}, "version": {"type": "string"},
               "rescue": {"type": ["object", "null"]}, "uptime_s": {"type": "integer"}}},
+          "EntityStatus": {
+            "type": "object", "required": ["rows", "state", "last_synced_at", "cursor", "error", "held"],
+            "properties": {
+              "rows": {"type": "integer"}, "state": {"type": "string", "examples": ["idle", "syncing", "error"]},
+              "last_synced_at": {"$ref": "#/components/schemas/Time"}, "cursor": {"type": ["string", "null"]},
+              "error": {"type": ["string", "null"]}, "held": {"type": ["string", "null"]},
+              "kept": {"type": "integer"}, "total": {"type": ["integer", "null"]},
+              "progress": {
+                "type": "object", "required": ["rows", "total"], "description": "of the pull under way",
+                "properties": {
+                  "rows": {"type": "integer"},
+                  "total": {"type": ["integer", "null"], "description": "as the upstream states it"}}}}},
           "SyncRequest": {
             "type": "object", "additionalProperties": false,
             "properties": {

@@ -6,9 +6,9 @@ import LocalAPI
 extension ProgressLine {
     private static let pollPause = Duration.milliseconds(300)
 
-    struct Sample: Sendable {
-        var label: String
-        var done: Int
+    struct Sample: Sendable, Equatable {
+        var text: ProgressText
+        var done = 0
         var total: Int?
     }
 
@@ -21,7 +21,7 @@ extension ProgressLine {
             var line = onStandardError("")
             while !Task.isCancelled {
                 if let sample = await sample() {
-                    line.label = sample.label
+                    line.begin(sample.text, at: sample.done)
                     line.show(sample.done, of: sample.total)
                 }
                 try? await Task.sleep(for: pollPause)
@@ -40,24 +40,50 @@ extension ProgressLine {
         }
     }
 
-    /// The sync that runs: its phase, the rows that there are, and how much is done.
+    // MARK: Syncs
+
     static func sync(_ client: LocalAPIClient) -> @Sendable () async -> Sample? {
+        { (try? await client.get(LocalAPIPaths.status).body).flatMap(sample) }
+    }
+
+    /// Of the sync that a status shows: the rows of the entity that is pulled, else the share of the whole.
+    static func sample(of status: JSONText) -> Sample {
+        for (name, entity) in status["entities"]?.members ?? [] {
+            guard let progress = entity["progress"], let rows = progress["rows"]?.integer else { continue }
+            return Sample(
+                text: ProgressText(label: "pulling \(name)", unit: .things("rows")), done: rows,
+                total: progress["total"]?.integer)
+        }
+        let share = status["progress"].flatMap { Double($0.plain) } ?? 0
+        return Sample(
+            text: ProgressText(label: status["phase"]?.string ?? "syncing"),
+            done: Int(min(max(share, 0), 1) * 1000), total: 1000)
+    }
+
+    // MARK: Files
+
+    /// A copy of a database: `DatabaseCopy` makes a file that grows to about the size of the other, and verifies it.
+    static func copy(of source: String, to target: String) -> @Sendable () async -> Sample? {
         {
-            guard let status = try? await client.get(LocalAPIPaths.status).body else { return nil }
-            let rows = (status["entities"]?.members ?? []).reduce(0) { $0 + ($1.value["rows"]?.integer ?? 0) }
-            let phase = status["phase"]?.string ?? "syncing"
-            let share = status["progress"].flatMap { Double($0.plain) } ?? 0
-            return Sample(label: "\(phase), \(rows) rows", done: Int(min(max(share, 0), 1) * 1000), total: 1000)
+            guard let total = size(of: source), let done = size(of: "\(target).part") else { return nil }
+            guard done < total else { return Sample(text: ProgressText(label: "verifying")) }
+            return Sample(text: ProgressText(label: "copying", unit: .bytes), done: done, total: total)
         }
     }
 
-    /// A file that grows to about the size of another.
-    static func copy(of source: String, to target: String) -> @Sendable () async -> Sample? {
-        {
-            guard let total = size(of: source), let done = size(of: target) else { return nil }
-            let isCopied = done >= total
-            return Sample(label: isCopied ? "verifying" : "copying", done: done, total: isCopied ? nil : total)
+    /// A restore: the copy that `DatabaseRestore` makes next to the database, then what follows when it is whole.
+    static func restore(of backup: String, to database: String) -> @Sendable () async -> Sample? {
+        let fresh = "\(database).restore"
+        let copying = Self.copy(of: backup, to: fresh)
+        return {
+            if size(of: fresh) != nil { return Sample(text: ProgressText(label: "restoring the queue")) }
+            return await copying()
         }
+    }
+
+    /// A file that grows to `total` bytes.
+    static func file(_ path: String, of total: Int?, _ label: String) -> @Sendable () async -> Sample? {
+        { size(of: path).map { Sample(text: ProgressText(label: label, unit: .bytes), done: $0, total: total) } }
     }
 
     @Sendable private static func size(of path: String) -> Int? {

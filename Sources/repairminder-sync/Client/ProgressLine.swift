@@ -8,7 +8,9 @@ struct ProgressLine {
     private let now: @Sendable () -> Duration
     private let draw: (@Sendable (String) -> Void)?
     private let width: @Sendable () -> Int
-    private let start: Duration
+    private var start: Duration
+    /// What was done already at `start`.
+    private var begun = 0
     private var lastShown: Duration?
 
     /// `draw` nil shows nothing.
@@ -23,7 +25,9 @@ struct ProgressLine {
         start = now()
     }
 
-    static func onStandardError(_ label: String, unit: String = "", isOn: Bool = true) -> ProgressLine {
+    static func onStandardError(
+        _ label: String, unit: ProgressText.Unit = .share, isOn: Bool = true
+    ) -> ProgressLine {
         let begun = ContinuousClock.now
         let shows = isOn && StandardStream.error.isTerminal
         let draw: (@Sendable (String) -> Void)? = shows ? { @Sendable text in StandardStream.error.draw(text) } : nil
@@ -34,9 +38,11 @@ struct ProgressLine {
 
     var isShown: Bool { draw != nil }
 
-    var label: String {
-        get { text.label }
-        set { text.label = newValue }
+    /// Changes to other work, of which `done` is done already: the rate is only that of what follows.
+    mutating func begin(_ other: ProgressText, at done: Int) {
+        guard other != text else { return }
+        text = other
+        (start, begun) = (now(), done)
     }
 
     /// Draws at most ten times a second.
@@ -44,7 +50,7 @@ struct ProgressLine {
         let time = now()
         guard let draw, lastShown.map({ time - $0 >= Self.pause }) ?? true else { return }
         lastShown = time
-        let line = text.line(done: done, total: total, elapsed: time - start)
+        let line = text.line(done: done, total: total, begun: begun, elapsed: time - start)
         draw("\r\u{1B}[K" + TextWidth.cut(line, to: max(width() - 1, 1)))
     }
 

@@ -10,7 +10,10 @@ struct LiveLists {
     let transport: any HTTPTransport
     let token: String?
     let place: TokenPlace
+    /// Called before each request, with its number and the path.
+    var asks: @Sendable (_ number: Int, _ path: String) -> Void = { _, _ in }
     private var left: Int
+    private var made = 0
     private(set) var notes: [String] = []
 
     static let mostRequests = 50
@@ -132,6 +135,8 @@ struct LiveLists {
             return nil
         }
         left -= 1
+        made += 1
+        asks(made, path)
         let wire = WireRequest(path: path).authorized(by: token, at: place)
         let request = HTTPRequest(
             url: address + wire.path,

@@ -1,31 +1,66 @@
 /// The progress of long work as one line: `[##########          ] 52 %  orders 62,400 of 120,000  3,400/s  17 s left`.
-struct ProgressText {
+struct ProgressText: Equatable {
+    /// What is counted.
+    enum Unit: Equatable {
+        /// Nothing that people want to see: a share of the whole.
+        case share
+        /// Things with this name, such as `rows`.
+        case things(String)
+        case bytes
+    }
+
     private static let barWidth = 20
     /// Before that, a rate is only noise.
     private static let settled = Duration.seconds(1)
 
     var label: String
-    /// What is counted; empty for a share of the whole.
-    var unit = ""
+    var unit = Unit.share
 
-    /// `total` nil if it is not known. `elapsed` since the work began.
-    func line(done: Int, total: Int?, elapsed: Duration) -> String {
+    /// `total` nil if it is not known. `elapsed` since `begun` were done.
+    func line(done: Int, total: Int?, begun: Int = 0, elapsed: Duration) -> String {
         var parts: [String] = []
         if let total, total > 0 {
-            let share = min(Double(done) / Double(total), 1)
+            let share = max(0, min(Double(done) / Double(total), 1))
             let filled = Int(share * Double(Self.barWidth))
             let bar = String(repeating: "#", count: filled) + String(repeating: " ", count: Self.barWidth - filled)
             parts.append("[\(bar)] \(Int(share * 100)) %")
         }
-        let count =
-            unit.isEmpty ? "" : " \(Self.grouped(done))" + (total.map { " of \(Self.grouped($0))" } ?? "") + " \(unit)"
-        parts.append(TerminalText.line(label) + count)
-        guard elapsed >= Self.settled, done > 0 else { return parts.joined(separator: "  ") }
+        parts.append(TerminalText.line(label) + count(done, total))
+        guard elapsed >= Self.settled, done > begun else { return parts.joined(separator: "  ") }
         let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
-        let rate = Double(done) / seconds
-        if !unit.isEmpty { parts.append("\(Self.grouped(Int(rate)))/s") }
+        let rate = Double(done - begun) / seconds
+        parts.append(contentsOf: [speed(rate)].compactMap(\.self))
         if let total, done < total { parts.append("\(Self.time(Int(Double(total - done) / rate) + 1)) left") }
         return parts.joined(separator: "  ")
+    }
+
+    // MARK: Numbers
+
+    private func count(_ done: Int, _ total: Int?) -> String {
+        switch unit {
+        case .share: return ""
+        case .things(let name):
+            return " \(Self.grouped(done))" + (total.map { " of \(Self.grouped($0))" } ?? "") + " \(name)"
+        case .bytes:
+            let scale = Self.scale(of: total ?? done)
+            let whole = total.map { " of \(Self.grouped($0 >> scale.shift))" } ?? ""
+            return " \(Self.grouped(done >> scale.shift))\(whole) \(scale.name)"
+        }
+    }
+
+    private func speed(_ rate: Double) -> String? {
+        switch unit {
+        case .share: return nil
+        case .things: return "\(Self.grouped(Int(rate)))/s"
+        case .bytes:
+            let scale = Self.scale(of: Int(rate))
+            return "\(Self.grouped(Int(rate) >> scale.shift)) \(scale.name)/s"
+        }
+    }
+
+    /// The unit in which a size has two digits at least.
+    private static func scale(of bytes: Int) -> (shift: Int, name: String) {
+        bytes < 10 << 20 ? (10, "KiB") : (20, "MiB")
     }
 
     /// `62,400`.

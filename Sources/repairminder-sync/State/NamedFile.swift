@@ -33,6 +33,12 @@ struct NamedFile {
         }
     }
 
+    /// In bytes; nil if the system does not say it.
+    var size: Int? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Int(status.st_size) : nil
+    }
+
     /// Copies a file into this one and waits for the disk. When it throws, this file is empty.
     func fill(from source: String) throws(StateError) {
         let from = Glibc.open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)

@@ -2,6 +2,9 @@ import CacheStore
 import JSONText
 import Testing
 
+@testable import LocalAPIServer
+@testable import SyncEngine
+
 @Suite("Confirming deletions over the API")
 struct FullSyncTests {
     @Test("deletions are confirmed with a full sync only")
@@ -13,6 +16,20 @@ struct FullSyncTests {
         let taken = await api.call("POST", "/v1/sync", body: #"{"full":true,"delete":true,"entities":["orders"]}"#)
         #expect(taken.status == 202)
         #expect(await api.call("POST", "/v1/sync", body: #"{"full":true,"delete":1}"#).status == 400)
+    }
+
+    @Test("during a pull the status has the rows that came and their total, if the upstream states it")
+    func progress() async throws {
+        var run = SyncRun()
+        run.begin(SyncRequest())
+        run.started("orders")
+        #expect(run.entities["orders"]?.progress?.text == #"{"rows":0,"total":null}"#)
+        run.progressed("orders", seen: 62_400, total: 120_000)
+        #expect(run.entities["orders"]?.progress?.text == #"{"rows":62400,"total":120000}"#)
+        run.finished("orders", error: nil, at: TestAPI.now)
+        #expect(run.entities["orders"]?.progress == .none)
+        let idle = await (try TestAPI.filled()).call("GET", "/v1/status").json
+        #expect(idle.at(path: "entities.orders")?["progress"] == .none)
     }
 
     @Test("the status shows how many records are kept, and how to confirm their deletion")

@@ -45,7 +45,7 @@ struct BackupCommand: AsyncParsableCommand, StateCommand {
     }
 
     private static func copy(_ source: String, to target: String) async throws {
-        try await ProgressLine.showing(ProgressLine.copy(of: source, to: "\(target).part")) {
+        try await ProgressLine.showing(ProgressLine.copy(of: source, to: target)) {
             try DatabaseCopy.make(of: source, at: target)
         }
     }
@@ -84,7 +84,9 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
             let copy = files.temporaryPath()
             defer { unlink(copy) }
             if let source, access(backup, R_OK) != 0 {
-                try source.copy(to: copy)
+                try await ProgressLine.showing(ProgressLine.file(copy, of: source.size, "reading")) {
+                    try source.copy(to: copy)
+                }
                 backup = copy
             }
             guard CacheOrigin(ofDatabaseAt: backup).map(files.origin.includes) == true else {
@@ -93,10 +95,12 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
             let account = try DatabaseSummary(ofDatabaseAt: backup).account
             let path = files.database(of: account)
             try DatabaseFile(path).finishReplacing()
-            let report = try await DatabaseRestore(
-                path: path, schema: files.schema, sealer: files.secretKey.sealer(),
-                reminderDays: files.configuration.reminderDays, makeID: StateFiles.makeID
-            ).run(from: backup, at: StateFiles.now())
+            let restore = DatabaseRestore(
+                path: path, schema: files.schema, sealer: try files.secretKey.sealer(),
+                reminderDays: files.configuration.reminderDays, makeID: StateFiles.makeID)
+            let report = try await ProgressLine.showing(ProgressLine.restore(of: backup, to: path)) {
+                try await restore.run(from: backup, at: StateFiles.now())
+            }
             try files.directory.use(path)
             return report
         }

@@ -52,7 +52,9 @@ struct DemoCommand: AsyncParsableCommand {
 
     /// Pulls everything and prints what to try.
     private func show(_ shop: DemoShop.Running, _ folder: String) async throws {
-        _ = try await shop.client.post(LocalAPIPaths.sync, query: [("wait", "true")])
+        _ = try await ProgressLine.showing(ProgressLine.sync(shop.client)) {
+            try await shop.client.post(LocalAPIPaths.sync, query: [("wait", "true")])
+        }
         let (api, upstream) = (Self.short(shop.api), Self.short(shop.upstream))
         if port != 0, !api.hasSuffix(":\(port)") {
             StandardStream.output.write(

@@ -95,7 +95,9 @@ struct InitCommand: AsyncParsableCommand {
         let token = try tokenFile.map { try FileToken(path: $0, for: place) }?.current()
         let transport = try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
         var lists = LiveLists(address: address, transport: transport, token: token, place: place)
-        let observed = await lists.observed(paths)
+        let asked = ProbeProgress(most: LiveLists.mostRequests)
+        lists.asks = asked.note
+        let observed = try await ProgressLine.showing({ asked.sample }) { await lists.observed(paths) }
         notes = lists.notes
         do throws(SchemaDraftError) {
             return try ObservedAPI(address: address, lists: observed, signIn: token == nil ? nil : place).document()

@@ -37,7 +37,7 @@ struct ImportCommand: AsyncParsableCommand {
         let source = ImportSource(shape: shape)
         let rows = try isCSV(bytes) ? source.csv(bytes) : source.ndjson(bytes)
         var plan = ImportPlan(entity: entity, shape: shape, isDryRun: dryRun)
-        var progress = ProgressLine.onStandardError("checking", unit: "rows")
+        var progress = ProgressLine.onStandardError("checking", unit: .things("rows"))
         for (number, row) in rows.enumerated() {
             progress.show(number, of: rows.count)
             try await plan.add(row, client)
@@ -55,7 +55,7 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     private func send(_ plan: inout ImportPlan, _ client: LocalAPIClient) async throws {
-        var progress = ProgressLine.onStandardError("importing", unit: "rows")
+        var progress = ProgressLine.onStandardError("importing", unit: .things("rows"))
         defer { progress.end() }
         let total = plan.portions.reduce(0) { $0 + $1.rows.count }
         var done = 0

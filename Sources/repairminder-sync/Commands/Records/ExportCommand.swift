@@ -79,7 +79,7 @@ struct ExportCommand: AsyncParsableCommand {
         _ query: LocalAPIClient.Query, _ client: LocalAPIClient, _ lines: ([JSONText]) -> [UInt8]
     ) async throws {
         var progress = ProgressLine.onStandardError(
-            "exporting", unit: "records", isOn: !StandardStream.output.isTerminal)
+            "exporting", unit: .things("records"), isOn: !StandardStream.output.isTerminal)
         defer { progress.end() }
         let total = progress.isShown ? try await total(query, client) : nil
         var done = 0
