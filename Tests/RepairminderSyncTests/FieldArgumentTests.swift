@@ -11,15 +11,53 @@ import Testing
             ("status=ready", "status", #""ready""#), ("phone=0123", "phone", #""0123""#), ("notes=", "notes", #""""#),
             ("a=b=c", "a", #""b=c""#), ("total:=129.90", "total", "129.90"), ("notes:=null", "notes", "null"),
             (#"tags:=["a"]"#, "tags", #"["a"]"#), ("note=a:=b", "note", #""a:=b""#),
+            ("notes=@@home", "notes", #""@home""#), ("notes=@@@home", "notes", #""@@home""#),
+            ("notes=a@b", "notes", #""a@b""#), (#"notes:="@a""#, "notes", #""@a""#),
         ])
     func parsing(argument: String, name: String, json: String) throws {
         let field = try FieldArgument(argument)
         #expect(field.name == name)
-        #expect(field.value.text == json)
+        #expect(try field.value { (_) throws(CommandFailure) in [] }.text == json)
+    }
+
+    /// What the files have, by name.
+    private func object(_ arguments: [String], _ files: [String: String]) throws -> String {
+        try FieldArgument.object(arguments) { (file) throws(CommandFailure) in Array((files[file] ?? "").utf8) }.text
+    }
+
+    @Test("a value is read from a file or standard input, without the line break at the end of a text")
+    func files() throws {
+        let files = ["note.txt": "Two\nlines\n", "crlf.txt": "a\r\n", "/a b": "", "-": #" {"a": 1.50} "#]
+        #expect(
+            try object(["notes=@note.txt", "b=@crlf.txt", "c=@/a b", "data:=@-"], files)
+                == #"{"notes":"Two\nlines","b":"a","c":"","data":{"a": 1.50}}"#)
+        #expect(try object(["a=@-"], ["-": "x\n\n"]) == #"{"a":"x\n"}"#)
+    }
+
+    @Test("a file that has not the value is refused, and what it has is not told")
+    func unsuitableFiles() throws {
+        for argument in ["pin:=@secret", "pin=@bytes"] {
+            let error = #expect(throws: CommandFailure.self) {
+                try FieldArgument.object([argument]) { (file) throws(CommandFailure) in
+                    file == "bytes" ? [0xFF] : Array("hunter2".utf8)
+                }
+            }
+            #expect(error?.status == .badData && error?.message.contains("hunter2") == false)
+        }
+        let error = #expect(throws: CommandFailure.self) { try FieldArgument.object(["notes=@/nowhere/x"]) }
+        #expect(error?.message.contains("/nowhere/x cannot be read") == true && error?.message.contains("@@") == true)
+    }
+
+    @Test("standard input has the value of one field at most")
+    func standardInputOnce() {
+        #expect(throws: CommandFailure(.usage, "only one field can be read from standard input")) {
+            try FieldArgument.object(["a=@-", "b:=@-"])
+        }
     }
 
     @Test(
-        "an invalid field is rejected as a usage error", arguments: ["status", "=x", ":=1", "total:=12,90", "total:="])
+        "an invalid field is rejected as a usage error",
+        arguments: ["status", "=x", ":=1", "total:=12,90", "total:=", "notes=@", "total:=@"])
     func refused(argument: String) {
         let error = #expect(throws: CommandFailure.self) { try FieldArgument(argument) }
         #expect(error?.status == .usage)
@@ -29,6 +67,17 @@ import Testing
     func object() throws {
         #expect(try FieldArgument.object(["b=1", "a:=1"]).text == #"{"b":"1","a":1}"#)
         #expect(throws: CommandFailure(.usage, "a is given twice")) { try FieldArgument.object(["a=1", "a:=2"]) }
+    }
+
+    @Test("no hint shows what a file has")
+    func noHintOfFile() async {
+        let problem = LocalAPIProblem(
+            status: 422, title: "x", detail: "pin: too long", errors: [.init(field: "pin", message: "too long")])
+        await #expect {
+            try await RecordWriting.explaining(["pin=@1234"]) { () throws(LocalAPIError) in throw .problem(problem) }
+        } throws: { error in
+            (error as? CommandFailure)?.message == "pin: too long"
+        }
     }
 
     @Test("when a field is rejected as text, a hint shows how to send JSON")

@@ -5,7 +5,8 @@ import LocalAPI
 /// What `set`, `create` and `queue edit` share: the syntax of fields, and a hint when the daemon rejects one.
 enum RecordWriting {
     static let convention = """
-        field=text sets text; field:=json sets any other value: total:=129.90, urgent:=true, notes:=null, tags:='["a"]'.
+        field=text sets text; field:=json sets any other value: total:=129.90, urgent:=true, notes:=null, tags:='["a"]'. \
+        field=@file and field:=@file read the value from a file, @- from standard input; write @@ for text that begins with @.
         """
 
     static let idHelp: ArgumentHelp = "The record's id, or its natural key, such as an order's number."
@@ -42,8 +43,8 @@ enum RecordWriting {
 
     private static func hints(_ arguments: [String], refused: Set<String>) -> [String] {
         arguments.compactMap { argument in
-            guard let field = try? FieldArgument(argument), field.isText, refused.contains(field.name),
-                let text = field.value.string, let json = try? JSONText(parsing: text)
+            guard let field = try? FieldArgument(argument), refused.contains(field.name),
+                case .text(let text) = field.source, let json = try? JSONText(parsing: text)
             else { return nil }
             return "\(field.name) was sent as text; to send it as JSON, write \(field.name):=\(json.text)"
         }

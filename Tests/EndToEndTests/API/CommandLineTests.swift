@@ -55,6 +55,24 @@ struct CommandLineTests {
         }
     }
 
+    @Test("the value of a field is read from a file or from standard input", .timeLimit(.minutes(3)))
+    func valuesOfFiles() async throws {
+        try await Shop.with("repairminder") { shop in
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            let id = try await order(shop)
+            let file = shop.folder.appending(path: "note.txt").path
+            try Data("Called.\n@home\n".utf8).write(to: URL(filePath: file))
+            #expect(try await shop.command("set", "orders", id, "notes=@\(file)").status == 0)
+            #expect(try await shop.call("GET", "/v1/orders/\(id)").body["notes"]?.string == "Called.\n@home")
+            #expect(try await shop.typed("Typed", "set", "orders", id, "notes=@-").status == 0)
+            #expect(try await shop.call("GET", "/v1/orders/\(id)").body["notes"]?.string == "Typed")
+            #expect(try await shop.command("set", "orders", id, "notes=@@home").status == 0)
+            #expect(try await shop.call("GET", "/v1/orders/\(id)").body["notes"]?.string == "@home")
+            let missing = try await shop.command("set", "orders", id, "notes=@nowhere.txt")
+            #expect(missing.status == 65 && missing.output.contains("written with @@"), "\(missing.output)")
+        }
+    }
+
     @Test("api makes any call, prints the answer, and exits by its status", .timeLimit(.minutes(3)))
     func api() async throws {
         try await Shop.with("repairminder") { shop in

@@ -67,7 +67,9 @@ struct QueueCommand: AsyncParsableCommand {
         @Argument(help: "The change's id.")
         var id: String
 
-        @Argument(help: ArgumentHelp("The fields to change; all others stay.", valueName: "field=text|field:=json"))
+        @Argument(
+            help: ArgumentHelp(
+                "The fields to change; all others stay.", valueName: "field=text|field:=json|field=@file"))
         var fields: [String] = []
 
         @Option(help: ArgumentHelp("Remove a field from the change; repeatable.", valueName: "field"))

@@ -38,7 +38,8 @@ struct SetCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The fields to change; - reads them from standard input.", valueName: "field=text|field:=json|-"),
+            "The fields to change; - reads them from standard input.", valueName: "field=text|field:=json|field=@file|-"
+        ),
         completion: .custom(RecordCompletion.changes))
     var fields: [String]
 
@@ -67,7 +68,7 @@ struct CreateCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The record's fields; - reads them from standard input.", valueName: "field=text|field:=json|-"),
+            "The record's fields; - reads them from standard input.", valueName: "field=text|field:=json|field=@file|-"),
         completion: .custom(RecordCompletion.creations))
     var fields: [String]
 
