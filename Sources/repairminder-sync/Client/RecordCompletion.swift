@@ -9,7 +9,7 @@ enum RecordCompletion {
 
     @Sendable static func entities(_ words: [String], _ index: Int, _ prefix: String) async -> [String] {
         guard let schema = await answer(LocalAPIPaths.schema, [], words) else { return [] }
-        return (schema["entities"]?.elements.compactMap { $0["name"]?.string } ?? []).filter(isPlain)
+        return offered((schema["entities"]?.elements.compactMap { $0["name"]?.string } ?? []).filter(isPlain))
     }
 
     /// Natural keys of the records that were added or changed last, else their ids.
@@ -19,7 +19,12 @@ enum RecordCompletion {
             (name: "limit", value: "\(limit)"), ("fields", ([shape.key] + shape.naturalKeys).joined(separator: ",")),
         ]
         let records = await answer(LocalAPIPaths.records(of: entity), query, words)?["data"]?.elements ?? []
-        return names(of: records, shape)
+        return offered(names(of: records, shape))
+    }
+
+    /// The words as a shell's script takes them: zsh reads what follows a colon as the description of a word.
+    static func offered(_ words: [String], to shell: CompletionShell? = .requesting) -> [String] {
+        shell == .zsh ? words.map { $0.replacing(":", with: "\\:") } : words
     }
 
     static func names(of records: [JSONText], _ shape: EntityShape) -> [String] {
@@ -55,7 +60,7 @@ enum RecordCompletion {
         _ words: [String], _ prefix: String, _ isOffered: (EntityShape, String) -> Bool
     ) async -> [String] {
         guard let entity = entity(in: words), let shape = await shape(of: entity, words) else { return [] }
-        return offers(shape, prefix) { isOffered(shape, $0) }
+        return offered(offers(shape, prefix) { isOffered(shape, $0) })
     }
 
     /// The fields of a schema with `=`, or the values of the enum that `prefix` names.

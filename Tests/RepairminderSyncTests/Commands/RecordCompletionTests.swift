@@ -1,3 +1,4 @@
+import ArgumentParser
 import JSONText
 import Testing
 
@@ -33,6 +34,14 @@ struct RecordCompletionTests {
         let field = #"{"name":"status","values":[{"value":"$(id)"},{"value":"in progress"},{"value":"open"}]}"#
         let shape = EntityShape(try JSONText(parsing: #"{"fields":[\#(field)]}"#))
         #expect(RecordCompletion.offers(shape, "status=") { _ in true } == ["status=open"])
+    }
+
+    @Test("zsh gets the colons of a word so that it reads no description after them")
+    func colons() {
+        #expect(RecordCompletion.offered(["a:b:1", "c"], to: .zsh) == [#"a\:b\:1"#, "c"])
+        #expect(RecordCompletion.offered(["a:b"], to: .bash) == ["a:b"])
+        #expect(RecordCompletion.offered(["a:b"], to: .fish) == ["a:b"])
+        #expect(RecordCompletion.offered(["a:b"]) == ["a:b"])
     }
 
     @Test("the entity is the word after the command, whatever flags come before it")
