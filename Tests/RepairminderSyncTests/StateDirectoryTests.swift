@@ -16,14 +16,30 @@ import Testing
         try #require(chmod(temporary.path, 0o700) == 0)
     }
 
-    /// Each file contains the address of its upstream, or nothing.
+    /// Each file contains the address of its upstream and perhaps its account and the number of its changes, or nothing.
     private func state(_ origin: CacheOrigin) throws -> StateDirectory {
-        try StateDirectory(path: folder, origin: origin) { path in
-            guard let text = try? String(contentsOfFile: path, encoding: .utf8), !text.isEmpty else { return nil }
-            let parts = text.split(separator: " ").map(String.init)
-            return CacheOrigin(schema: parts[0], upstream: parts[1])
-        }
+        try StateDirectory(
+            path: folder, origin: origin,
+            originOf: { path in
+                let parts = Self.parts(path)
+                return parts.count < 2 ? nil : CacheOrigin(schema: parts[0], upstream: parts[1])
+            },
+            ownerOf: { path in
+                let parts = Self.parts(path)
+                return parts.count < 4 ? nil : CacheOwner(account: parts[2], hasQueue: parts[3] != "0")
+            })
     }
+
+    private static func parts(_ path: String) -> [String] {
+        ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(separator: " ").map(String.init)
+    }
+
+    private func write(_ name: String, of account: String, changes: Int) throws {
+        try "shop https://a.example \(account) \(changes)".write(
+            toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+    }
+
+    private func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(folder)/\(name)") }
 
     private func write(_ name: String, _ origin: CacheOrigin?) throws {
         let text = origin.map { "\($0.schema) \($0.upstream ?? "")" } ?? ""
@@ -141,5 +157,59 @@ import Testing
         let state = try state(here)
         #expect(try state.name("\(folder)/shop-new.db", after: "1") == "\(folder)/shop-new.db")
         #expect(FileManager.default.fileExists(atPath: "\(folder)/shop-new.db"))
+    }
+
+    // MARK: A database that is not named after its account
+
+    @Test("the first database is named after its account when another one signs in, and comes back with its queue")
+    func namedAtTheSwitch() throws {
+        #expect(try chosen(here) == "shop-new.db")
+        try write("shop-new.db", of: "1", changes: 2)
+        try state(here).use(account: "2")
+        #expect(try chosen(here) == "shop-2.db")
+        #expect(exists("shop-1.db"))
+        #expect(!exists("shop-new.db"))
+        try write("shop-2.db", of: "2", changes: 0)
+        try state(here).use(account: "1")
+        #expect(try chosen(here) == "shop-1.db")
+    }
+
+    @Test("an account that comes back finds its changes, whatever the name of their database")
+    func leftBehind() throws {
+        try write("shop-new.db", of: "1", changes: 2)
+        try write("shop-2.db", of: "2", changes: 1)
+        try state(here).use("\(folder)/shop-2.db")
+        try state(here).use(account: "1")
+        #expect(try chosen(here) == "shop-new.db")
+    }
+
+    @Test("a start takes the changes that were left behind if none waits in the database in use", arguments: [0, 1])
+    func adopted(changes: Int) throws {
+        try write("shop-new.db", of: "1", changes: 2)
+        try write("shop-1.db", of: "1", changes: changes)
+        try state(here).use("\(folder)/shop-1.db")
+        let state = try state(here)
+        let path = try state.adopt(insteadOf: state.choose())
+        #expect(path == "\(folder)/" + (changes == 0 ? "shop-new.db" : "shop-1.db"))
+        #expect(try chosen(here) == (changes == 0 ? "shop-new.db" : "shop-1.db"))
+        #expect(state.left(by: "1", besides: path) == (changes == 0 ? [] : ["\(folder)/shop-new.db"]))
+    }
+
+    @Test("changes of another account or upstream are not taken")
+    func othersChanges() throws {
+        try write("shop-new.db", of: "2", changes: 2)
+        try "shop https://b.example 1 2".write(toFile: "\(folder)/shop-3.db", atomically: true, encoding: .utf8)
+        try write("shop-1.db", of: "1", changes: 0)
+        try state(here).use("\(folder)/shop-1.db")
+        let state = try state(here)
+        #expect(try state.adopt(insteadOf: state.choose()) == "\(folder)/shop-1.db")
+        #expect(state.left(by: "1", besides: "\(folder)/shop-1.db").isEmpty)
+    }
+
+    @Test("a crash between the renaming of a database and that of the link loses neither")
+    func crashAfterRenaming() throws {
+        #expect(try chosen(here) == "shop-new.db")
+        try write("shop-1.db", of: "1", changes: 2)
+        #expect(try chosen(here) == "shop-1.db")
     }
 }

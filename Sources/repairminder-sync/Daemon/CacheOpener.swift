@@ -16,13 +16,14 @@ struct CacheOpener {
     let now: @Sendable () -> Timestamp
     let log: Logger
 
-    /// Opens the database in use. A database that learned its account since the last start is first renamed after it.
-    /// Throws `.damaged`.
+    /// Opens the database in use, or one with changes of the same account that an earlier start left behind. A database
+    /// that learned its account since the last start is first renamed after it. Throws `.damaged`.
     func open(_ state: StateDirectory) async throws -> CacheStore {
         // Every question about the file until it is open goes to one connection.
         let previews = DatabasePreviews()
         var path = try state.asking(previews.origin).choose()
         if try finish(path) { _ = previews.take(path) }
+        path = try adopt(insteadOf: path, state)
         if previews.needsMigration(path) { try backUp(path) }
         var store = try make(path, previews.take(path))
         if let account = try store.setting("account"), !state.isNamed(path, after: account) {
@@ -38,6 +39,16 @@ struct CacheOpener {
                 metadata: ["at": "\(rescue.at)", "damaged": "\(rescue.setAside)", "outcome": "\(rescue.summary)"])
         }
         return store
+    }
+
+    private func adopt(insteadOf path: String, _ state: StateDirectory) throws -> String {
+        let adopted = try state.adopt(insteadOf: path)
+        guard adopted != path else { return path }
+        log.notice(
+            "switched to another database of this account, where changes wait",
+            metadata: ["path": "\(adopted)", "instead_of": "\(path)"])
+        _ = try finish(adopted)
+        return adopted
     }
 
     private func make(_ path: String, _ preview: sending DatabasePreview? = nil) throws -> CacheStore {

@@ -193,6 +193,15 @@ extension Service {
         return SocketServer(listeners: listeners, threads: 1, handler: { _ in response }, screen: { _ in response })
     }
 
+    /// A warning for each other database with queued changes of the account in use.
+    private func leftBehind(_ store: CacheStore, _ state: StateDirectory) throws -> [String] {
+        guard let account = try store.setting("account") else { return [] }
+        return state.left(by: account, besides: store.path).map { path in
+            "\(path) has queued changes of this account that are not sent; restart the daemon when nothing is queued, and "
+                + "it takes that database"
+        }
+    }
+
     func server(
         _ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory, listeners: [Listener]
     ) throws -> SocketServer {
@@ -208,7 +217,7 @@ extension Service {
             schema: setup.schema, store: store, engine: engine, callers: callers,
             about: LocalAPIServer.About(
                 version: ProgramVersion.text, startedAt: host.startedAt,
-                warnings: configuration.plainHTTP(with: setup.schema)),
+                warnings: try configuration.plainHTTP(with: setup.schema) + leftBehind(store, state)),
             calendar: configuration.calendar,
             metrics: host.metrics, now: host.now, clock: TimerClock(),
             thumbnailer: Thumbnailer(executable: "/proc/self/exe"), signIns: try signInDesk(), log: logger("api"))

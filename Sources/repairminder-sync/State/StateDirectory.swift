@@ -13,16 +13,19 @@ struct StateDirectory {
     private let folder: String
     private let origin: CacheOrigin
     private var originOf: @Sendable (_ path: String) -> CacheOrigin?
+    private let ownerOf: @Sendable (_ path: String) -> CacheOwner?
 
-    /// Creates the directory if needed; throws `StateError` on failure. `originOf` reads the origin stored in a
+    /// Creates the directory if needed; throws `StateError` on failure. `originOf` and `ownerOf` read what is stored in a
     /// database file.
     init(
         path: String, origin: CacheOrigin,
-        originOf: @escaping @Sendable (_ path: String) -> CacheOrigin? = CacheOrigin.init(ofDatabaseAt:)
+        originOf: @escaping @Sendable (_ path: String) -> CacheOrigin? = CacheOrigin.init(ofDatabaseAt:),
+        ownerOf: @escaping @Sendable (_ path: String) -> CacheOwner? = CacheOwner.init(ofDatabaseAt:)
     ) throws {
         folder = path
         self.origin = origin
         self.originOf = originOf
+        self.ownerOf = ownerOf
         try Self.make(path)
     }
 
@@ -105,7 +108,9 @@ struct StateDirectory {
         guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link),
             target.hasPrefix("\(origin.schema)-"), !target.contains("/"), isOurs("\(folder)/\(target)")
         else { return nil }
-        return "\(folder)/\(target)"
+        let path = "\(folder)/\(target)"
+        // A crash after the database got its account's name leaves the link to the name that it had.
+        return FileManager.default.fileExists(atPath: path) || path != self.path(for: nil) ? path : nil
     }
 
     private var latest: String? {
@@ -152,9 +157,6 @@ struct StateDirectory {
         }
         return String(hash, radix: 16)
     }
-
-    /// Switches to the database of another account.
-    func use(account: String) throws { try link(to: path(for: account)) }
 
     /// Switches to the database at `path` in this directory.
     func use(_ path: String) throws { try link(to: path) }
@@ -241,6 +243,51 @@ struct StateDirectory {
     }
 
     private static var reason: String { String(cString: strerror(errno)) }
+}
+
+// MARK: Accounts
+
+extension StateDirectory {
+    /// Switches to the database of another account; the one in use must be closed.
+    ///
+    /// The one in use is named after its own account first, if it is not yet: by that name it is found again. One that
+    /// kept its first name is found by what is stored in it.
+    func use(account: String) throws {
+        if let left = current, let owner = ownerOf(left)?.account { _ = try name(left, after: owner) }
+        let named = path(for: account)
+        let others = databases(of: account, besides: named)
+        let exists = FileManager.default.fileExists(atPath: named)
+        let found = hasQueue(named) ? nil : others.first(where: hasQueue)
+        try link(to: found ?? (exists ? named : others.first ?? named))
+    }
+
+    /// Switches from `path`, closed or only read, to another database of its account, if changes wait in that one and
+    /// none in this one. Returns the path of the database in use.
+    func adopt(insteadOf path: String) throws -> String {
+        guard let owner = ownerOf(path), let account = owner.account, !owner.hasQueue,
+            let found = left(by: account, besides: path).first
+        else { return path }
+        try link(to: found)
+        return found
+    }
+
+    /// Other databases of an account where changes wait.
+    func left(by account: String, besides path: String) -> [String] {
+        databases(of: account, besides: path).filter(hasQueue)
+    }
+
+    /// Those that the daemon may have made for an account, by their names, and that belong to it, by what is stored in
+    /// them. A copy with a name of its own is none: what is queued there may have been sent.
+    private func databases(of account: String, besides path: String) -> [String] {
+        // While the address is not known, they may be of another upstream.
+        guard origin.upstream != nil else { return [] }
+        let unnamed = name(for: nil)
+        return ["\(unnamed).db", "\(unnamed)@\(upstreamHash).db", self.path(for: account)].filter { other in
+            other != path && originOf(other).map(origin.includes) == true && ownerOf(other)?.account == account
+        }
+    }
+
+    private func hasQueue(_ path: String) -> Bool { ownerOf(path)?.hasQueue == true }
 }
 
 extension StateDirectory {

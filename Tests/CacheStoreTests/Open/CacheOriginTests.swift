@@ -1,3 +1,4 @@
+import JSONText
 import Testing
 
 @testable import CacheStore
@@ -14,5 +15,17 @@ struct CacheOriginTests {
         try cache.store.close()
         #expect(CacheOrigin(ofDatabaseAt: cache.path) == CacheOrigin(schema: "shop", upstream: "https://a.example"))
         #expect(CacheOrigin(ofDatabaseAt: cache.path + ".not") == nil)
+    }
+
+    @Test("the account and whether changes wait are read from the closed file")
+    func owner() async throws {
+        let cache = try TestCache()
+        #expect(CacheOwner(ofDatabaseAt: cache.path) == CacheOwner(account: nil, hasQueue: false))
+        try await cache.store.setAccount("company 1", at: TestCache.now)
+        #expect(CacheOwner(ofDatabaseAt: cache.path) == CacheOwner(account: "company 1", hasQueue: false))
+        _ = try await cache.store.create("orders", body: .object(["notes": "new"]), at: TestCache.now)
+        try cache.store.close()
+        #expect(CacheOwner(ofDatabaseAt: cache.path) == CacheOwner(account: "company 1", hasQueue: true))
+        #expect(CacheOwner(ofDatabaseAt: cache.path + ".not") == nil)
     }
 }
