@@ -26,13 +26,13 @@ extension CacheStore {
     }
 
     /// Changes that may be sent now, oldest first: due and without dependencies. `untried` leaves out changes that were
-    /// tried; `others` are about to be sent already.
+    /// tried, or sent and refused; `others` are about to be sent already.
     package func readyChanges(
         limit: Int, at now: Timestamp, untried: Bool = false, in lane: PushLane = .fields,
         notOf others: Set<Int64> = []
     ) throws -> [OutboxChange] {
         try read { db in
-            let condition = untried ? "\(lane.sql(schema)) AND tried = 0" : lane.sql(schema)
+            let condition = untried ? "\(lane.sql(schema)) AND \(Self.untriedSQL)" : lane.sql(schema)
             func ready(_ condition: String) throws -> [Row] {
                 try Row.fetchAll(
                     db.cachedStatement(sql: Self.readySQL(condition)),
@@ -43,6 +43,8 @@ extension CacheStore {
             return try wanted.compactMap { row in try outboxChange(row, db) }
         }
     }
+
+    private static let untriedSQL = "tried = 0 AND state = \(OutboxState.queued.sql)"
 
     /// The id of the newest change in the queue, in any state; 0 when there is none.
     package func newestChange() throws -> Int64 {
@@ -88,7 +90,7 @@ extension CacheStore {
                               UNION ALL
                               SELECT * FROM sync_outbox WHERE state = \(OutboxState.waiting.sql)
                             ) AS change
-                            WHERE tried > 0 AND \(condition) AND \(Self.freeSQL)
+                            WHERE NOT (\(Self.untriedSQL)) AND \(condition) AND \(Self.freeSQL)
                               AND (next_attempt_at <= ?1 OR error_class IS NULL OR error_class NOT IN (?2, ?3))
                             ORDER BY tried, id LIMIT 1
                             """),
@@ -189,10 +191,13 @@ extension CacheStore {
     }
 
     /// Applies the outcome of an attempt to the change and its record, in one transaction. Throws `.conflict` when no
-    /// attempt is under way, unless the upstream has accepted the change.
-    package func settle(_ id: Int64, _ outcome: PushOutcome, at now: Timestamp) async throws {
+    /// attempt is under way, unless the upstream has accepted the change. `takingBack`: the upstream applied nothing of the
+    /// attempt, so a change that waits is as likely to have arrived as before.
+    package func settle(
+        _ id: Int64, _ outcome: PushOutcome, takingBack: Bool = false, at now: Timestamp
+    ) async throws {
         try await change(at: now) { context in
-            try OutcomeApplier(context: context).settle(id, outcome)
+            try OutcomeApplier(context: context).settle(id, outcome, takingBack: takingBack)
         }
     }
 

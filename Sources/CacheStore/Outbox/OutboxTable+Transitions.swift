@@ -48,9 +48,12 @@ extension OutboxTable {
         try requireChanged(id, .takeBack)
     }
 
-    /// `counted`: the attempt counts towards the limit.
-    func postpone(_ id: Int64, _ failure: PushFailure, until next: Timestamp, counted: Bool) throws {
-        try end(id, .postpone, Self.postponeSQL, failure, next, counted)
+    /// `counted`: the attempt counts towards the limit. `takingBack`: the upstream applied nothing of it, so the change is
+    /// as likely to have arrived as before.
+    func postpone(
+        _ id: Int64, _ failure: PushFailure, until next: Timestamp, counted: Bool, takingBack: Bool = false
+    ) throws {
+        try end(id, .postpone, takingBack ? Self.postponeUnsentSQL : Self.postponeSQL, failure, next, counted)
     }
 
     func fail(_ id: Int64, _ failure: PushFailure) throws { try end(id, .fail, Self.failSQL, failure, nil, true) }
@@ -98,13 +101,13 @@ extension OutboxTable {
             arguments: [id])
     }
 
-    /// Replaces the change by `edited`, which counts as never tried. A change that was tried gets the new idempotency
-    /// key, since the server may have the old body under the old key.
+    /// Replaces the change by `edited`, which counts as never tried. A change that was sent gets the new idempotency
+    /// key, since the server may have the old body under the old key, or a refusal.
     func edit(_ id: Int64, to edited: NewChange) throws {
         try db.cachedStatement(
             sql: """
                 UPDATE sync_outbox SET body = ?2, base = ?3, edited = ?4, order_group = ?5,
-                  idempotency_key = iif(tried > 0, ?6, idempotency_key), \(Transition.edit.assignment), tried = 0,
+                  idempotency_key = iif(\(Self.wasSent), ?6, idempotency_key), \(Transition.edit.assignment), tried = 0,
                   attempt_count = 0, known_pk = NULL, next_attempt_at = NULL, error_class = NULL, error_status = NULL,
                   error_message = NULL, sent = ?7
                 WHERE id = ?1 AND \(Transition.edit.condition)
@@ -121,7 +124,7 @@ extension OutboxTable {
     func attach(_ content: String?, to change: Entry, idempotencyKey: String) throws {
         try db.cachedStatement(
             sql: """
-                UPDATE sync_outbox SET content = ?2, idempotency_key = iif(tried > 0, ?3, idempotency_key),
+                UPDATE sync_outbox SET content = ?2, idempotency_key = iif(\(Self.wasSent), ?3, idempotency_key),
                   \(Transition.edit.assignment), tried = 0, attempt_count = 0, known_pk = NULL, next_attempt_at = NULL,
                   error_class = NULL, error_status = NULL, error_message = NULL
                 WHERE id = ?1 AND \(Transition.edit.condition)
@@ -151,20 +154,27 @@ extension OutboxTable {
 
     // MARK: Parts
 
+    /// Also by an attempt that was taken back.
+    private static let wasSent = "tried > 0 OR last_attempt_at IS NOT NULL"
     private static let begun = Transition.begin.assignment
     private static let canBegin = Transition.begin.condition
-    private static let takeBackSQL = """
-        UPDATE sync_outbox SET \(Transition.takeBack.assignment), tried = max(tried - 1, 0),
+    /// Undoes what the attempt noted. An earlier one stays as it is.
+    private static let untry = """
+        tried = max(tried - 1, 0), known_pk = iif(tried <= 1, NULL, known_pk),
           idempotency_key = iif(tried <= 1, replace(idempotency_key, '\(OutboxChange.hiddenKeyMark)', ''), idempotency_key)
+        """
+    private static let takeBackSQL = """
+        UPDATE sync_outbox SET \(Transition.takeBack.assignment), \(untry)
         WHERE id = ? AND \(Transition.takeBack.condition)
         """
     private static let postponeSQL = endSQL(.postpone)
+    private static let postponeUnsentSQL = endSQL(.postpone, ", \(untry)")
     private static let failSQL = endSQL(.fail)
     private static let requeueSQL = endSQL(.requeue)
 
-    private static func endSQL(_ transition: OutboxState.Transition) -> String {
+    private static func endSQL(_ transition: OutboxState.Transition, _ more: String = "") -> String {
         """
-        UPDATE sync_outbox SET \(transition.assignment), next_attempt_at = ?2, attempt_count = attempt_count + ?3,
+        UPDATE sync_outbox SET \(transition.assignment)\(more), next_attempt_at = ?2, attempt_count = attempt_count + ?3,
           error_class = ?4, error_status = ?5, error_message = ?6 WHERE id = ?1 AND \(transition.condition)
         """
     }

@@ -11,7 +11,8 @@ struct OutcomeApplier {
     private var queue: OutboxTable { context.queue }
     private var log: ChangeLog { context.log }
 
-    func settle(_ id: Int64, _ outcome: PushOutcome) throws {
+    /// `takingBack`: see `OutboxTable.postpone`.
+    func settle(_ id: Int64, _ outcome: PushOutcome, takingBack: Bool = false) throws {
         let change = try queue.change(id)
         switch outcome {
         case .acknowledged(let record, let version, let view):
@@ -29,7 +30,7 @@ struct OutcomeApplier {
             try queue.takeBack(id)
             try log.append(.queued, change, detail: [ChangeLogReason.notSent.member])
         case .waiting(let failure, let next, let counted):
-            try queue.postpone(id, failure, until: next, counted: counted)
+            try queue.postpone(id, failure, until: next, counted: counted, takingBack: takingBack)
             try note(failure, .waiting, of: change, next: next)
         case .failed(let failure):
             try queue.fail(id, failure)

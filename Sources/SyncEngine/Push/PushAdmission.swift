@@ -20,7 +20,7 @@ struct PushAdmission: Sendable {
     ) -> PushAdmission {
         PushAdmission(
             slots: { await monitor.slots }, allowance: { await monitor.allowance }, newest: newest,
-            mayBegin: { await monitor.mayBegin($0.id, isTried: $0.isTried) }, barred: { await monitor.barredChanges },
+            mayBegin: { await monitor.mayBegin($0.id, isTried: $0.wasSent) }, barred: { await monitor.barredChanges },
             breaksOff: { await unwritten.add($0) })
     }
 

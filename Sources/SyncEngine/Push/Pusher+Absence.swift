@@ -98,9 +98,10 @@ extension Pusher {
                 throw UpstreamError.barred(status: failure.status ?? 404, failure.message)
             }
             let outcome: PushOutcome = change.attemptCount > 0 ? .failed(failure) : again(change, failure)
-            return try await settle(change, as: outcome)
+            return try await settle(change, as: outcome, isRefusal: true)
         } catch let error as UpstreamError {
-            return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
+            return try await settle(
+                change, as: try await outcome(ofDoubt: error, change, failure), after: error, isRefusal: true)
         }
     }
 

@@ -20,7 +20,7 @@ extension Pusher {
     /// Only a change that was never sent does: what is left of an unclear attempt is looked up, and a change that makes
     /// the upstream fail must not make it fail for others again. Nor does one that a reading precedes.
     func batchPlan(_ change: OutboxChange) -> BatchPlan? {
-        guard !change.isTried, !change.wasAccepted, change.content == nil, change.replaced == nil,
+        guard !change.wasSent, !change.wasAccepted, change.content == nil, change.replaced == nil,
             change.unreadable.isEmpty, let entity = schema[change.entity], !isHeld(change, entity),
             let plan = entity.batchPlan(
                 for: change.operation, record: change.record, fields: change.body.members.map(\.key)),

@@ -9,17 +9,16 @@ extension Pusher {
     func meetExisting(
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
-        let mayHaveArrived = change.mayHaveArrived
         do {
             if let found = try await reader.record(of: entity, known: change.record),
                 change.isSaid(by: found.record, of: entity, change.body.members.map(\.key))
             {
                 return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
             }
-            let outcome = mayHaveArrived ? try await outcome(ofRepeat: change, entity, failure) : .failed(failure)
+            let outcome = change.isTried ? try await outcome(ofRepeat: change, entity, failure) : .failed(failure)
             return try await settle(change, as: outcome)
         } catch let error as UpstreamError {
-            let failure = mayHaveArrived ? unclear(failure) : failure
+            let failure = change.isTried ? unclear(failure) : failure
             return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
         }
     }
@@ -50,12 +49,5 @@ extension Pusher {
             message:
                 "\(failure.message); the answer to an earlier attempt was lost\(reason): check whether the upstream "
                 + "has the record, then retry or discard")
-    }
-}
-
-extension OutboxChange {
-    /// Whether the server may have applied an attempt so far. One that it did not let through does not count.
-    fileprivate var mayHaveArrived: Bool {
-        attemptCount > 0 || isTried && lastFailure != "throttled" && lastFailure != "unauthorized"
     }
 }

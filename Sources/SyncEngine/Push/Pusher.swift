@@ -266,12 +266,14 @@ struct Pusher {
         return try await settle(change, as: outcome(of: answer, to: change, entity))
     }
 
+    /// `isRefusal`: the upstream answered that it applied nothing, as `error` may say too.
     @discardableResult
     func settle(
-        _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil
+        _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil, isRefusal: Bool = false
     ) async throws -> UpstreamError? {
         slot?.give()
-        try await store.settle(change.id, outcome, at: now())
+        let takesBack = isRefusal || error?.isRefusalForNow == true
+        try await store.settle(change.id, outcome, takingBack: takesBack, at: now())
         measure(
             .push(
                 entity: change.entity, SyncMeasurement.PushOutcome(outcome),
@@ -311,6 +313,19 @@ struct Pusher {
         guard !retry.isLast(attempt: attempt) else { return .failed(failure) }
         let delay = atOnce && attempt == 1 ? .zero : retry.delay(attempt: attempt, random: random())
         return .waiting(failure, at: monotonicNow() + delay, counted: true)
+    }
+}
+
+extension UpstreamError {
+    /// Whether the upstream, or a gateway before it, has not let the request through, and the same one may be sent again.
+    ///
+    /// 303 says that the result is elsewhere, so there is one. A gateway that answers 408 may have passed the request on.
+    fileprivate var isRefusalForNow: Bool {
+        switch self {
+        case .throttled, .unauthorized: true
+        case .barred(let status, _): (300..<500).contains(status) && ![303, 304, 408, 425].contains(status)
+        case .offline, .held, .cancelled, .unclear, .changed, .gone, .refused, .malformed: false
+        }
     }
 }
 

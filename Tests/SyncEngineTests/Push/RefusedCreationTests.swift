@@ -1,0 +1,96 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("A creation that the upstream does not let through")
+struct RefusedCreationTests {
+    private static let withoutKeys = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
+    private let lost = UpstreamError.unclear(status: nil, "no answer")
+
+    private func test(_ yaml: String = RefusedCreationTests.withoutKeys) async throws -> TestEngine {
+        let test = try TestEngine(schema: yaml)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
+        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        return test
+    }
+
+    private func send(_ test: TestEngine) async throws {
+        try await test.send()
+        test.clock.advance(by: .seconds(70))
+    }
+
+    private func error(_ test: TestEngine) throws -> String? {
+        try test.store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.class")?.string
+    }
+
+    @Test(
+        "is sent again without a look-up, because nothing of it was applied",
+        arguments: [
+            UpstreamError.throttled(.seconds(1), "slow down"), .unauthorized("expired"),
+            .barred(status: 402, "pay"), .barred(status: 403, "not yet"), .barred(status: 302, "moved"),
+            .gone(status: 404, "no such route"),
+        ])
+    func refused(_ error: UpstreamError) async throws {
+        let test = try await test()
+        test.upstream.fail(error)
+        try await send(test)
+        #expect(try test.store.readyChanges(limit: 1, at: test.clock.timestamp).first?.isTried == false)
+        try await send(test)
+        #expect(test.upstream.pushes.count == 2)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").count == 2)
+    }
+
+    @Test("is left to a person if the answer may come from one that was applied", arguments: [200, 303, 408])
+    func unclear(_ status: Int) async throws {
+        let test = try await test()
+        test.upstream.fail(.barred(status: status, "a page"), afterApplying: true)
+        try await send(test)
+        try await send(test)
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try error(test) == "unclear")
+    }
+
+    @Test("fails when it is answered 404 again while the upstream is well")
+    func gone() async throws {
+        let test = try await test()
+        test.upstream.fail(.gone(status: 404, "no such route"), times: 2)
+        try await send(test)
+        try await send(test)
+        #expect(test.upstream.pushes.count == 2)
+        #expect(try error(test) == "gone")
+    }
+
+    @Test("stays unclear if an earlier attempt was")
+    func unclearBefore() async throws {
+        let test = try await test(TestEngine.shop)
+        test.upstream.fail(lost, afterApplying: true)
+        test.upstream.fail(.throttled(.seconds(1), "slow down"), times: 2)
+        for _ in 1...3 { try await send(test) }
+        #expect(try test.store.readyChanges(limit: 1, at: test.clock.timestamp).first?.tried == 1)
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").count == 2)
+        #expect(Set(test.upstream.pushes.map(\.key)).count == 1)
+    }
+
+    @Test("gets another key when it is corrected, since the upstream may remember its refusal")
+    func corrected() async throws {
+        let test = try await test(TestEngine.shop)
+        test.upstream.fail(.barred(status: 402, "pay"))
+        try await send(test)
+        let change = try #require(try test.store.readyChanges(limit: 1, at: test.clock.timestamp).first)
+        try await test.store.correct(
+            change.id, setting: .object(["notes": "newer"]), removing: [], at: test.clock.timestamp)
+        try await send(test)
+        #expect(test.upstream.records("/orders").last?["notes"] == "newer")
+        #expect(Set(test.upstream.pushes.map(\.key)).count == 2)
+    }
+}
