@@ -242,8 +242,10 @@ struct ChangeWriter {
             let field = entity.fields[index]
             guard let given = body[field.name], given.kind == .string || given.kind == .number else { return body }
             let current = try KeyAlias.current(of: given.plain, target, in: context.records)
-            let known = try context.table(target).flatMap { try context.row($0).keyThere(of: current) }
-            let key = known ?? (current == given.plain ? given : .string(current))
+            let table = context.table(target)
+            let known = try table.flatMap { try context.row($0).keyThere(of: current) }
+            let isGiven = current == given.plain && given.kind == .number
+            let key = known ?? (isGiven ? given : table?.entity.keyValue(current) ?? .string(current))
             return key == given ? body : body.setting(field.name, to: key)
         }
     }

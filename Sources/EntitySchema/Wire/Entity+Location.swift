@@ -1,9 +1,19 @@
-/// The key of a record in an address of it.
+package import JSONText
+
+/// The key of a record in an address of it, and as a value.
 extension Entity {
     /// Nil when the address is not that of a record of this entity. `location` is absolute or relative, as a `Location`
     /// header has it.
     package func key(at location: String) -> String? {
         addresses.lazy.compactMap { RecordAddress($0, key: key)?.key(at: location) }.first
+    }
+
+    /// A key as this entity's records have it.
+    package func keyValue(_ key: String) -> JSONText {
+        guard self[field: self.key]?.kind == .integer, let number = try? JSONText(parsing: key), number.kind == .number,
+            number.plain == key
+        else { return .string(key) }
+        return number
     }
 
     /// Of single records; without such a path, below the list, or below what creates them.

@@ -43,12 +43,3 @@ struct WindowSweep {
         try await store.noteAbsent(absent, of: entity.name, at: puller.now())
     }
 }
-
-extension Entity {
-    /// A key as this entity's records have it.
-    fileprivate func keyValue(_ key: String) -> JSONText {
-        guard self[field: self.key]?.kind == .integer, let number = try? JSONText(parsing: key), number.kind == .number
-        else { return .string(key) }
-        return number
-    }
-}

@@ -1,6 +1,7 @@
 import EntitySchema
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -44,6 +45,23 @@ struct KeyTypeTests {
                     try cache.store.readyChanges(limit: 9, at: now).first { $0.key == key })
                 #expect(change.body["parent_id"]?.text == expected)
             }
+        }
+    }
+
+    @Test("a reference to a record that has left its window has the type of that entity's keys")
+    func uncached() async throws {
+        let window = Self.schema.replacing("path: /folders,", with: "path: /folders, where: { name: mine },")
+        let cache = try TestCache(schema: window)
+        let first = try await cache.make("folders", #"{"name":"mine"}"#)
+        try await cache.send(.acknowledged(record: JSONText(parsing: #"{"id":7,"name":"mine"}"#)))
+        let later = now + .seconds(86_400)
+        _ = try await cache.store.apply(
+            PulledPage(entity: "folders", records: #"[{"id":7,"name":"other"}]"#), at: later)
+        #expect(try await cache.store.leaveWindows(at: later, serverNow: later) == ["folders": 1])
+        for given in [#""\#(first)""#, #""7""#, "7"] {
+            let key = try await cache.make("tasks", #"{"text":"t","folder_id":\#(given)}"#)
+            let change = try #require(try cache.store.readyChanges(limit: 9, at: now).first { $0.key == key })
+            #expect(change.body["folder_id"]?.text == "7", "\(given)")
         }
     }
 
