@@ -14,8 +14,8 @@ package enum KnownAbsence: Sendable, Equatable {
 /// Looks up what the cache has of a record before it is requested, and what can show that the upstream is well.
 extension CacheStore {
     package enum RemoteState: Sendable, Equatable {
-        /// Not cached; the upstream may have it.
-        case unknown
+        /// Not cached; the upstream may have it, under this key.
+        case unknown(key: String)
         /// The server's last version without secrets, and the record's current key.
         case known(key: String, remote: JSONText)
         /// Created locally and not sent yet, or deleted locally: the upstream knows nothing of it.
@@ -32,7 +32,7 @@ extension CacheStore {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT _remote, _deleted FROM \(table.name) WHERE _key = ?"),
             arguments: [current])
-        guard let row else { return .unknown }
+        guard let row else { return .unknown(key: current) }
         guard let remote: String = row[0], row[1] == false else { return .local }
         return .known(key: current, remote: sealers[entity].withoutSealed(try JSONText(parsing: remote)))
     }

@@ -31,7 +31,7 @@ extension Pusher {
         } catch is UpstreamError {
             // A record with all that was sent and a key that is new here can only be this one.
             let isRenamed =
-                try store.remoteState(of: key, entity.name) == .unknown
+                try store.remoteState(of: key, entity.name) == .unknown(key: key)
                 && change.isSaid(by: record, of: entity, change.body.members.map(\.key))
             if !isRenamed { believed = .accepted(location: nil) }
         }

@@ -61,11 +61,13 @@ struct RecordRefresher: Sendable {
     }
 
     private func ask(for key: String, _ entity: Entity) async throws -> RefreshOutcome {
+        let current: String
         let known: JSONText
-        var current = key
         switch try store.remoteState(of: key, entity.name) {
         case .local: return .local
-        case .unknown: known = .object(members: [(key: entity.key, value: .string(key))])
+        case .unknown(let name):
+            current = name
+            known = JSONText.object(members: [(entity.key, entity.keyValue(name))])
         case .known(let name, let remote): (current, known) = (name, remote)
         }
         guard entity.recordPath(of: known) != nil else { return .unsupported }

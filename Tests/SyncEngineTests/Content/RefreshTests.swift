@@ -52,6 +52,23 @@ struct RefreshTests {
         #expect(upstream.asked == 1)
     }
 
+    @Test("a record that has left its window is asked for by its key, whichever of its ids is given")
+    func firstID() async throws {
+        let yaml = TestEngine.shop.replacing("path: /orders\n", with: "path: /orders\n      where: { notes: mine }\n")
+        let test = try TestEngine(schema: yaml)
+        let first = try await test.store.create("orders", body: .object(["notes": "mine"]), at: test.clock.timestamp)
+        try await test.send()
+        test.clock.advance(by: .seconds(86_400))
+        try test.upstream.set("/orders", #"[{"id":"server-1","notes":"other"}]"#)
+        let now = test.clock.timestamp
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"server-1","notes":"other"}]"#), at: now)
+        #expect(try await test.store.leaveWindows(at: now, serverNow: now) == ["orders": 1])
+        let orders = try #require(try EntitySchema(yaml: yaml, file: "shop.yaml")["orders"])
+        #expect(await test.engine.refresh(orders, key: first) == .stored)
+        #expect(try test.record(first)?["id"] == "server-1")
+    }
+
     private func engine(_ upstream: SlowUpstream, _ clock: ManualClock) throws -> (SyncEngine, CacheStore, Entity) {
         let schema = try EntitySchema(yaml: TestEngine.shop, file: "shop.yaml")
         let store = try CacheStore.temporary(schema)
