@@ -46,7 +46,7 @@ struct WindowStatement {
     // MARK: What is held
 
     /// Selects the keys of the entity's records that must not leave: something of theirs is queued, disputed or not
-    /// settled, or of a record that would leave with them.
+    /// settled, or of a record that would leave with them, or something is queued of a record that refers to them.
     private func held(_ entity: Entity, seen: Set<String>) -> String {
         let name = JSONText.string(entity.name).plain.quoted(by: "'")
         var parts = [
@@ -66,7 +66,23 @@ struct WindowStatement {
                   WHERE \(parent) IS NOT NULL AND child._key IN (\(held(child.table.entity, seen: seen)))
                 """)
         }
-        return parts.joined(separator: " UNION ALL ")
+        return (parts + neededByQueue(entity)).joined(separator: " UNION ALL ")
+    }
+
+    /// Selects the keys to which records refer that have something queued: an address may need a value of the record. They
+    /// hold it whoever owns them, and whatever `keep` says.
+    private func neededByQueue(_ entity: Entity) -> [String] {
+        schema.entities.filter { !$0.isLocal }.flatMap { (other: Entity) -> [String] in
+            let table = EntityTable(entity: other)
+            return other.fields.filter { $0.kind == .reference(to: entity.name) }.map { (field: Field) -> String in
+                let reference = table.sql(for: field.name, of: "other.")
+                return """
+                    SELECT \(reference) FROM \(table.name) AS other
+                      WHERE \(reference) IS NOT NULL AND other._key IN (
+                        SELECT record_key FROM sync_outbox WHERE entity = \(other.name.quoted(by: "'")))
+                    """
+            }
+        }
     }
 
     // MARK: Conditions

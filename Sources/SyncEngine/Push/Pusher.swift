@@ -225,8 +225,7 @@ struct Pusher {
     private func attempt(_ change: OutboxChange, _ entity: Entity) async throws -> UpstreamError? {
         guard try await store.begin(change, at: now()) else { return nil }
         guard let request = change.request(of: entity) else {
-            let failure = PushFailure(kind: "unsendable", message: "the schema has no way to send this change")
-            return try await settle(change, as: .failed(failure))
+            return try await settle(change, as: .failed(try unsendable(change, entity)))
         }
         await passage.begins(change.id)
         let result: BatchResult

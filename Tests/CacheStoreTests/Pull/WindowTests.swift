@@ -230,6 +230,38 @@ struct WindowTests {
         #expect(try keys(cache, "clients") == ["5"])
     }
 
+    @Test(
+        "a record stays while a change of one that refers to it is queued or has failed",
+        arguments: ["referenced", "window"])
+    func neededByQueue(keep: String) async throws {
+        let cache = try TestCache(
+            schema: """
+                schema: shop
+                upstream: { base_url: http://localhost, pagination: { style: page }, settle: 60s }
+                entities:
+                  orders:
+                    fields: { id: { type: string }, name: { type: string }, status: { type: string } }
+                    many: { devices: { of: devices, by: order_id, on_delete: cascade } }
+                    pull: { path: /orders, where: { status: open }, keep: \(keep) }
+                  devices:
+                    fields: { id: { type: string }, order_id: { type: reference, to: orders } }
+                    pull: { path: /devices }
+                    push: { create: { call: "POST /numbered/{order.name}/devices" } }
+                """)
+        _ = try await cache.pull("orders", #"[{"id":"a","name":"N1","status":"open"}]"#)
+        _ = try await cache.make("devices", #"{"order_id":"a"}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","name":"N1","status":"closed"}]"#)
+        #expect(try await leave(cache).isEmpty)
+        try await cache.send(.failed(PushFailure(kind: "refused", status: 422, message: "no")))
+        #expect(try await leave(cache, at: TestCache.now + .seconds(86_400)).isEmpty)
+        _ = try await cache.store.retry(nil, at: TestCache.now)
+        let devices = try #require(cache.store.schema["devices"])
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        #expect(change.request(of: devices)?.path == "/numbered/N1/devices")
+        try await cache.send(.acknowledged(record: JSONText(parsing: #"{"id":"d","order_id":"a"}"#)))
+        #expect(try await leave(cache, at: TestCache.now + .seconds(61)) == ["orders": 1])
+    }
+
     @Test("with keep: window a reference keeps nothing")
     func unreferenced() async throws {
         let cache = try TestCache(

@@ -1,0 +1,22 @@
+internal import CacheStore
+internal import EntitySchema
+
+/// When no request can be made of a change.
+extension Pusher {
+    /// Says why; the address may need a value of another record.
+    func unsendable(_ change: OutboxChange, _ entity: Entity) throws -> PushFailure {
+        for name in entity.missingPathFields(for: change.operation, record: change.record) {
+            guard let far = entity.far(name), let key = entity.value(of: far.reference, in: change.record)?.plain,
+                !key.isEmpty
+            else { continue }
+            let isCached = try store.record(far.entity, key: key) != nil
+            return PushFailure(
+                kind: "unsendable",
+                message: "\(far.entity)/\(key) "
+                    + (isCached
+                        ? "has no \(far.field), which the address needs; set it, then retry"
+                        : "is not cached, and the address needs its \(far.field); read it, then retry"))
+        }
+        return PushFailure(kind: "unsendable", message: "the schema has no way to send this change")
+    }
+}
