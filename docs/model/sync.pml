@@ -22,6 +22,7 @@ typedef Change {            /* in the queue of a daemon */
     mtype:answer answer;    /* is on its way */
     byte mark;              /* the upstream's newest version after the last attempt */
     bool applied;           /* upstream */
+    bool repeated;          /* it was sent although an earlier attempt may have arrived */
     bool late               /* a request is on its way although the daemon stopped waiting */
 }
 
@@ -120,7 +121,7 @@ inline startSettling() {
 /* A change leaves the queue. The rest of it no longer matters: a late request has a key that is remembered. */
 inline close(c, how) {
     q[c].state = how; q[c].kind = 0; q[c].daemon = 0; q[c].record = 0; q[c].value = 0; q[c].base = 0;
-    q[c].mark = 0; q[c].applied = false; q[c].late = false
+    q[c].mark = 0; q[c].applied = false; q[c].repeated = false; q[c].late = false
 }
 
 #define differs(c) (about(c) && q[c].kind != CREATE && known.shows != q[c].base)
@@ -206,8 +207,10 @@ inline receive(c) {
     if
     :: said == RECORD || said == PART && q[c].kind != CREATE || said == PAGE && !R1 -> acknowledge(c)
     :: said == MISSING && q[c].kind != CREATE -> q[c].state = QUEUED; missing()
+    :: said == MISSING && q[c].kind == CREATE && !q[c].repeated -> q[c].state = QUEUED  /* clearly refused */
     :: else -> q[c].state = UNSURE
-    fi
+    fi;
+    q[c].repeated = false
 }
 
 /* R6: a creation is repeated only while the upstream remembers its key. Else it is looked up: that it is not there
@@ -237,7 +240,7 @@ end:
     :: atomic {
         isFree(c) && (q[c].state == QUEUED || q[c].state == UNSURE && mayRepeat(c)) -> with(c);
         printf("daemon %d sends change %d\n", d, c);
-        q[c].state = SENT; serve(c)
+        q[c].repeated = (q[c].state == UNSURE); q[c].state = SENT; serve(c)
     }
     :: atomic { q[c].state == SENT -> with(c); receive(c) }
     :: atomic { q[c].state == UNSURE && !doubted(c) -> with(c); lookUp(c) }
