@@ -29,7 +29,13 @@ package actor ProbeSession: Credentials {
         if token != refused { return true }
         guard !hasSignedIn else { return false }
         hasSignedIn = true
-        token = try await signIn.tokens(try signIn.request()).access
+        do throws(UpstreamError) {
+            token = try await signIn.tokens(try signIn.request()).access
+        } catch {
+            // It is about no list.
+            guard case .malformed(let message) = error else { throw error }
+            throw .unauthorized(message)
+        }
         return true
     }
 }

@@ -23,6 +23,7 @@ package actor RotatingToken: Credentials {
     private var refused: String?
     private var refusal: Refusal?
     private var pace: SignInPace
+    private var refreshPace = UnclearPace()
 
     private struct Refusal {
         var token: String
@@ -177,9 +178,18 @@ package actor RotatingToken: Credentials {
         if let refusal, refusal.token == proof, (.zero..<Self.retryAfterRefusal).contains(now().since(refusal.time)) {
             throw refusal.error
         }
+        try refreshPace.check(proof, at: now())
         do throws(UpstreamError) {
-            return try await refresh.tokens(for: saved, beside: tokens?.access)
+            let fresh = try await refresh.tokens(for: saved, beside: tokens?.access)
+            refreshPace.clear()
+            return fresh
         } catch {
+            var error = error
+            if case .malformed(let message) = error {
+                guard signIn != nil else { throw refreshPace.note(proof, message, at: now()) }
+                // A sign-in may help where a refresh does not.
+                error = .unauthorized(message)
+            }
             guard case .unauthorized = error else { throw error }
             if let other = try load(), other != saved { return other }
             refusal = Refusal(token: proof, time: now(), error: error)
@@ -195,7 +205,11 @@ package actor RotatingToken: Credentials {
             pace.noteSignIn(tokens, at: now())
             return tokens
         } catch {
-            if case .unauthorized = error { pace.noteRefusal(of: request, error, at: now()) }
+            switch error {
+            case .unauthorized: pace.noteRefusal(of: request, error, at: now())
+            case .malformed(let message): throw pace.noteUnclear(request, message, at: now())
+            default: break
+            }
             throw error
         }
     }

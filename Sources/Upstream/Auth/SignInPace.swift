@@ -3,13 +3,15 @@ internal import EntitySchema
 /// Decides when stored credentials may be sent again, so that wrong ones never lock an account.
 ///
 /// Credentials that were refused are sent again after a quarter of an hour, then ever more rarely; other credentials at
-/// once. That holds over a restart too, so that a daemon that crashes again and again does no harm. An upstream that
-/// gives tokens and refuses them is asked for a few, then also rarely.
+/// once. That holds over a restart too, so that a daemon that crashes again and again does no harm. An answer that says
+/// nothing about the credentials is no refusal: they are sent again soon. An upstream that gives tokens and refuses them
+/// is asked for a few, then also rarely.
 struct SignInPace {
     private let address: String?
     private let file: SignInRefusalFile?
     private var refusal: SignInRefusal?
     private var hasReadFile = false
+    private var unclear = UnclearPace()
     private var lastToken: (text: String, time: Timestamp)?
     /// How many tokens in a row were refused right after they were given.
     private var useless = 0
@@ -35,9 +37,11 @@ struct SignInPace {
             let wait = min(Self.waitAfterRefusal * (1 << min(refusal.count - 1, 10)), Self.longestWait)
             if (.zero..<wait).contains(now.since(refusal.time)) {
                 throw .unauthorized(
-                    "\(refusal.message). They are sent again at \(refusal.time + wait), or when they change")
+                    "\(refusal.message). The same credentials are sent again at \(refusal.time + wait), changed ones "
+                        + "at once")
             }
         }
+        try unclear.check(subject(of: request), at: now)
         guard useless >= Self.mostUseless, let lastToken else { return }
         let wait = min(Self.freshness * (1 << min(useless - Self.mostUseless, 10)), Self.longestWait)
         if (.zero..<wait).contains(now.since(lastToken.time)) {
@@ -55,8 +59,18 @@ struct SignInPace {
         file?.save(fresh)
     }
 
+    /// The answer was neither a token nor a refusal. Returns the error to throw.
+    mutating func noteUnclear(_ request: WireRequest, _ message: String, at now: Timestamp) -> UpstreamError {
+        unclear.note(subject(of: request), message, at: now)
+    }
+
+    private func subject(of request: WireRequest) -> String {
+        SignInRefusal.hash(of: request, to: address, salt: "")
+    }
+
     mutating func noteSignIn(_ tokens: Tokens, at now: Timestamp) {
         refusal = nil
+        unclear.clear()
         file?.remove()
         lastToken = (tokens.access, now)
     }

@@ -22,7 +22,8 @@ struct SignInRefusal: Equatable {
         hash == Self.hash(of: request, to: address, salt: salt)
     }
 
-    private static func hash(of request: WireRequest, to address: String?, salt: String) -> String {
+    /// Differs for other credentials, or another upstream.
+    static func hash(of request: WireRequest, to address: String?, salt: String) -> String {
         let headers = request.headers.flatMap { [JSONText.string($0.name), .string($0.value)] }
         let parts: [JSONText] = [
             .string(salt), .string(address), .string(request.method), .string(request.path), .array(headers),

@@ -24,28 +24,28 @@ struct StoredSignIn: Sendable {
         }
     }
 
-    /// Throws `.unauthorized` when the answer has no token, and for every failure that sending the same again would not
-    /// change. No error has a credential in it.
+    /// Throws `.unauthorized` only when the upstream refused the credentials, and `.malformed` for an answer that is
+    /// neither that nor a token. No error has a credential in it.
     func tokens(_ request: WireRequest) async throws(UpstreamError) -> Tokens {
         let response = try await caller.send(request)
-        if let failure = caller.failure(response, to: request) { throw classified(failure) }
+        if let failure = caller.credentialFailure(response, to: request) { throw explained(failure) }
         var places = TokenAnswer(call)
         places.offset = clock?.offset ?? .zero
         guard let answer = try? caller.json(response, call.address),
             let tokens = places.tokens(in: answer, at: caller.now())
         else {
-            throw .unauthorized(
-                "the sign-in at \(call.address) answered no token at \(call.token.description); correct \(call.key) in "
-                    + "the schema")
+            throw explained(caller.missingToken(in: response, to: request, at: call.token))
         }
         return tokens
     }
 
-    private func classified(_ failure: UpstreamError) -> UpstreamError {
+    private func explained(_ failure: UpstreamError) -> UpstreamError {
         switch failure {
-        case .throttled, .unclear: failure
-        default:
-            .unauthorized("the upstream refused the stored credentials (\(failure.message)); \(remedy)")
+        case .unauthorized(let message):
+            .unauthorized("the upstream refused the stored credentials (\(message)); \(remedy)")
+        case .malformed(let message):
+            .malformed("the sign-in failed: \(message); if it goes on, correct \(call.key) in the schema")
+        default: failure
         }
     }
 

@@ -24,20 +24,19 @@ struct TokenRefresh: Sendable {
     /// What it would send of these tokens.
     func proof(in tokens: Tokens) -> String { sendsAccess ? tokens.access : tokens.refresh ?? "" }
 
-    /// The tokens that the upstream returns for `old`. `access` may be repeated by no error either.
+    /// The tokens that the upstream returns for `old`. `access` may be repeated by no error either. Throws `.unauthorized`
+    /// only when the upstream refused `old`, and `.malformed` for an answer that is neither that nor a token.
     func tokens(for old: Tokens, beside access: String?) async throws(UpstreamError) -> Tokens {
         var request = try self.request(for: old)
         if let access { request.secrets.append(access) }
         let response = try await caller.send(request)
-        if let failure = caller.failure(response, to: request) { throw classified(failure, response.status) }
+        if let failure = caller.credentialFailure(response, to: request) { throw explained(failure) }
         var places = TokenAnswer(plan)
         places.offset = clock?.offset ?? .zero
         guard let answer = try? caller.json(response, plan.path),
             var fresh = places.tokens(in: answer, at: caller.now())
         else {
-            throw .unauthorized(
-                "POST \(plan.path) answered no token at \(plan.token.description); correct upstream.auth.refresh in the "
-                    + "schema, then run repairminder-sync login")
+            throw explained(caller.missingToken(in: response, to: request, at: plan.token))
         }
         fresh.refresh = fresh.refresh ?? old.refresh
         return fresh
@@ -53,14 +52,14 @@ struct TokenRefresh: Sendable {
         }
     }
 
-    private func classified(_ failure: UpstreamError, _ status: Int) -> UpstreamError {
+    private func explained(_ failure: UpstreamError) -> UpstreamError {
         switch failure {
-        case .throttled, .unclear: failure
-        case _ where [400, 401, 403].contains(status):
-            .unauthorized("the sign-in has ended (\(failure.message)); run repairminder-sync login")
-        default:
-            .unauthorized(
-                "\(failure.message) to the token refresh; correct upstream.auth.refresh in the schema")
+        case .unauthorized(let message):
+            .unauthorized("the sign-in has ended (\(message)); run repairminder-sync login")
+        case .malformed(let message):
+            .malformed(
+                "the token refresh failed: \(message); if it goes on, correct upstream.auth.refresh in the schema")
+        default: failure
         }
     }
 }

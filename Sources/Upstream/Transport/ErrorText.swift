@@ -68,6 +68,21 @@ struct ErrorText {
     ]
     private static let mostParts = 50
 
+    /// The texts in an answer whose names say that they are for a person, such as `message`; nothing else of it.
+    static func messages(in body: JSONText) -> String { spoken(body).joined(separator: "; ") }
+
+    private static func spoken(_ value: JSONText) -> [String] {
+        switch value.kind {
+        case .array: return value.elements.flatMap { spoken($0) }
+        case .object:
+            return value.members.flatMap { name, member -> [String] in
+                guard member.kind == .string else { return spoken(member) }
+                return plainNames.contains(name) ? [member.plain] : []
+            }
+        default: return []
+        }
+    }
+
     private static func collect(_ value: JSONText, at place: String, into parts: inout [String]) {
         guard parts.count < mostParts else { return }
         switch value.kind {

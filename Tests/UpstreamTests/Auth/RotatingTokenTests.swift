@@ -145,7 +145,7 @@ struct RotatingTokenTests {
         #expect(try store.load() == Tokens(access: "new", refresh: "r1"))
     }
 
-    @Test("ends with the sign-in, and the message says to sign in again", arguments: [400, 401, 403])
+    @Test("ends with the sign-in, and the message says to sign in again", arguments: [400, 401, 403, 422])
     func ended(_ status: Int) async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))
         let (upstream, _, transport) = try upstream { _ in HTTPResponse.json(status, #"{"error":"revoked"}"#) }
@@ -313,19 +313,29 @@ struct RotatingTokenTests {
         for body in [#"{"data":{"token":"a\r\nX: b"}}"#, "{}", "<html>", #"{"data":{"token":7}}"#] {
             try store.save(Tokens(access: "old", refresh: "r1"))
             let (upstream, _, _) = try upstream { _ in HTTPResponse.json(200, body) }
-            guard case .unauthorized(let message) = await failure(upstream) else { return wrong() }
+            guard case .throttled(_, let message) = await failure(upstream) else { return wrong() }
             #expect(message.contains("auth.refresh"))
             #expect(try store.load()?.refresh == "r1")
         }
     }
 
     @Test(
-        "a failed refresh is never mistaken for an error about a record", arguments: [404, 409, 410, 412, 302, 422])
+        "a failed refresh is never mistaken for an error about a record, and is repeated",
+        arguments: [404, 409, 410, 412, 302])
     func otherStatus(_ status: Int) async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))
-        let (upstream, _, _) = try upstream { _ in HTTPResponse(status: status) }
-        guard case .unauthorized(let message) = await failure(upstream) else { return wrong() }
-        #expect(message.contains("auth.refresh"))
+        let isWell = Mutex(false)
+        let (upstream, _, transport) = try upstream { _ in
+            isWell.withLock { $0 } ? Self.refreshed : HTTPResponse(status: status)
+        }
+        for _ in 1...2 {
+            guard case .throttled(_, let message) = await failure(upstream) else { return wrong() }
+            #expect(message.contains("auth.refresh"))
+        }
+        #expect(refreshes(transport).count == 1)
+        isWell.withLock { $0 = true }
+        time.now.withLock { $0 = $0 + .seconds(30) }
+        #expect(try await upstream.account()?.id == "me")
     }
 
     @Test("a request that is refused with the new token too fails permanently")

@@ -116,6 +116,16 @@ struct SignInRefusalTests {
         #expect(signIns == 2)
     }
 
+    @Test("is none if the answer says nothing about the credentials: a restart sends them at once")
+    func unclear() async throws {
+        try put("right")
+        server.state.withLock { $0.answers["/sign-in"] = .json(404, "no backend") }
+        #expect(try await refusal() != nil)
+        #expect(!FileManager.default.fileExists(atPath: path))
+        server.state.withLock { $0.answers = [:] }
+        #expect(try await refusal() == nil)
+    }
+
     @Test("is no other after each restart that only looks at it")
     func unchanged() async throws {
         _ = try await refusal()

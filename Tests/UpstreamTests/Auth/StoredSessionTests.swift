@@ -139,16 +139,73 @@ struct StoredSessionTests {
     }
 
     @Test(
-        "an answer without a usable token is no sign-in, and is not asked for again at once",
-        arguments: ["{}", #"{"token":null}"#, #"{"token":""}"#, #"{"token":"a b"}"#, "<html>", ""])
-    func noToken(_ body: String) async throws {
-        server.state.withLock { $0.answers["/sign-in"] = .json(200, body) }
+        "an answer that is neither a token nor a refusal is asked for again after half a minute, then more rarely",
+        arguments: [
+            (200, "{}"), (200, #"{"token":null}"#), (200, #"{"token":""}"#), (200, #"{"token":"a b"}"#),
+            (200, "<html>"), (200, ""), (200, #"{"token":"t1","#), (404, "no backend"), (302, ""),
+            (403, "<html>Just a moment</html>"),
+        ])
+    func noToken(_ status: Int, _ body: String) async throws {
+        server.state.withLock { $0.answers["/sign-in"] = .json(status, body) }
         let upstream = try upstream()
         for _ in 1...3 {
-            guard case .unauthorized(let message) = await failure(upstream) else { return unexpected() }
-            #expect(message.contains("upstream.auth.session"))
+            guard case .throttled(let wait, let message) = await failure(upstream) else { return unexpected() }
+            #expect(wait == .seconds(30) && message.contains("upstream.auth.session"), "\(message)")
         }
         #expect(signIns == 1 && server.calls("/orders").isEmpty)
+        server.advance(.seconds(30))
+        _ = await failure(upstream)
+        #expect(signIns == 2)
+        server.state.withLock { $0.answers = [:] }
+        server.advance(.seconds(59))
+        #expect(await failure(upstream) != nil)
+        server.advance(.seconds(1))
+        #expect(try await orders(upstream) == 2, "twice as long")
+    }
+
+    @Test("other credentials do not wait because the answer to the first ones was unclear")
+    func unclearCorrected() async throws {
+        server.state.withLock { $0.answers["/sign-in"] = .json(404, "no backend") }
+        let upstream = try upstream()
+        _ = await failure(upstream)
+        server.state.withLock { ($0.answers, $0.password) = ([:], "new") }
+        try put("new")
+        #expect(try await orders(upstream) == 2)
+    }
+
+    @Test(
+        "the error quotes an answer without a token",
+        arguments: [
+            (#"{"error":"maintenance until noon"}"#, "maintenance until noon"),
+            ("<html>Down for maintenance</html>", "Down for maintenance"), (#"{"token":"t1","#, "cut off"),
+        ])
+    func quoted(_ body: String, _ words: String) async throws {
+        server.state.withLock { $0.answers["/sign-in"] = .json(200, body) }
+        let message = try #require(await failure(upstream())?.message)
+        #expect(message.contains(words), "\(message)")
+    }
+
+    @Test(
+        "the error does not quote a token that is elsewhere in the answer",
+        arguments: [
+            #"{"data":{"jwt":"s3cr3t"}}"#, #"{"token":"s3cr3t","#, "s3cr3t", "token s3cr3t-0123456789-0123456789",
+        ])
+    func unquoted(_ body: String) async throws {
+        server.state.withLock { $0.answers["/sign-in"] = .json(200, body) }
+        let message = try #require(await failure(upstream())?.message)
+        #expect(!message.contains("s3cr3t"), "\(message)")
+    }
+
+    @Test("a rule of the schema says that a 200 refuses the credentials")
+    func ruled() async throws {
+        server.state.withLock { $0.answers["/sign-in"] = .json(200, #"{"error":"wrong password"}"#) }
+        let rule = "  answers: [{ status: 200, when: { error: wrong password }, means: refused }]\n  auth:\n"
+        let upstream = try upstream { $0.replacing("  auth:\n", with: rule) }
+        guard case .unauthorized(let message) = await failure(upstream) else { return unexpected() }
+        #expect(message.contains("wrong password") && message.contains("upstream.secrets.password"), "\(message)")
+        server.advance(.seconds(600))
+        _ = await failure(upstream)
+        #expect(signIns == 1)
     }
 
     @Test("a missing or exposed credential sends nothing")
