@@ -48,7 +48,6 @@ struct EntityPulls {
         var delays: [(entity: String, reason: String)] = []
         let count = lists.count + fetches.count { Self.name($0.entity) != $0.entity.name }
         await update { $0.expect(count) }
-        var wrote = request.full
         for entity in lists {
             // Which records outside of a window are referred to is looked up for each.
             if Self.followsReferences(entity) { try await completeLoading() }
@@ -59,7 +58,6 @@ struct EntityPulls {
                 failed.insert(entity.name)
                 continue
             }
-            wrote = wrote || summary.wrote
             if let delay = summary.delay { delays.append((entity.name, delay)) }
             for detail in entity.pull?.details ?? [] where detail.isInList {
                 try await isolatingFailures(of: detail.entity) {
@@ -81,7 +79,7 @@ struct EntityPulls {
             }
         }
         for delay in delays { try await noteFailure(of: delay.entity, delay.reason) }
-        try await sweepWindows(readsReferences: wrote || !fetches.isEmpty)
+        try await sweepWindows(failed: failed)
     }
 
     /// In the schema's order, but records that stay while others refer to them come after those.
@@ -91,12 +89,24 @@ struct EntityPulls {
 
     private static func followsReferences(_ entity: Entity) -> Bool { entity.pull?.window?.keepsReferenced ?? false }
 
-    private func sweepWindows(readsReferences: Bool) async throws {
+    /// `failed`: entities whose status already has an error.
+    private func sweepWindows(failed: Set<String>) async throws {
         guard environment.schema.entities.contains(where: { $0.pull?.window != nil }) else { return }
-        let left = try await WindowSweep(puller: puller(of: "")).run(readsReferences: readsReferences)
-        for (entity, count) in left.sorted(by: { $0.key < $1.key }) {
+        let outcome = try await WindowSweep(puller: puller(of: "")).run(asksAgain: request.full)
+        for (entity, count) in outcome.left.sorted(by: { $0.key < $1.key }) {
             environment.log.info(
                 "records left their window", metadata: ["entity": "\(entity)", "records": "\(count)"])
+        }
+        for (entity, problem) in outcome.problems.sorted(by: { $0.key < $1.key }) where !failed.contains(entity) {
+            guard !problem.isPassing else {
+                try await noteFailure(of: entity, problem.text)
+                continue
+            }
+            // Pulling again soon would not help, so the run does not fail.
+            environment.log.warning(
+                "records that others refer to are missing",
+                metadata: ["entity": "\(entity)", "error": "\(problem.text)"])
+            try await setError(problem.text, of: entity)
         }
     }
 

@@ -284,6 +284,35 @@ struct WindowTests {
         #expect(try cache.store.missingReferences(to: clients, limit: 9, at: tomorrow) == ["c", "d"])
     }
 
+    @Test("a record that is not served is named again once its time is over")
+    func missingForAWhile() async throws {
+        let cache = try cache()
+        _ = try await cache.pull("orders", "[\(order("a", client: "c"))]")
+        let clients = try #require(cache.store.schema["clients"])
+        try await cache.store.noteAbsent(["c"], of: "clients", at: TestCache.now, for: .seconds(3600))
+        let missing = { (seconds: Int) in
+            try cache.store.missingReferences(to: clients, limit: 9, at: TestCache.now + .seconds(seconds))
+        }
+        #expect(try missing(3599).isEmpty)
+        #expect(try missing(3600) == ["c"])
+        try await cache.store.noteAbsent(["c"], of: "clients", at: TestCache.now)
+        try await cache.store.forgetAbsent(of: "clients")
+        #expect(try missing(0) == ["c"])
+    }
+
+    @Test("references that were complete may be missing again after a write, or a day")
+    func complete() async throws {
+        let cache = try cache()
+        let clients = try #require(cache.store.schema["clients"])
+        #expect(try cache.store.mayMissReferences(to: clients, at: TestCache.now))
+        try await cache.store.noteReferencesComplete(of: clients, at: cache.store.position(), TestCache.now)
+        #expect(try !cache.store.mayMissReferences(to: clients, at: TestCache.now + .seconds(86_399)))
+        #expect(try cache.store.mayMissReferences(to: clients, at: TestCache.now + .seconds(86_400)))
+        #expect(try cache.store.mayMissReferences(to: clients, at: TestCache.now - .seconds(1)))
+        _ = try await cache.pull("orders", "[\(order("a", client: "c"))]")
+        #expect(try cache.store.mayMissReferences(to: clients, at: TestCache.now))
+    }
+
     @Test("thousands leave in short transactions")
     func many() async throws {
         let cache = try cache()

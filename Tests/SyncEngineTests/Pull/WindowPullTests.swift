@@ -30,7 +30,7 @@ struct WindowPullTests {
     }
 
     private func sweep(_ test: TestPull) async throws -> [String: Int] {
-        try await WindowSweep(puller: test.puller()).run(readsReferences: true)
+        try await WindowSweep(puller: test.puller()).run().left
     }
 
     @Test("the rest of an unfiltered list is no absence, and the cursor knows how much there is")
@@ -187,5 +187,90 @@ struct WindowPullTests {
         #expect(Set(keeping.upstream.reads) == ["gone", "z"])
         #expect(try await sweep(keeping).isEmpty)
         #expect(keeping.upstream.reads.count == 2)
+    }
+
+    /// A cache whose messages refer to these orders, which are outside of the window and not cached.
+    private func referring(to keys: [String]) async throws -> TestPull {
+        let test = try TestPull("\(Self.since), where: { notes: mine }") {
+            $0.replacing("on_delete: cascade", with: "on_delete: keep")
+                .replacing(
+                    "notes: { type: string }",
+                    with: "notes: { type: string }\n      part_of: { type: reference, to: orders }")
+        }
+        let messages = keys.map { #"{"id":"m-\#($0)","order_id":"\#($0)","text":"x"}"# }.joined(separator: ",")
+        _ = try await test.store.apply(
+            PulledPage(entity: "messages", records: "[\(messages)]"), at: test.clock.timestamp)
+        return test
+    }
+
+    private func problem(_ test: TestPull, asksAgain: Bool = false) async throws -> String? {
+        try await WindowSweep(puller: test.puller()).run(asksAgain: asksAgain).problems["orders"]?.text
+    }
+
+    /// Serves every order but one, which is answered with `error`.
+    private func serve(_ test: TestPull, but key: String, _ error: UpstreamError) {
+        test.upstream.serveSingles { _, asked in
+            asked == key ? .failure(error) : .success(#"{"id":"\#(asked)","notes":"yours"}"#)
+        }
+    }
+
+    @Test(
+        "a referenced record that is refused does not stop the others, is shown, and is asked for again after an hour")
+    func refusedReference() async throws {
+        let test = try await referring(to: ["a", "b", "c"])
+        serve(test, but: "a", .barred(status: 403, "not yours"))
+        let words = try #require(try await problem(test))
+        #expect(words.contains("1 of the orders that cached records refer to") && words.contains("(not yours)"))
+        #expect(try test.keys() == ["b", "c"])
+        test.clock.advance(by: .seconds(3599))
+        #expect(try await problem(test)?.contains("not yours") == true)
+        #expect(test.upstream.reads.count == 3)
+        serve(test, but: "", .barred(status: 403, "not yours"))
+        test.clock.advance(by: .seconds(1))
+        #expect(try await problem(test) == nil)
+        #expect(try test.keys() == ["a", "b", "c"])
+    }
+
+    @Test("a full sync asks at once for a referenced record that was refused")
+    func askedAgain() async throws {
+        let test = try await referring(to: ["a"])
+        serve(test, but: "a", .barred(status: 403, "not yours"))
+        #expect(try await problem(test) != nil)
+        serve(test, but: "", .barred(status: 403, "not yours"))
+        #expect(try await problem(test, asksAgain: true) == nil)
+        #expect(try test.keys() == ["a"])
+    }
+
+    @Test("a referenced record that failed for a moment is read by the next pull, though nothing else changed")
+    func failedReference() async throws {
+        let test = try await referring(to: ["a", "b"])
+        serve(test, but: "a", .unclear(status: 500, "oops"))
+        #expect(try await problem(test)?.contains("oops") == true)
+        #expect(try test.keys() == ["b"])
+        serve(test, but: "", .unclear(status: 500, "oops"))
+        #expect(try await problem(test) == nil)
+        #expect(try test.keys() == ["a", "b"])
+        let count = test.upstream.reads.count
+        #expect(try await problem(test) == nil)
+        #expect(test.upstream.reads.count == count, "nothing is missing any more")
+    }
+
+    @Test("the next pulls complete more references than one pull may read")
+    func manyReferences() async throws {
+        let test = try await referring(to: (0..<150).map { "k\($0)" })
+        serve(test, but: "", .malformed(""))
+        _ = try await sweep(test)
+        #expect(try test.keys().count == 100)
+        _ = try await sweep(test)
+        #expect(try test.keys().count == 150)
+    }
+
+    @Test("the same pull reads what a referenced record refers to in turn")
+    func chain() async throws {
+        let test = try await referring(to: ["z"])
+        try test.upstream.serveSingles(
+            of: #"[{"id":"z","notes":"yours","part_of":"y"},{"id":"y","notes":"yours","part_of":"x"},{"id":"x"}]"#)
+        _ = try await sweep(test)
+        #expect(try test.keys() == ["x", "y", "z"])
     }
 }
