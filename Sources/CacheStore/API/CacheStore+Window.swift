@@ -16,7 +16,9 @@ extension CacheStore {
     /// Text that differs when another window applies to the entity; nil without one.
     package func windowDefinition(of entity: Entity) throws -> String? {
         guard let window = entity.pull?.window else { return nil }
-        return window.definition(account: window.usesAccount ? try setting("account") : nil)
+        let definition = window.definition(account: window.usesAccount ? try setting("account") : nil)
+        let returns = try windowTime(of: entity.name)?.returns ?? 0
+        return returns == 0 ? definition : "\(definition); clock \(returns)"
     }
 
     /// Whether the entity's list must show something, going by what is cached.
@@ -54,7 +56,7 @@ extension CacheStore {
             goesOn = false
             for entity in entities.reversed() {
                 guard let test = try window(of: entity, at: serverNow) else { continue }
-                let count = try await leave(try statement(entity, test), at: now)
+                let count = try await leave(try statement(entity, test), at: now, serverNow)
                 left[entity.name, default: 0] += count
                 goesOn = goesOn || count > 0
             }
@@ -62,7 +64,7 @@ extension CacheStore {
         return left.filter { $0.value > 0 }
     }
 
-    private func leave(_ statement: WindowStatement, at now: Timestamp) async throws -> Int {
+    private func leave(_ statement: WindowStatement, at now: Timestamp, _ serverNow: Timestamp) async throws -> Int {
         let settledBefore = now - schema.upstream.settle
         var candidates = try snapshot { db in
             try Int64.fetchAll(db, sql: statement.leaving(), arguments: [settledBefore.milliseconds])
@@ -70,6 +72,7 @@ extension CacheStore {
         var left = 0
         while !candidates.isEmpty, !Task.isCancelled {
             let pks = Array(candidates.prefix(Self.batch))
+            try await noteWindowTime(serverNow, of: statement.table.entity)
             let step = try await change(at: now) { context in
                 try WindowExit(statement: statement, context: context, settledBefore: settledBefore)
                     .leave(pks, most: Self.batch)

@@ -15,6 +15,13 @@ package struct Window: Sendable, Equatable {
         templates.contains { $0.placeholders.contains { $0.name == .value("account") } }
     }
 
+    /// Whether it moves with time.
+    package var usesTime: Bool {
+        templates.contains { template in
+            template.placeholders.contains { if case .now = $0.name { true } else { false } }
+        }
+    }
+
     /// Whether records come into it by time alone: then no change time says which.
     package var opensWithTime: Bool {
         test.alternatives.joined().contains { condition in

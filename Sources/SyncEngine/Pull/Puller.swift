@@ -44,6 +44,7 @@ struct Puller: Sendable {
     }
 
     private func pull(_ entity: Entity, _ plan: PullPlan, full: Bool) async throws -> PullSummary {
+        try await store.takeBackWindowTime(of: entity, at: upstreamTime)
         var first = try ListPull(self, entity, plan, full: full)
         let summary = try await first.run()
         guard summary.hasGap || !first.isWhole else { return summary }

@@ -138,7 +138,10 @@ struct HTTPCaller: Sendable {
 
     /// Times in a response are by its server's clock.
     private func rateLimit(of response: HTTPResponse) -> RateLimit {
-        RateLimit(now: response.date ?? now() + (clock?.offset ?? .zero))
+        let measured = (clock?.offset).map { now() + $0 }
+        guard let date = response.date else { return RateLimit(now: measured ?? now()) }
+        let isDoubtful = measured.map { max($0.since(date), date.since($0)) > .seconds(60) } ?? false
+        return RateLimit(now: date, measured: isDoubtful ? measured : nil)
     }
 
     private func delay(

@@ -4,6 +4,8 @@ internal import JSONText
 /// How long a response asks to wait, in the headers that servers use for that.
 struct RateLimit {
     let now: Timestamp
+    /// The server's time as it was measured, if that is another than `now`: one of them is wrong.
+    var measured: Timestamp?
 
     /// Without any word about it.
     static let usualDelay = Duration.seconds(30)
@@ -54,7 +56,11 @@ struct RateLimit {
         return (Timestamp(httpDate: text) ?? Timestamp(iso8601: text)).map(bounded)
     }
 
-    private func bounded(_ time: Timestamp) -> Duration { min(max(time.since(now), .zero), Self.longest) }
+    /// By two clocks that differ it is the shorter wait, but one that is over only if both say so.
+    private func bounded(_ time: Timestamp) -> Duration {
+        let waits = [now, measured].compactMap { $0.map(time.since) }.filter { $0 > .zero }
+        return min(waits.min() ?? .zero, Self.longest)
+    }
 
     /// Numbers from here on are times (as seconds since 1970 it is 2001), smaller ones are spans.
     private static let leastTime = 1e9

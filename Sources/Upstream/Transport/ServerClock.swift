@@ -5,12 +5,25 @@ internal import Synchronization
 ///
 /// It stores the server's time relative to a monotonic clock, so the offset is right at once when this machine's clock
 /// is set, without waiting for another response.
+///
+/// One wrong `Date` is not believed once two answers have agreed: a proxy may serve a stale one, or another server answer
+/// for a moment. A difference counts as a jump of the server's clock when an answer some time later agrees with it.
 package final class ServerClock: Sendable {
     private struct State {
         /// The server's time since 1970 minus the monotonic time.
         var anchor: Duration?
         /// False while the anchor comes from the previous run.
         var isMeasured = false
+        /// Whether a second answer has agreed with the anchor.
+        var isConfirmed = false
+        /// How far the anchor may be off because of the length of the exchanges that it comes from.
+        var slack = Duration.zero
+        /// What answers say since they contradict the anchor, and when the first of them came.
+        var claim: (anchor: Duration, since: Duration)?
+
+        mutating func take(_ sample: Duration, slack: Duration) {
+            self = State(anchor: sample, isMeasured: true, slack: slack)
+        }
     }
 
     private let now: @Sendable () -> Timestamp
@@ -21,6 +34,9 @@ package final class ServerClock: Sendable {
     private static let weight = 0.2
     /// A larger difference is not noise: the server's clock was set.
     private static let largestNoise = Duration.seconds(5)
+    /// Answers must agree for so long before they are believed against the anchor. A `Date` from a cache stands still
+    /// meanwhile, so it cannot agree with itself.
+    private static let shortestClaim = Duration.seconds(15)
     /// A longer exchange says too little about when the `Date` was written to refine the offset.
     private static let longestExchange = Duration.seconds(2)
 
@@ -52,18 +68,35 @@ package final class ServerClock: Sendable {
         // The Date is cut to whole seconds, and was written somewhere between the two.
         let sample = date.sinceEpoch + .milliseconds(500) - (sentAt + receivedAt) / 2
         state.withLock { state in
-            guard let anchor = state.anchor, state.isMeasured else {
-                state = State(anchor: sample, isMeasured: true)
-                return
-            }
-            let difference = sample - anchor
-            let distance = max(difference, .zero - difference) - exchange / 2
-            if distance > Self.largestNoise {
-                state.anchor = sample
-            } else if exchange <= Self.longestExchange {
-                state.anchor = anchor + difference * Self.weight
+            guard let anchor = state.anchor, state.isMeasured else { return state.take(sample, slack: exchange / 2) }
+            let distance = Self.distance(sample, anchor) - exchange / 2
+            if distance <= Self.largestNoise {
+                state.isConfirmed = true
+                state.claim = nil
+                guard exchange <= Self.longestExchange else { return }
+                state.anchor = anchor + (sample - anchor) * Self.weight
+                state.slack += (exchange / 2 - state.slack) * Self.weight
+            } else if !state.isConfirmed || distance <= Self.largestNoise + state.slack {
+                state.take(sample, slack: exchange / 2)
+            } else {
+                Self.hear(sample, exchange, at: receivedAt, &state)
             }
         }
+    }
+
+    /// An answer contradicts the anchor.
+    private static func hear(_ sample: Duration, _ exchange: Duration, at time: Duration, _ state: inout State) {
+        guard let claim = state.claim, distance(sample, claim.anchor) - exchange / 2 <= largestNoise else {
+            state.claim = (sample, time)
+            return
+        }
+        guard time - claim.since >= shortestClaim else { return }
+        state.take(sample, slack: exchange / 2)
+        state.isConfirmed = true
+    }
+
+    private static func distance(_ one: Duration, _ other: Duration) -> Duration {
+        max(one - other, other - one)
     }
 }
 

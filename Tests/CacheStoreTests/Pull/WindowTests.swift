@@ -140,6 +140,30 @@ struct WindowTests {
         #expect(try await leave(cache, at: TestCache.now + .seconds(1)) == ["orders": 1])
     }
 
+    @Test("the window is another one once the time at which records left has turned out to be wrong")
+    func timeReturns() async throws {
+        let cache = try cache()
+        let orders = try #require(cache.store.schema["orders"])
+        let clients = try #require(cache.store.schema["clients"])
+        _ = try await cache.pull("orders", "[\(order("a"))]")
+        let before = try cache.store.windowDefinition(of: orders)
+        try await leave(cache)
+        try await cache.store.takeBackWindowTime(of: orders, at: TestCache.now - .seconds(86_400))
+        #expect(try cache.store.windowDefinition(of: orders) == before, "nothing has left")
+        let wrong = TestCache.now + .seconds(100 * 86_400)
+        #expect(try await leave(cache, at: wrong) == ["orders": 1])
+        try await cache.store.takeBackWindowTime(of: orders, at: wrong - .seconds(60))
+        #expect(try cache.store.windowDefinition(of: orders) == before, "two measurements differ")
+        try await cache.store.takeBackWindowTime(of: orders, at: TestCache.now)
+        let after = try cache.store.windowDefinition(of: orders)
+        #expect(after != before)
+        try await cache.store.takeBackWindowTime(of: orders, at: TestCache.now)
+        #expect(try cache.store.windowDefinition(of: orders) == after, "once")
+        try await cache.store.noteWindowTime(wrong, of: clients)
+        try await cache.store.takeBackWindowTime(of: clients, at: TestCache.now)
+        #expect(try cache.store.windowDefinition(of: clients)?.contains("clock") == false, "it does not move with time")
+    }
+
     @Test("a record with a queued change stays until it was acknowledged")
     func queued() async throws {
         let cache = try cache()

@@ -1,7 +1,8 @@
 /// The largest error that an offset can have after exchanges of these lengths.
 ///
 /// It relies only on what `ServerClock` documents: samples have whole seconds and are taken somewhere within the
-/// exchange; a difference of up to five seconds counts as noise and is smoothed; a larger one is accepted at once.
+/// exchange; a difference of up to five seconds counts as noise and is smoothed; a larger one that the exchanges so far
+/// explain is accepted at once.
 struct ClockCheck {
     /// Nil before the first answer.
     private(set) var uncertainty: Duration?

@@ -65,6 +65,36 @@ struct WindowPullTests {
         #expect(try test.cursor.held == nil)
     }
 
+    @Test("what a wrong time took out of the window comes back with the first pull at the right time")
+    func wrongTime() async throws {
+        let test = try test("{ updated_at.gte: \"{$now-1d}\" }")
+        test.serverNow.set("2026-01-01T10:00:00Z")
+        try test.upstream.serve(["[\(record("a", "x")),\(record("b", "x"))]"], total: 2)
+        try await test.pull()
+        test.serverNow.set("2026-01-11T10:00:00Z")
+        #expect(try await sweep(test) == ["orders": 2])
+        test.serverNow.set("2026-01-01T10:10:00Z")
+        test.upstream.forget()
+        try await test.pull()
+        #expect(test.upstream.requests.first?.since == nil)
+        #expect(try test.keys() == ["a", "b"])
+        test.upstream.forget()
+        try await test.pull()
+        #expect(test.upstream.requests.first?.since != nil, "once")
+    }
+
+    @Test("what a pull at a wrong time left out comes with the first pull at the right time")
+    func wrongTimeOfPull() async throws {
+        let test = try test("{ updated_at.gte: \"{$now-1d}\" }")
+        test.serverNow.set("2026-01-11T10:00:00Z")
+        try test.upstream.serve(["[\(record("a", "x")),\(record("b", "x"))]"], total: 2)
+        try await test.pull()
+        #expect(try test.keys().isEmpty)
+        test.serverNow.set("2026-01-01T10:10:00Z")
+        try await test.pull()
+        #expect(try test.keys() == ["a", "b"])
+    }
+
     @Test("another window reads the list once, takes in what it includes and drops the rest")
     func widened() async throws {
         let first = try test("{ notes: mine }")

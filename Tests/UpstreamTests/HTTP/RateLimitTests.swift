@@ -78,6 +78,15 @@ struct RateLimitTests {
         #expect(try await delay(429, cached, offset: offset) == .seconds(3))
     }
 
+    @Test(
+        "a wrong date of an answer ends no wait at once, and makes it no longer than it is",
+        arguments: [864_000, -864_000])
+    func wrongDate(_ seconds: Int) {
+        let limit = RateLimit(now: Self.today + .seconds(seconds), measured: Self.today)
+        #expect(limit.delay("Sat, 21 Nov 2026 10:43:00 GMT") == .seconds(60))
+        #expect(limit.delay("60") == .seconds(60))
+    }
+
     @Test("403 with no requests left and a reset waits; without the reset, or with some left, it concerns the account")
     func forbidden() async throws {
         let reset = ("X-RateLimit-Reset", "\(Self.today.milliseconds / 1000 + 40)")

@@ -75,8 +75,8 @@ struct ServerClockTests {
         #expect(clock.offset == .milliseconds(2500) - .seconds(seconds))
     }
 
-    @Test("follows a change of the server's clock with the next response")
-    func serverJump() {
+    @Test("follows the next response while no two have agreed")
+    func unconfirmed() {
         let clock = clock()
         exchange(clock, ahead: .zero)
         exchange(clock, ahead: .seconds(600))
@@ -85,6 +85,59 @@ struct ServerClockTests {
         #expect(
             clock.offset == .milliseconds(600_700),
             "a small difference counts as noise, and a fifth of it is taken over")
+    }
+
+    /// A clock that two answers agree on.
+    private func confirmed() -> ServerClock {
+        let clock = clock()
+        for _ in 1...2 { exchange(clock, ahead: .zero) }
+        return clock
+    }
+
+    @Test("follows a change of the server's clock once answers have agreed on it for a while", arguments: [600, -600])
+    func serverJump(_ seconds: Int) {
+        let clock = confirmed()
+        exchange(clock, ahead: .seconds(seconds))
+        machine.pass(.seconds(14))
+        exchange(clock, ahead: .seconds(seconds))
+        #expect(clock.offset == .milliseconds(500))
+        machine.pass(.seconds(1))
+        exchange(clock, ahead: .seconds(seconds))
+        #expect(clock.offset == .seconds(seconds) + .milliseconds(500))
+    }
+
+    @Test("does not believe a wrong Date that other answers contradict", arguments: [864_000, -864_000])
+    func wrongDate(_ seconds: Int) {
+        let clock = confirmed()
+        for _ in 1...10 {
+            exchange(clock, ahead: .seconds(seconds))
+            machine.pass(.seconds(20))
+            exchange(clock, ahead: .zero)
+            #expect(clock.offset == .milliseconds(500))
+        }
+    }
+
+    @Test("does not believe a Date that stands still", arguments: [-3600, 3600])
+    func staleDate(_ seconds: Int) {
+        let clock = confirmed()
+        let stale = machine.wall + .seconds(seconds)
+        for _ in 1...20 {
+            clock.observe(date: stale, sentAt: machine.monotonic, receivedAt: machine.monotonic)
+            machine.pass(.seconds(3))
+        }
+        #expect(clock.offset == .milliseconds(500))
+    }
+
+    @Test("replaces what a slow response said at once when a fast one says better")
+    func slowFirst() {
+        let clock = clock()
+        let sentAt = machine.monotonic
+        let date = Timestamp(milliseconds: machine.wall.milliseconds / 1000 * 1000)
+        machine.pass(.seconds(30))
+        for _ in 1...2 { clock.observe(date: date, sentAt: sentAt, receivedAt: machine.monotonic) }
+        #expect(clock.offset == .milliseconds(-14_500))
+        exchange(clock, ahead: .zero)
+        #expect(clock.offset == .milliseconds(500))
     }
 
     @Test("is not changed by a slow response that agrees with it")
