@@ -16,6 +16,8 @@ struct StreamFollower: Sendable {
     private static let holdCheck = Duration.seconds(5)
     /// A stream that lasted so long was no failed attempt.
     private static let goodLife = Duration.seconds(30)
+    /// Silence is measured in whole seconds, from a little before the stream counts as open.
+    private static let idleTolerance = Duration.seconds(1)
 
     init(
         _ environment: SyncEnvironment, monitor: HealthMonitor, desk: SignalDesk, source: SignalSource,
@@ -35,16 +37,17 @@ struct StreamFollower: Sendable {
             memory.setOpened(nil)
             let result = await follow()
             guard !Task.isCancelled else { return }
-            if let openedAt = memory.openedAt, environment.monotonicNow().since(openedAt) >= Self.goodLife {
-                attempts = 0
-            }
+            let lasted = memory.openedAt.map { environment.monotonicNow().since($0) }
+            if let lasted, lasted >= Self.goodLife { attempts = 0 }
+            let wasQuiet = wasQuiet(result, lasted)
             switch result {
-            case .success: desk.noteDisconnected(source, nil)
-            case .failure(let error):
+            case .failure(let error) where !wasQuiet:
                 desk.noteDisconnected(source, error.message)
                 forgetPlace(after: error)
+            default: desk.noteDisconnected(source, nil)
             }
             switch result {
+            case _ where wasQuiet: attempts = 0
             case .success(.tokenChanged): break
             case .failure(.held): await sleep(for: Self.holdCheck)
             default:
@@ -60,6 +63,12 @@ struct StreamFollower: Sendable {
         case .refused, .gone, .changed: memory.setLastEvent("")
         default: break
         }
+    }
+
+    /// Whether the stream was given up because nothing came for as long as `idle` allows: then it is no failed attempt.
+    private func wasQuiet(_ result: Result<StreamEnd, UpstreamError>, _ lasted: Duration?) -> Bool {
+        guard let lasted, case .failure(.unclear(nil, _)) = result else { return false }
+        return lasted >= stream.idle - Self.idleTolerance
     }
 
     /// Full jitter, so that many machines do not reconnect at once.

@@ -257,6 +257,21 @@ struct SignalTests {
         }
     }
 
+    @Test("a stream that ends because it was quiet for `idle` is opened again at once, however often")
+    func quiet() async throws {
+        try await running("sse: { path: /realtime, entity: { at: kind }, key: id, idle: 5s }") { test in
+            try await test.until { test.upstream.streams.isOpen }
+            for _ in 1...10 {
+                try await pass(.seconds(5), test)
+                test.upstream.streams.end(.failure(.unclear(status: nil, "silent")))
+                // No time passes.
+                for _ in 1...1_000_000 where !test.upstream.streams.isOpen { await Task.yield() }
+                try #require(test.upstream.streams.isOpen)
+            }
+            #expect(await test.engine.status().signals.first?.error == nil)
+        }
+    }
+
     private func statusBecomes(connected: Bool, _ test: TestEngine) async throws -> Bool {
         try await test.until(step: .milliseconds(10)) {
             await test.engine.status().signals.first?.isConnected == connected
