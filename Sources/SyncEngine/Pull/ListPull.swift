@@ -158,6 +158,9 @@ struct ListPull {
         } catch let error as UpstreamError where pull.kind == .delta && error.refuses(plan.deltaToken) {
             try begin(PullInProgress(kind: .everything, window: pull.window))
             return try await reader.read()
+        } catch let error as UpstreamError where pull.kind == .delta && cursor.error != nil {
+            // Once may be an outage.
+            throw error.suspectingToken
         }
     }
 

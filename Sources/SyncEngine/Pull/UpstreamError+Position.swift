@@ -11,6 +11,21 @@ extension UpstreamError {
         }
     }
 
+    /// The same error in answer to a pull with a token, with what to do if the upstream means the token by it.
+    var suspectingToken: UpstreamError {
+        switch self {
+        case .changed(let status, let text): .changed(status: status, text + Self.advice(status))
+        case .barred(let status, let text): .barred(status: status, text + Self.advice(status))
+        case .unclear(.some(let status), let text): .unclear(status: status, text + Self.advice(status))
+        default: self
+        }
+    }
+
+    private static func advice(_ status: Int) -> String {
+        "; if the upstream means by this that it no longer knows the token of the last pull, add \(status) to "
+            + "pull.since.expired in the schema"
+    }
+
     /// True for answers of an upstream that no longer knows the token of a pull.
     func refuses(_ token: PullPlan.DeltaToken?) -> Bool {
         switch self {

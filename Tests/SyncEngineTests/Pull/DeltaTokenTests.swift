@@ -107,6 +107,25 @@ struct DeltaTokenTests {
     }
 
     @Test(
+        "the second failure in a row of a pull with a token says how to declare that it means the token",
+        arguments: [
+            UpstreamError.unclear(status: 500, "oops"), .barred(status: 402, "pay"), .changed(status: 409, "reset"),
+        ])
+    func suspected(_ error: UpstreamError) async throws {
+        let test = try TestPull(Self.pull)
+        try await first(test)
+        test.upstream.answering { _ in .failure(error) }
+        let once = await #expect(throws: UpstreamError.self) { try await test.pull() }
+        #expect(once == error)
+        var cursor = try test.cursor
+        cursor.error = once?.message
+        try await test.store.setCursor(of: "orders", to: cursor)
+        let twice = await #expect(throws: UpstreamError.self) { try await test.pull() }
+        let message = try #require(twice?.message)
+        #expect(message.hasPrefix(error.message) && message.contains("pull.since.expired"), "\(message)")
+    }
+
+    @Test(
         "a failure that says nothing about the token keeps it",
         arguments: [UpstreamError.unclear(status: 500, "oops"), .barred(status: 402, "pay")])
     func failed(_ error: UpstreamError) async throws {
