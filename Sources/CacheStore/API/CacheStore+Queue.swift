@@ -192,7 +192,7 @@ extension CacheStore {
 
     /// Applies the outcome of an attempt to the change and its record, in one transaction. Throws `.conflict` when no
     /// attempt is under way, unless the upstream has accepted the change. `takingBack`: the upstream applied nothing of the
-    /// attempt, so a change that waits is as likely to have arrived as before.
+    /// attempt, so a change that waits or failed is as likely to have arrived as before.
     package func settle(
         _ id: Int64, _ outcome: PushOutcome, takingBack: Bool = false, at now: Timestamp
     ) async throws {

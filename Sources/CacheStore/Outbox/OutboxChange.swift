@@ -41,7 +41,7 @@ package struct OutboxChange: Sendable, Equatable {
     package var lastAttemptAt: Timestamp?
 
     package var isTried: Bool { tried > 0 }
-    /// Also if the upstream refused every attempt for now.
+    /// Also if the upstream refused every attempt.
     package var wasSent: Bool { isTried || lastFailure != nil }
 
     /// Begins the key of a change that went out in a batch without its own key.

@@ -56,7 +56,10 @@ extension OutboxTable {
         try end(id, .postpone, takingBack ? Self.postponeUnsentSQL : Self.postponeSQL, failure, next, counted)
     }
 
-    func fail(_ id: Int64, _ failure: PushFailure) throws { try end(id, .fail, Self.failSQL, failure, nil, true) }
+    /// `takingBack`: as for `postpone`.
+    func fail(_ id: Int64, _ failure: PushFailure, takingBack: Bool = false) throws {
+        try end(id, .fail, takingBack ? Self.failUnsentSQL : Self.failSQL, failure, nil, true)
+    }
 
     /// Makes the change ready again; `failure` says that the server no longer has the record.
     func requeue(_ id: Int64, _ failure: PushFailure) throws {
@@ -170,6 +173,7 @@ extension OutboxTable {
     private static let postponeSQL = endSQL(.postpone)
     private static let postponeUnsentSQL = endSQL(.postpone, ", \(untry)")
     private static let failSQL = endSQL(.fail)
+    private static let failUnsentSQL = endSQL(.fail, ", \(untry)")
     private static let requeueSQL = endSQL(.requeue)
 
     private static func endSQL(_ transition: OutboxState.Transition, _ more: String = "") -> String {

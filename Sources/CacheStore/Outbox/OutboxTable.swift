@@ -120,7 +120,8 @@ struct OutboxTable {
     private func join(_ change: NewChange, _ waiting: inout [Entry]) throws -> Int? {
         guard let place = waiting.lastIndex(where: { !$0.isContentOnly }) else { return nil }
         var last = waiting[place]
-        guard !last.tried, last.state == .queued, last.operation != .delete else { return nil }
+        // The upstream may remember the body of an attempt that it refused by the key.
+        guard !last.tried, last.errorClass == nil, last.state == .queued, last.operation != .delete else { return nil }
         if last.operation == .update, skipsStep(change, after: last, waiting[..<place]) { return nil }
         let body = last.body.setting(change.body)
         guard change.entity.canSend(body, by: last.operation) else { return nil }

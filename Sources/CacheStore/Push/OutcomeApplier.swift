@@ -33,7 +33,7 @@ struct OutcomeApplier {
             try queue.postpone(id, failure, until: next, counted: counted, takingBack: takingBack)
             try note(failure, .waiting, of: change, next: next)
         case .failed(let failure):
-            try queue.fail(id, failure)
+            try queue.fail(id, failure, takingBack: takingBack)
             try note(failure, .failed, of: change)
         }
         try catchUp(change)

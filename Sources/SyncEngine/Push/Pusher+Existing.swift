@@ -16,7 +16,7 @@ extension Pusher {
                 return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
             }
             let outcome = change.isTried ? try await outcome(ofRepeat: change, entity, failure) : .failed(failure)
-            return try await settle(change, as: outcome)
+            return try await settle(change, as: outcome, isRefusal: !change.isTried)
         } catch let error as UpstreamError {
             let failure = change.isTried ? unclear(failure) : failure
             return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)

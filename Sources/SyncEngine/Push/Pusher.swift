@@ -118,7 +118,7 @@ struct Pusher {
             kind: "sealed",
             message: "\(fields) cannot be opened: sealed with another key, or damaged; discard this change and make it "
                 + "again")
-        return try await settle(change, as: .failed(failure))
+        return try await settle(change, as: .failed(failure), isRefusal: true)
     }
 
     var reconciler: CreateReconciler {
@@ -225,7 +225,7 @@ struct Pusher {
     private func attempt(_ change: OutboxChange, _ entity: Entity) async throws -> UpstreamError? {
         guard try await store.begin(change, at: now()) else { return nil }
         guard let request = change.request(of: entity) else {
-            return try await settle(change, as: .failed(try unsendable(change, entity)))
+            return try await settle(change, as: .failed(try unsendable(change, entity)), isRefusal: true)
         }
         await passage.begins(change.id)
         let result: BatchResult
@@ -265,13 +265,13 @@ struct Pusher {
         return try await settle(change, as: outcome(of: answer, to: change, entity))
     }
 
-    /// `isRefusal`: the upstream answered that it applied nothing, as `error` may say too.
+    /// `isRefusal`: nothing was sent, or the upstream answered that it applied nothing, as `error` may say too.
     @discardableResult
     func settle(
         _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil, isRefusal: Bool = false
     ) async throws -> UpstreamError? {
         slot?.give()
-        let takesBack = isRefusal || error?.isRefusalForNow == true
+        let takesBack = isRefusal || error?.isRefusal == true
         try await store.settle(change.id, outcome, takingBack: takesBack, at: now())
         measure(
             .push(
@@ -316,14 +316,14 @@ struct Pusher {
 }
 
 extension UpstreamError {
-    /// Whether the upstream, or a gateway before it, has not let the request through, and the same one may be sent again.
+    /// Whether the upstream, or a gateway before it, says that it applied nothing of the request.
     ///
     /// 303 says that the result is elsewhere, so there is one. A gateway that answers 408 may have passed the request on.
-    fileprivate var isRefusalForNow: Bool {
+    fileprivate var isRefusal: Bool {
         switch self {
-        case .throttled, .unauthorized: true
+        case .throttled, .unauthorized, .refused: true
         case .barred(let status, _): (300..<500).contains(status) && ![303, 304, 408, 425].contains(status)
-        case .offline, .held, .cancelled, .unclear, .changed, .gone, .refused, .malformed: false
+        case .offline, .held, .cancelled, .unclear, .changed, .gone, .malformed: false
         }
     }
 }

@@ -264,7 +264,8 @@ extension StateDirectory {
     /// Switches from `path`, closed or only read, to another database of its account, if changes wait in that one and
     /// none in this one. Returns the path of the database in use.
     func adopt(insteadOf path: String) throws -> String {
-        guard let owner = ownerOf(path), let account = owner.account, !owner.hasQueue,
+        guard unnamed.contains(where: { FileManager.default.fileExists(atPath: $0) }),
+            let owner = ownerOf(path), let account = owner.account, !owner.hasQueue,
             let found = left(by: account, besides: path).first
         else { return path }
         try link(to: found)
@@ -281,10 +282,15 @@ extension StateDirectory {
     private func databases(of account: String, besides path: String) -> [String] {
         // While the address is not known, they may be of another upstream.
         guard origin.upstream != nil else { return [] }
-        let unnamed = name(for: nil)
-        return ["\(unnamed).db", "\(unnamed)@\(upstreamHash).db", self.path(for: account)].filter { other in
+        return (unnamed + [self.path(for: account)]).filter { other in
             other != path && originOf(other).map(origin.includes) == true && ownerOf(other)?.account == account
         }
+    }
+
+    /// The names of a database whose account is not known yet.
+    private var unnamed: [String] {
+        let start = name(for: nil)
+        return ["\(start).db", "\(start)@\(upstreamHash).db"]
     }
 
     private func hasQueue(_ path: String) -> Bool { ownerOf(path)?.hasQueue == true }

@@ -68,6 +68,20 @@ struct RefusedCreationTests {
         #expect(try error(test) == "gone")
     }
 
+    @Test(
+        "is sent by a user's retry after it was refused for good",
+        arguments: [UpstreamError.refused(status: 422, "no"), .changed(status: 409, "this name is taken")])
+    func retried(_ error: UpstreamError) async throws {
+        let test = try await test()
+        test.upstream.fail(error)
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try await test.store.retry(nil, at: test.clock.timestamp) == 1)
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").count == 2)
+    }
+
     @Test("stays unclear if an earlier attempt was")
     func unclearBefore() async throws {
         let test = try await test(TestEngine.shop)
