@@ -50,7 +50,7 @@ package struct CSV: Sendable {
     private func append(cell value: JSONText, to bytes: inout [UInt8]) {
         let text = value.string
         guard guardsFormulas else { return Self.appendQuoted(text ?? value.text, to: &bytes) }
-        Self.appendQuoted(text.map(Self.guarded) ?? Self.guarded(json: value.text), to: &bytes)
+        Self.appendQuoted(text.map { Self.guarded($0) } ?? Self.guarded(json: value.text), to: &bytes)
     }
 
     private static func guarded(_ text: String) -> String {

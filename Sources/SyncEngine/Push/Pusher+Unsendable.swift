@@ -1,5 +1,6 @@
 internal import CacheStore
 internal import EntitySchema
+internal import JSONText
 
 /// When no request can be made of a change.
 extension Pusher {

@@ -318,11 +318,13 @@ struct Pusher {
 extension UpstreamError {
     /// Whether the upstream, or a gateway before it, says that it applied nothing of the request.
     ///
-    /// 303 says that the result is elsewhere, so there is one. A gateway that answers 408 may have passed the request on.
+    /// Programs answer a form that they took with 302 or 303; only 307 and 308 say that the request itself must be made
+    /// elsewhere. A gateway that answers 408 may have passed the request on.
     fileprivate var isRefusal: Bool {
         switch self {
         case .throttled, .unauthorized, .refused: true
-        case .barred(let status, _): (300..<500).contains(status) && ![303, 304, 408, 425].contains(status)
+        case .barred(let status, _):
+            [307, 308].contains(status) || (400..<500).contains(status) && ![408, 425].contains(status)
         case .offline, .held, .cancelled, .unclear, .changed, .gone, .malformed: false
         }
     }

@@ -34,7 +34,7 @@ struct RefusedCreationTests {
         "is sent again without a look-up, because nothing of it was applied",
         arguments: [
             UpstreamError.throttled(.seconds(1), "slow down"), .unauthorized("expired"),
-            .barred(status: 402, "pay"), .barred(status: 403, "not yet"), .barred(status: 302, "moved"),
+            .barred(status: 402, "pay"), .barred(status: 403, "not yet"), .barred(status: 307, "moved"),
             .gone(status: 404, "no such route"),
         ])
     func refused(_ error: UpstreamError) async throws {
@@ -48,7 +48,7 @@ struct RefusedCreationTests {
         #expect(test.upstream.records("/orders").count == 2)
     }
 
-    @Test("is left to a person if the answer may come from one that was applied", arguments: [200, 303, 408])
+    @Test("is left to a person if the answer may come from one that was applied", arguments: [200, 302, 303, 408])
     func unclear(_ status: Int) async throws {
         let test = try await test()
         test.upstream.fail(.barred(status: status, "a page"), afterApplying: true)
