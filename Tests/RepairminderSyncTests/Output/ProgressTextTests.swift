@@ -40,7 +40,8 @@ struct ProgressTextTests {
 
     @Test("other work begins with a new rate")
     func otherWork() {
-        let (drawn, time) = (Mutex(""), Mutex(Duration.zero))
+        let drawn = Mutex("")
+        let time = Mutex(Duration.zero)
         var line = ProgressLine(
             text, now: { time.withLock { $0 } }, width: { 99 }, draw: { part in drawn.withLock { $0 = part } })
         time.withLock { $0 = .seconds(10) }

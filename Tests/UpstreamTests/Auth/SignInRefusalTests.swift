@@ -1,5 +1,6 @@
 import EntitySchema
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
