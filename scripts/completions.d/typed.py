@@ -1,6 +1,6 @@
 """Types each line of standard input and TAB into an interactive shell, and prints what the line is then.
 
-    typed.py zsh|fish FILE-OF-THE-COMPLETIONS FOLDER-OF-THE-COMMAND
+    typed.py bash|zsh|fish FILE-OF-THE-COMPLETIONS FOLDER-OF-THE-COMMAND
 """
 
 import os
@@ -12,6 +12,13 @@ import tempfile
 import time
 
 PATIENCE = 120
+
+BASH = r"""
+source {script}
+show() {{ printf '\n<<<%s>>>\n' "$READLINE_LINE"; }}
+bind -x '"\C-x": show'
+PS1= PS2= PROMPT_COMMAND='printf "\nREADY\n"'
+"""
 
 ZSH = r"""
 autoload -Uz compinit && compinit -u -D
@@ -38,7 +45,11 @@ TAB, SHOW, ERASE = b"\t", b"\x18", b"\x15"
 def start(shell, script, folder, home):
     """The terminal of a new shell that completes the command in the folder."""
     environment = {"PATH": f"{folder}:/usr/bin:/bin", "TERM": "dumb", "LC_ALL": "C.UTF-8", "HOME": home, "ZDOTDIR": home}
-    if shell == "zsh":
+    if shell == "bash":
+        with open(f"{home}/start", "w", encoding="utf-8") as file:
+            file.write(BASH.format(script=script))
+        arguments = ["bash", "--noprofile", "--rcfile", f"{home}/start", "-i"]
+    elif shell == "zsh":
         with open(f"{home}/.zshrc", "w", encoding="utf-8") as file:
             file.write(ZSH.format(script=script))
         arguments = ["zsh", "-i"]
