@@ -46,18 +46,19 @@ extension ProgressLine {
         { (try? await client.get(LocalAPIPaths.status).body).flatMap(sample) }
     }
 
-    /// Of the sync that a status shows: the rows of the entity that is pulled, else the share of the whole.
-    static func sample(of status: JSONText) -> Sample {
+    /// Of the sync that a status shows: the rows of the entity that is pulled, else the share of the whole. Nil if none is
+    /// under way.
+    static func sample(of status: JSONText) -> Sample? {
         for (name, entity) in status["entities"]?.members ?? [] {
             guard let progress = entity["progress"], let rows = progress["rows"]?.integer else { continue }
             return Sample(
-                text: ProgressText(label: "pulling \(name)", unit: .things("rows")), done: rows,
+                text: ProgressText(label: name, unit: .things("rows")), done: rows,
                 total: progress["total"]?.integer)
         }
+        guard let phase = status["phase"]?.string else { return nil }
         let share = status["progress"].flatMap { Double($0.plain) } ?? 0
         return Sample(
-            text: ProgressText(label: status["phase"]?.string ?? "syncing"),
-            done: Int(min(max(share, 0), 1) * 1000), total: 1000)
+            text: ProgressText(label: phase), done: Int(min(max(share, 0), 1) * 1000), total: 1000)
     }
 
     // MARK: Files

@@ -61,13 +61,15 @@ struct ProgressTextTests {
                 {"phase":"pulling orders","progress":0.25,"entities":{"clients":{"rows":9,"state":"idle"},
                  "orders":{"rows":2,"state":"syncing","progress":{"rows":62400,"total":120000}}}}
                 """#)
-        let orders = ProgressText(label: "pulling orders", unit: .things("rows"))
+        let orders = ProgressText(label: "orders", unit: .things("rows"))
         #expect(ProgressLine.sample(of: pulling) == .init(text: orders, done: 62_400, total: 120_000))
         let unknown = try JSONText(parsing: #"{"entities":{"orders":{"progress":{"rows":7,"total":null}}}}"#)
         #expect(ProgressLine.sample(of: unknown) == .init(text: orders, done: 7, total: nil))
         let pushing = try JSONText(parsing: #"{"phase":"pushing","progress":0.5,"entities":{"orders":{"rows":2}}}"#)
         #expect(
             ProgressLine.sample(of: pushing) == .init(text: ProgressText(label: "pushing"), done: 500, total: 1000))
+        let idle = try JSONText(parsing: #"{"phase":null,"progress":1,"entities":{"orders":{"rows":2}}}"#)
+        #expect(ProgressLine.sample(of: idle) == nil)
     }
 
     @Test("a probe is shown by the request that it makes")
