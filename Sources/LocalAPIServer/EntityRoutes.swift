@@ -24,15 +24,8 @@ struct EntityRoutes {
     private var one: Route {
         route(
             "GET", .record,
-            OpenAPIOperation(
-                "One record of \(entity.name)",
-                parameters: EntityParameters(schema: schema, entity: entity).ofOne
-                    + ["labels", "server", "refresh", "cache_control", "if_none_match", "prefer_wait"],
-                answers: [(200, .json(RecordSchemas.record(entity))), (304, .nothing)], problems: [404, 502, 504])
-        ) { [entity] handlers, request, id in
-            if let secrets = try handlers.revealed(entity, id, request) { return secrets }
-            return try await handlers.get(entity, id, request)
-        }
+            reading(of: entity, "One record of \(entity.name)")
+        ) { [entity] handlers, request, id in try await handlers.one(entity, id, request) }
     }
 
     private var writes: [Route] {
@@ -138,33 +131,10 @@ struct EntityRoutes {
         return route
     }
 
-    // MARK: Relations
-
-    private func related(_ relation: Relation) -> [Route] {
-        guard let other = schema[relation.entity] else { return [] }
-        let list = route(
-            "GET", .related, relation: relation, decidesMethods: false,
-            OpenAPIOperation(
-                "Lists the \(relation.name) of a record of \(entity.name)", parameters: listParameters(other),
-                answers: [(200, .list(RecordSchemas.list(other))), (304, .nothing)], problems: [404],
-                leads: Self.first(of: other))
-        ) { [entity] handlers, request, id in try await handlers.list(relation, of: entity, id, request) }
-        guard case .many(let field, _) = relation.kind, other.operations.contains(.create) else { return [list] }
-        let creation = route(
-            "POST", .related, relation: relation, decidesMethods: false,
-            creation(
-                of: other, "Creates a record of \(other.name) that belongs to this one",
-                RecordSchemas.new(other, without: field))
-        ) { [entity] handlers, request, id in
-            try await handlers.create(other, request, referring: field, to: id, of: entity)
-        }
-        return [list, creation]
-    }
-
     // MARK: Parts
 
     /// `decidesMethods`: whether the entity's schema decides which methods the address has.
-    private func route(
+    func route(
         _ method: String, _ template: PathTemplate, relation: Relation? = nil, decidesMethods: Bool = true,
         _ operation: OpenAPIOperation, _ handler: @escaping Route.Handler
     ) -> Route {
@@ -184,19 +154,27 @@ struct EntityRoutes {
         }
     }
 
-    private func creation(of made: Entity, _ summary: String, _ body: String) -> OpenAPIOperation {
+    func reading(of entity: Entity, _ summary: String) -> OpenAPIOperation {
+        OpenAPIOperation(
+            summary,
+            parameters: EntityParameters(schema: schema, entity: entity).ofOne
+                + ["labels", "server", "refresh", "cache_control", "if_none_match", "prefer_wait"],
+            answers: [(200, .json(RecordSchemas.record(entity))), (304, .nothing)], problems: [404, 502, 504])
+    }
+
+    func creation(of made: Entity, _ summary: String, _ body: String) -> OpenAPIOperation {
         OpenAPIOperation(
             summary, parameters: Self.writeParameters, body: body,
             answers: [201, 202].map { ($0, .json(RecordSchemas.record(made))) },
             problems: [404, 405, 409, 410, 422], leads: ("/v1/\(made.name)", "/\(made.key)"))
     }
 
-    private static func first(of entity: Entity) -> (to: String, key: String) {
+    static func first(of entity: Entity) -> (to: String, key: String) {
         ("/v1/\(entity.name)", "/data/0/\(entity.key)")
     }
 
-    private func listParameters(_ entity: Entity) -> [String] {
-        ["limit", "cursor", "sync", "count", "labels", "if_none_match"] + (entity.isSearched ? ["q"] : [])
+    func listParameters(_ entity: Entity) -> [String] {
+        ["limit_of_list", "cursor", "sync", "count", "labels", "if_none_match"] + (entity.isSearched ? ["q"] : [])
             + EntityParameters(schema: schema, entity: entity).ofLists
     }
 

@@ -92,8 +92,9 @@ package struct LocalAPIServer: Sendable {
                 if request.method == "OPTIONS" { return match.place.options }
                 throw .methodNotAllowed(match.place.methods, of: match.place.entity)
             }
-            try route.shape.check(request)
-            return try await answer(request, route, match.id)
+            let mistakes = try route.shape.mistakes(of: request)
+            if !route.shape.findsMore { try mistakes.throwAny() }
+            return try await answer(request, route, match.id, mistakes)
         } catch {
             return refused(error.explainingPlus(in: request), request)
         }
@@ -112,8 +113,12 @@ package struct LocalAPIServer: Sendable {
         return isPage ? SessionPage.response(to: problem) : problem.response(to: request)
     }
 
-    private func answer(_ request: Request, _ route: Route, _ id: String) async throws(Problem) -> Response {
+    private func answer(
+        _ request: Request, _ route: Route, _ id: String, _ mistakes: Mistakes
+    ) async throws(Problem) -> Response {
         do {
+            // The common case copies nothing.
+            let handlers = mistakes.isEmpty ? handlers : handlers.noting(mistakes)
             let response = try await route.handler(handlers, request, id)
             if route.isRead { try EntityTag.requireMatch(response.tag, of: request) }
             return response

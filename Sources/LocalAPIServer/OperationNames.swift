@@ -58,8 +58,9 @@ struct OperationNames {
         case .thumbnail: return "getThumbnailOf" + one
         case .related:
             guard let relation = route.segments.last else { return nil }
-            return route.method == "GET"
-                ? "list\(camel(relation))Of\(one)" : "\(verb)\(camel(singular(relation)))Of\(one)"
+            if case .list? = route.operation.answers.first?.content { return "list\(camel(relation))Of\(one)" }
+            let name = route.method == "GET" ? relation : singular(relation)
+            return "\(verb)\(camel(name))Of\(one)"
         default: return nil
         }
     }

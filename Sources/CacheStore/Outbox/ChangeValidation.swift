@@ -57,10 +57,12 @@ struct ChangeValidation {
             return problem(.invalidKey, form.expectation)
         }
         if operation == .create && name == entity.key && Entity.key(value) == nil {
-            let form =
-                "expected a key of 1 to \(Entity.longestKey) characters, without NUL and halves of surrogate pairs, "
-                + "other than . and .."
-            return problem(.invalidKey, "\(form); leave it out to have one generated")
+            let expected =
+                field.kind == .integer
+                ? "expected a whole number"
+                : "expected a key of 1 to \(Entity.longestKey) characters, without NUL and halves of surrogate pairs, "
+                    + "other than . and .."
+            return problem(.invalidKey, "\(expected); leave it out to have one generated")
         }
         if let sendable, !sendable.contains(name) {
             let others = sendable.sorted().joined(separator: ", ")

@@ -25,15 +25,33 @@ struct RecordSelect {
     var document: String {
         if let fields {
             let key = table.entity.key
-            let members = ([key] + fields.filter { $0 != key }).compactMap { table.entity[field: $0] }.map { field in
-                if field.isComputedOnReading { return "'\(field.name)', \(json(of: field))" }
-                let whole = EntityTable.document
-                let record = table.holdsSecrets(field) ? table.withoutSecrets(whole) : whole
-                return "'\(field.name)', \(table.value(of: field, by: "->", in: record))"
-            }
-            return "json_object(\(members.joined(separator: ", ")))"
+            return object(of: ([key] + fields.filter { $0 != key }).compactMap { table.entity[field: $0] })
         }
         return table.withoutSecrets(EntityTable.document)
+    }
+
+    /// SQLite takes at most 127 arguments of a function, two for each member.
+    private static let mostMembers = 63
+
+    private func object(of fields: [Field]) -> String {
+        var object = ""
+        var rest = fields[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(Self.mostMembers)
+            rest = rest.dropFirst(part.count)
+            object =
+                object.isEmpty
+                ? "json_object(\(part.map { "'\($0.name)', \(shown($0))" }.joined(separator: ", ")))"
+                : "json_insert(\(object), \(part.map { "'$.\"\($0.name)\"', \(shown($0))" }.joined(separator: ", ")))"
+        }
+        return object
+    }
+
+    /// The value of a field as JSON, without secrets in it.
+    private func shown(_ field: Field) -> String {
+        if field.isComputedOnReading { return json(of: field) }
+        let whole = EntityTable.document
+        return table.value(of: field, by: "->", in: table.holdsSecrets(field) ? table.withoutSecrets(whole) : whole)
     }
 
     /// The values that `ComputedMembers` adds to a whole record.

@@ -24,7 +24,7 @@ package struct Field: Sendable, Equatable {
         package var value: String
         /// How people see it.
         package var label: String
-        /// The name of a picture that stands for the value in the reader's set of icons.
+        /// The name of an icon for the value, in the set that the reader uses.
         package var icon: String?
     }
 
@@ -48,7 +48,7 @@ package struct Field: Sendable, Equatable {
     package var source: String?
     /// Filters and sorts on it use an index.
     package var indexed = false
-    /// People know a record by it, such as an order by its number: requests may name it instead of the key.
+    /// People name records by it, such as orders by their numbers, and requests may use it in place of the key.
     package var isNatural = false
     /// Nil when search ignores it.
     package var search: Search?
@@ -58,34 +58,36 @@ package struct Field: Sendable, Equatable {
     package var secret = false
     /// Stored only encrypted, and shown to callers.
     package var sealed = false
-    /// A list whose elements are added and removed one by one when both sides have changed it.
+    /// A list that is merged element by element if both sides have changed it.
     package var mergesAsSet = false
-    /// How the value is computed locally; nil when it is the record's own.
+    /// How the value is computed locally; nil if it comes with the record.
     package var derivation: Derivation?
     /// How the value follows the record's creation through the queue; nil when it does not.
     package var follow: QueueFollowing?
-    /// What the field of a record created here is, if the caller does not say.
+    /// The value in a record created here, unless the caller gives one.
     package var initial: FieldDefault?
-    /// A time that moves to each local edit, until the server says a later one.
+    /// A time that each local edit sets to the present, until the server sends a later one.
     package var isTouched = false
-    /// Each value that it is given here is sent, one after the other: the server refuses to skip one.
+    /// Every value that is set here is sent, one after the other, because the server refuses to skip one.
     package var hasSteps = false
-    /// A number or a boolean that the upstream writes in quotes, and so takes.
+    /// A number or a boolean that the upstream writes and expects in quotes.
     package var isTextOnWire = false
-    /// How the upstream writes the day, if not as `2026-11-25`: as the time at which it begins in UTC, or in other parts.
+    /// How the upstream writes the day, such as the time at which it begins in UTC; nil for `2026-11-25`.
     package var dayFormat: TimeFormat?
-    /// How the upstream takes the time, if not as it was given. It is a form of ISO 8601, so that reading needs no form.
+    /// The form in which the upstream expects the time; nil if it takes the time as given. All forms here are ISO 8601, so
+    /// reading needs none.
     package var timeFormat: TimeFormat?
-    /// A new record is sent after the new record that has the same value there: the server joins the two by it.
+    /// A new record is sent only after the new record that has the same value in this other field, because the server finds
+    /// that one by the value.
     package var waitsFor: Other?
 
     /// Whether it is stored only encrypted.
     package var isStoredSealed: Bool { secret || sealed }
 
-    /// The word in a schema that has it stored encrypted.
+    /// The schema key that makes it so.
     var sealingWord: String { secret ? "secret" : "sealed" }
 
-    /// What the field may be, if it is an enum.
+    /// The values of an enum; nil for other fields.
     package var enumValues: [String]? {
         if case .enum(let values) = kind { values.map(\.value) } else { nil }
     }
@@ -95,7 +97,7 @@ package struct Field: Sendable, Equatable {
         record[name] ?? source.flatMap { record.at(path: $0) }
     }
 
-    /// A value as people mean it: a number or a boolean, where the upstream has it in quotes; a day, where it has a time.
+    /// The upstream's value in the field's own type: a number or a boolean without its quotes, a day in place of a time.
     package func meant(_ value: JSONText) -> JSONText {
         if let dayFormat { return dayFormat.day(in: value).map(JSONText.string) ?? value }
         guard isTextOnWire, let text = value.string, let bare = try? JSONText(parsing: text), isQuoted(bare) else {
@@ -104,7 +106,7 @@ package struct Field: Sendable, Equatable {
         return bare
     }
 
-    /// A value as the upstream has it.
+    /// The value as the upstream writes it: the reverse of `meant`.
     package func onWire(_ value: JSONText) -> JSONText {
         if let dayFormat { return dayFormat.json(ofDay: value) ?? value }
         if let timeFormat { return timeFormat.json(ofTime: value) ?? value }
@@ -116,7 +118,7 @@ package struct Field: Sendable, Equatable {
     /// Computed locally: callers cannot write it and it is never sent.
     package var isDerivedHere: Bool { derivation != nil || follow != nil }
 
-    /// Computed from the record's own fields alone: no document holds it, unless the server sends it.
+    /// Computed from the record's other fields on each read, and so stored only if the server sends it.
     package var isComputedOnReading: Bool {
         switch derivation {
         case .text, .test: true
@@ -132,6 +134,6 @@ package struct Condition: Sendable, Equatable {
     package var values: [String]
     package var excluded: Bool
 
-    /// As a value, the identity of the account that owns the records.
+    /// The value that stands for the identity of the account that owns the records.
     package static let account = "$account"
 }

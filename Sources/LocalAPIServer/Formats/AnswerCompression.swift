@@ -2,17 +2,17 @@ internal import SocketServer
 
 /// Compresses answers for callers who ask for it (`Accept-Encoding: gzip`).
 ///
-/// Left as they are: small answers, media that are compressed already, streams of events, which must not wait for more,
-/// and answers with `no-transform`, which reveal secrets: the size of what is compressed can betray what is in it.
+/// Never compressed are small answers, media that are compressed already, streams of events, which compression would delay,
+/// and answers with `no-transform`. Those show secrets, and the size of a compressed text can give away what is in it.
 enum AnswerCompression {
-    /// Answers of at most so many bytes are not worth it.
+    /// Compressing an answer of at most this many bytes is not worth it.
     private static let least = 4 << 10
     private static let types = [
         "application/json", "application/problem+json", "application/x-ndjson", "application/jsonl", "image/svg+xml",
         "text/csv", "text/css", "text/html", "text/javascript", "text/plain",
     ]
 
-    /// Costs nothing for a small answer, and reads one field for a large one.
+    /// Costs nothing for a small answer, and a look at one header field for a large one.
     static func apply(to response: Response, for request: Request) -> Response {
         switch response.body {
         case .bytes(let bytes) where bytes.count > least:
@@ -49,9 +49,9 @@ enum AnswerCompression {
         return true
     }
 
-    /// Whether the caller prefers gzip to no coding, or takes either (RFC 9110, 12.5.3).
+    /// Whether the caller accepts gzip, and likes it at least as much as no coding (RFC 9110, 12.5.3).
     private static func isWanted(by request: Request) -> Bool {
-        // Most other callers name no coding, or only identity: a look at the bytes costs them less than a list.
+        // Most callers name no coding, or only identity. Looking for a `*` or a `z` costs less than parsing the field.
         let fields = request.headers[all: "Accept-Encoding"]
         guard fields.contains(where: { $0.utf8.contains { $0 == 0x2A || $0 | 0x20 == 0x7A } }) else { return false }
         let wanted = WeightedItem.all(of: "Accept-Encoding", in: request)

@@ -1,29 +1,29 @@
 internal import CZlib
 internal import Synchronization
 
-/// Compresses one answer, in pieces (RFC 1952).
+/// Compresses one answer piece by piece (gzip, RFC 1952).
 final class GzipStream: Sendable {
     private let deflate: Mutex<Deflate>
 
-    /// Nil if there is no memory for it.
+    /// Nil if zlib gets no memory.
     init?() {
         guard let deflate = Deflate.make() else { return nil }
         self.deflate = Mutex(deflate)
     }
 
-    /// What the answer has more with these bytes; may be empty. Nothing can follow what `isLast`.
+    /// The compressed bytes that are ready after this piece; may be none. Nothing may follow the last piece.
     func compressed(_ bytes: [UInt8], isLast: Bool = false) -> [UInt8] {
         deflate.withLock { $0.compressed(bytes, isLast: isLast) }
     }
 }
 
-/// A stream of zlib, which must not move in memory.
+/// A stream of zlib. It must not move in memory, because zlib keeps its address.
 private struct Deflate: ~Copyable {
     private let stream: UnsafeMutablePointer<z_stream>
 
     private init(_ stream: UnsafeMutablePointer<z_stream>) { self.stream = stream }
 
-    /// Its level is the fastest: the caller is on this machine or near it, so time counts more than bytes.
+    /// Compresses at the fastest level: callers are on this machine or near it, so time matters more than size.
     static func make() -> Deflate? {
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         stream.initialize(to: z_stream())

@@ -10,11 +10,15 @@ extension Handlers {
     /// none comes in time.
     func changes(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
-        let limit = try parameters.integer("limit", in: 1...1000, else: 100)
-        let wait = try parameters.integer("wait", in: 0...60, else: 0)
-        let filter = try changeFilter(parameters)
-        if let epoch = try parameters.value("epoch") { try requireEpoch(epoch) }
-        let since = try parameters.position("since") ?? store.position()
+        var mistakes = mistakes
+        let limit = parameters.pageSize(100, &mistakes)
+        let wait = mistakes.collect(0) { () throws(Problem) in try parameters.integer("wait", in: 0...60, else: 0) }
+        let filter = changeFilter(parameters, &mistakes)
+        let epoch: String? = mistakes.collect(nil) { () throws(Problem) in try parameters.value("epoch") }
+        let given: Int64? = mistakes.collect(nil) { () throws(Problem) in try parameters.position("since") }
+        try mistakes.throwAny()
+        if let epoch { try requireEpoch(epoch) }
+        let since = try given ?? store.position()
         var page = try store.changes(since: since, filter: filter, limit: limit)
         if page.events.isEmpty, wait > 0 {
             page = try await within(.seconds(wait)) { try await firstChanges(since, filter, limit) }
@@ -48,24 +52,29 @@ extension Handlers {
     }
 
     /// `entity=` and `kind=`: each takes one name, or several separated by commas.
-    func changeFilter(_ parameters: QueryParameters) throws(Problem) -> ChangeFilter {
+    func changeFilter(_ parameters: QueryParameters, _ mistakes: inout Mistakes) -> ChangeFilter {
         var filter = ChangeFilter()
-        if let names = try parameters.value("entity") {
-            filter.entities = []
-            for name in names.split(separator: ",", omittingEmptySubsequences: false) {
-                filter.entities?.append(try entity(String(name)).name)
-            }
+        filter.entities = mistakes.collect(nil) { () throws(Problem) in
+            try parameters.list("entity") { (name) throws(Problem) in try namedEntity(name).name }
         }
-        if let names = try parameters.value("kind") {
-            filter.kinds = []
-            for name in names.split(separator: ",", omittingEmptySubsequences: false) {
-                guard let kind = ChangeLogKind(rawValue: String(name)) else {
+        filter.kinds = mistakes.collect(nil) { () throws(Problem) in
+            try parameters.list("kind") { (name) throws(Problem) in
+                guard let kind = ChangeLogKind(rawValue: name) else {
                     let known = ChangeLogKind.allCases.map(\.rawValue).joined(separator: ", ")
                     throw .parameter("kind", "there is no kind \(name.prefix(50)); use any of \(known)")
                 }
-                filter.kinds?.append(kind)
+                return kind
             }
         }
         return filter
+    }
+
+    /// The entity that a parameter `entity` names.
+    func namedEntity(_ name: String) throws(Problem) -> Entity {
+        do throws(Problem) {
+            return try entity(name)
+        } catch {
+            throw .parameter("entity", error.detail, error.code)
+        }
     }
 }

@@ -8,10 +8,14 @@ extension Handlers {
     /// Newest first; `open=true` lists only unresolved ones.
     func conflicts(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
-        let before = try parameters.integer("cursor", in: 0...Int.max, else: Int.max)
-        let limit = try parameters.integer("limit", in: 1...1000, else: 50)
-        let (conflicts, next) = try store.conflicts(
-            before: Int64(before), open: parameters.flag("open"), limit: limit)
+        var mistakes = mistakes
+        let before = mistakes.collect(Int.max) { () throws(Problem) in
+            try parameters.integer("cursor", in: 0...Int.max, else: Int.max)
+        }
+        let limit = parameters.pageSize(50, &mistakes)
+        let open = mistakes.collect(false) { () throws(Problem) in try parameters.flag("open") }
+        try mistakes.throwAny()
+        let (conflicts, next) = try store.conflicts(before: Int64(before), open: open, limit: limit)
         return NextLink.page(conflicts, next: next.map { String($0) }, of: request)
     }
 
@@ -21,22 +25,26 @@ extension Handlers {
 
     /// Body: `{"winner": "local" | "server"}`.
     func resolve(_ id: String, _ request: Request) async throws -> Response {
-        let body = try object(request)
-        guard let winner = body["winner"]?.string.flatMap(Conflict.Side.init), body.members.count == 1 else {
-            throw Problem.body("winner", "expected {\"winner\": \"local\"} or {\"winner\": \"server\"}")
-        }
-        return try await decide(id, request) { try $0.resolve($1, for: winner) }
+        var mistakes = mistakes
+        let body = try mistakes.object(request)
+        mistakes.requireOnly(["winner"], in: body)
+        let winner = mistakes.member(
+            "winner", of: body, "expected {\"winner\": \"local\"} or {\"winner\": \"server\"}"
+        ) { $0.string.flatMap(Conflict.Side.init) }
+        guard let winner else { throw mistakes.problem }
+        return try await decide(id, request, mistakes) { try $0.resolve($1, for: winner) }
     }
 
     func undo(_ id: String, _ request: Request) async throws -> Response {
-        try await decide(id, request) { try $0.undo($1) }
+        try await decide(id, request, mistakes) { try $0.undo($1) }
     }
 
     private func decide(
-        _ id: String, _ request: Request, _ decision: @escaping @Sendable (LocalTransaction, Int64) throws -> Void
+        _ id: String, _ request: Request, _ mistakes: Mistakes,
+        _ decision: @escaping @Sendable (LocalTransaction, Int64) throws -> Void
     ) async throws -> Response {
-        let id = try conflictNumber(id)
-        let response = try await write(request) { transaction in
+        let response = try await write(request, mistakes) { transaction in
+            let id = try conflictNumber(id)
             try decision(transaction, id)
             return .document(try transaction.conflict(id))
         }

@@ -43,12 +43,17 @@ extension Handlers {
 
     /// `GET …/thumbnail?size=256`.
     func thumbnail(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        let size = try QueryParameters(request).integer("size", in: 1...Int.max, else: 256)
-        guard Thumbnailer.sizes.contains(size) else {
-            let sizes = Thumbnailer.sizes.map(String.init).joined(separator: ", ")
-            throw Problem.parameter("size", "expected a size of \(sizes) pixels")
+        var mistakes = mistakes
+        let parameters = try QueryParameters(request)
+        let size = mistakes.collect(256) { () throws(Problem) in
+            let size = try parameters.integer("size", in: 1...Int.max, else: 256)
+            guard Thumbnailer.sizes.contains(size) else {
+                let sizes = Thumbnailer.sizes.map(String.init).joined(separator: ", ")
+                throw .parameter("size", "expected a size of \(sizes) pixels")
+            }
+            return size
         }
-        let kept = try await kept(entity, key, request)
+        let kept = try await noting(mistakes).kept(entity, key, request)
         guard let kind = PictureKind(mediaType: kept.content.type) else {
             throw Problem.notFound(
                 "content of type \(kept.content.type) has no thumbnail; only pictures have one")
@@ -104,8 +109,10 @@ extension Handlers {
 
     /// The cached content. Fetches it first if it is missing, if the record now names another, or if `refresh` asks.
     private func kept(_ entity: Entity, _ key: String, _ request: Request) async throws -> Kept {
+        var mistakes = mistakes
         let parameters = try QueryParameters(request)
-        var freshness = try Freshness(parameters, request)
+        var freshness = mistakes.collect(.cachedFirst) { () throws(Problem) in try Freshness(parameters, request) }
+        try mistakes.throwAny()
         if Freshness.isOnlyIfCached(request) { freshness = .cachedOnly }
         guard let contents = engine.contents, var status = try store.contentStatus(of: key, entity.name) else {
             throw CacheError.notCached(entity: entity.name, key: key)

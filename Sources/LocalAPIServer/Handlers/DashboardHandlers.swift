@@ -8,11 +8,14 @@ internal import SocketServer
 extension Handlers {
     func dashboard(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
+        var mistakes = mistakes
+        let period = mistakes.collect(DashboardPeriod.today) { () throws(Problem) in try self.period(parameters) }
         guard let plan = schema.dashboard else {
+            try mistakes.throwAny()
             throw Problem.notFound("the schema \(schema.name) declares no dashboard")
         }
-        let period = try period(parameters)
-        let user = try user(parameters, plan)
+        let user: String? = mistakes.collect(nil) { () throws(Problem) in try self.user(parameters, plan) }
+        try mistakes.throwAny()
         let stretches = calendar.stretches(of: period, at: now())
         let counts = plan.figures.filter(\.isCounted).map(\.count)
         let all = plan.figures + counts

@@ -18,8 +18,14 @@ extension Handlers {
     /// `Last-Event-ID` overrides `since`, because a reader that reconnects repeats its first request.
     func events(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
-        let filter = try changeFilter(parameters)
-        let start = try start(request, parameters)
+        var mistakes = mistakes
+        let filter = changeFilter(parameters, &mistakes)
+        let since: Int64? = mistakes.collect(nil) { () throws(Problem) in try parameters.position("since") }
+        let epoch: String? = mistakes.collect(nil) { () throws(Problem) in try parameters.value("epoch") }
+        let last: EventID? = mistakes.collect(nil) { () throws(Problem) in try EventID(request) }
+        try mistakes.throwAny()
+        if let epoch = last?.epoch ?? epoch { try requireEpoch(epoch) }
+        let start = try last?.position ?? since ?? store.position()
         // A position that is too old must be reported before the stream begins.
         _ = try store.changes(since: start, filter: filter, limit: 1)
         guard let place = streams.take() else {
@@ -35,21 +41,6 @@ extension Handlers {
             }
             withExtendedLifetime(place) {}
         }
-    }
-
-    private func start(_ request: Request, _ parameters: QueryParameters) throws -> Int64 {
-        let since = try parameters.position("since")
-        if let last = request.headers[single: "Last-Event-ID"], !last.isEmpty {
-            guard let dash = last.lastIndex(of: "-"), let number = Int64(last[last.index(after: dash)...]), number >= 0
-            else {
-                throw Problem.header(
-                    "Last-Event-ID", "Last-Event-ID is not one of this API; omit it, or send one unchanged")
-            }
-            try requireEpoch(String(last[..<dash]))
-            return number
-        }
-        if let epoch = try parameters.value("epoch") { try requireEpoch(epoch) }
-        return try since ?? store.position()
     }
 
     /// Returns when the server stops or the reader's session has ended; throws when the reader is gone.
@@ -82,5 +73,22 @@ extension Handlers {
             bytes += [0x0A, 0x0A]
         }
         return bytes
+    }
+}
+
+/// The id of an event: the epoch of its cache, and its position in the change log.
+private struct EventID {
+    let epoch: String
+    let position: Int64
+
+    /// Nil without `Last-Event-ID`.
+    init?(_ request: Request) throws(Problem) {
+        guard let last = request.headers[single: "Last-Event-ID"], !last.isEmpty else { return nil }
+        guard let dash = last.lastIndex(of: "-"), let number = Int64(last[last.index(after: dash)...]), number >= 0
+        else {
+            throw .header("Last-Event-ID", "Last-Event-ID is not one of this API; omit it, or send one unchanged")
+        }
+        epoch = String(last[..<dash])
+        position = number
     }
 }

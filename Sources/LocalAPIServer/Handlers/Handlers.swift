@@ -30,6 +30,16 @@ struct Handlers: Sendable {
     /// All calls, for the OpenAPI document.
     let calls: [OpenAPICall]
     let log: Logger
+    /// Those of the request that are known so far. A handler that finds more (`RequestShape.findsMore`) adds its own to a copy,
+    /// and throws all of them before it does anything.
+    private(set) var mistakes = Mistakes()
+
+    /// For a request with these mistakes.
+    func noting(_ mistakes: Mistakes) -> Handlers {
+        var handlers = self
+        handlers.mistakes = mistakes
+        return handlers
+    }
 
     func entity(_ name: String) throws(Problem) -> Entity {
         guard let entity = schema[name] else {

@@ -8,7 +8,7 @@ extension Handlers {
     /// `{"pending": 3, "failed": 1}`, or just `3` for callers that accept text.
     func pendingCount(_ request: Request) throws -> Response {
         let count = try store.pendingCount()
-        if request.headers[all: "Accept"].contains(where: { $0.hasPrefix("text/plain") }) {
+        if AcceptedType.best(of: [PatchFormat.json, "text/plain"], for: request) == "text/plain" {
             return .text("\(count.pending)\n")
         }
         let document = JSONText.object(["pending": .integer(count.pending), "failed": .integer(count.failed)])
@@ -16,7 +16,10 @@ extension Handlers {
     }
 
     func pending(_ request: Request) throws -> Response {
-        let (changes, next) = try store.pending(QueryParameters(request).pendingQuery())
+        var mistakes = mistakes
+        let query = try QueryParameters(request).pendingQuery(&mistakes)
+        try mistakes.throwAny()
+        let (changes, next) = try store.pending(query)
         return NextLink.page(changes, next: next, of: request)
     }
 
@@ -26,9 +29,8 @@ extension Handlers {
 
     /// Nil retries all failed changes.
     func retry(_ id: String?, _ request: Request) async throws -> Response {
-        let id = try id.map(number)
-        let response = try await write(request) { transaction in
-            .retried(try transaction.retry(id))
+        let response = try await write(request, mistakes) { transaction in
+            .retried(try transaction.retry(id.map(number)))
         }
         await engine.noteRetry()
         return response
@@ -36,16 +38,19 @@ extension Handlers {
 
     /// Body: the fields to set; `remove=notes,total` removes fields from the change.
     func correct(_ id: String, _ request: Request) async throws -> Response {
-        let parameters = try QueryParameters(request)
-        let removed = try parameters.value("remove")?.split(separator: ",").map(String.init) ?? []
-        let id = try number(id)
         guard !PatchFormat.isMergePatch(request) else {
             throw Problem(
                 .unsupportedMediaType, "a change in the queue takes its fields as application/json, each as a whole",
                 headers: [("Accept-Patch", PatchFormat.json)])
         }
-        let fields = try object(request)
-        let response = try await write(request) { transaction in
+        var mistakes = mistakes
+        let parameters = try QueryParameters(request)
+        let removed = mistakes.collect([]) { () throws(Problem) in
+            try parameters.value("remove")?.split(separator: ",").map(String.init) ?? []
+        }
+        let fields = try mistakes.object(request)
+        let response = try await write(request, mistakes) { transaction in
+            let id = try number(id)
             try transaction.correct(id, setting: fields, removing: removed)
             return .document(try transaction.pendingChange(id))
         }
@@ -55,9 +60,10 @@ extension Handlers {
 
     func discard(_ id: String, _ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
-        let (id, cascade) = (try number(id), try parameters.flag("cascade"))
-        let response = try await write(request) { transaction in
-            try transaction.discard(id, cascade: cascade)
+        var mistakes = mistakes
+        let cascade = mistakes.collect(false) { () throws(Problem) in try parameters.flag("cascade") }
+        let response = try await write(request, mistakes) { transaction in
+            try transaction.discard(number(id), cascade: cascade)
             return .done
         }
         // Changes that waited for it may be ready now.

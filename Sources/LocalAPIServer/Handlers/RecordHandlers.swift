@@ -10,12 +10,22 @@ extension Handlers {
     /// `GET /v1/search`: full-text search across entities.
     func search(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
-        guard let query = try parameters.searchQuery("q") else {
-            throw Problem.parameter("q", "q is required: at least two letters or digits", .missingParameter)
+        var mistakes = mistakes
+        let query: SearchQuery? = mistakes.collect(nil) { () throws(Problem) in
+            guard let query = try parameters.searchQuery("q") else {
+                throw .parameter("q", "q is required: at least two letters or digits", .missingParameter)
+            }
+            return query
         }
-        let limit = try parameters.integer("limit", in: 1...100, else: 20)
-        let names = try parameters.value("entity")?.split(separator: ",").map(String.init)
-        for name in names ?? [] { _ = try entity(name) }
+        let limit = mistakes.collect(20) { () throws(Problem) in
+            try parameters.integer("limit", in: 1...100, else: 20)
+        }
+        let names: [String]? = mistakes.collect(nil) { () throws(Problem) in
+            try parameters.value("entity")?.split(separator: ",").map { (name) throws(Problem) in
+                try namedEntity(String(name)).name
+            }
+        }
+        guard let query, mistakes.isEmpty else { throw mistakes.problem }
         try await store.catchUpSearch()
         let result = try store.search(query, entities: names, limit: limit)
         return .json(200, Self.bytes(of: result))
@@ -40,34 +50,26 @@ extension Handlers {
     }
 
     func create(_ entity: Entity, _ request: Request) async throws -> Response {
-        try await change(RecordWrite(entity: entity, kind: .create, body: object(request)), request)
+        try await change(entity, .create, request)
     }
 
     /// Creates a record that belongs to another one; the caller may name that one by an earlier key.
     func create(
         _ entity: Entity, _ request: Request, referring field: String, to parent: String, of parents: Entity
     ) async throws -> Response {
-        let kind = RecordWrite.Kind.createBelow(field: field, key: parent, parents: parents)
-        return try await change(RecordWrite(entity: entity, kind: kind, body: object(request)), request)
+        try await change(entity, .createBelow(field: field, key: parent, parents: parents), request)
     }
 
     func update(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        let kind = RecordWrite.Kind.update(key: key, merging: PatchFormat.isMergePatch(request))
-        return try await change(
-            RecordWrite(entity: entity, kind: kind, body: object(request), conditions: WriteConditions(request)),
-            request)
+        try await change(entity, .update(key: key, merging: PatchFormat.isMergePatch(request)), request)
     }
 
     func replace(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        let conditions = try WriteConditions(request)
-        let kind = RecordWrite.Kind.replace(key: key, mustExist: conditions.mustExist)
-        return try await change(
-            RecordWrite(entity: entity, kind: kind, body: object(request), conditions: conditions), request)
+        try await change(entity, .replace(key: key), request)
     }
 
     func delete(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        try await change(
-            RecordWrite(entity: entity, kind: .delete(key: key), conditions: WriteConditions(request)), request)
+        try await change(entity, .delete(key: key), request)
     }
 
     // MARK: Parts
@@ -87,20 +89,5 @@ extension Handlers {
             throw CacheError.notCached(entity: entity.name, key: key)
         }
         return bytes
-    }
-
-    /// The body as a JSON object. Throws for an empty body too.
-    func object(_ request: Request) throws(Problem) -> JSONText {
-        do {
-            let body = try JSONText(request.body)
-            guard body.kind == .object else { throw Problem.body("", "expected a JSON object") }
-            return body
-        } catch let error as JSONError {
-            throw Problem(.malformedJSON, "the body is \(error)")
-        } catch let problem as Problem {
-            throw problem
-        } catch {
-            throw Problem(.malformedJSON, "\(error)")
-        }
     }
 }

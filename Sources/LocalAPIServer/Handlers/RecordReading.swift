@@ -6,38 +6,56 @@ internal import SyncEngine
 
 /// Reading records: from the cache, or through it from the upstream if the cache has none or the caller asks.
 extension Handlers {
+    /// `GET …/{id}`: the record, or the secrets of it that the request names.
+    func one(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        if mistakes.isEmpty, let secrets = try revealed(entity, key, request) { return secrets }
+        return try await get(entity, key, request)
+    }
+
+    /// `GET …/{id}/{relation}` of a relation to one record: that record, as its own address answers.
+    func one(
+        _ relation: Relation, by field: String, of entity: Entity, _ key: String, _ request: Request
+    ) async throws -> Response {
+        let other = try self.entity(relation.entity)
+        // What is wrong with the request comes before what the records lack.
+        if !mistakes.isEmpty { _ = try RecordQuery(request, other, self) }
+        let reference = entity.value(of: field, in: try JSONText(recordBytes(entity, key)))?.plain ?? ""
+        guard !reference.isEmpty else {
+            throw Problem.notFound("\(entity.name)/\(key) has no \(relation.name); its \(field) is empty")
+        }
+        return try await one(other, reference, request)
+    }
+
     /// One record; `refresh=true` asks the upstream first and `refresh=false` never, `include=` adds related records,
-    /// `labels=true` the labels of enum values, `server=true` the upstream's values of pending fields. With `fromCache` the
-    /// upstream is not asked, whatever the request says.
+    /// `labels=true` the labels of enum values, `server=true` the upstream's values of pending fields, and `fields=` leaves
+    /// out all others. With `fromCache` the upstream is not asked, whatever the request says.
     func read(
         _ entity: Entity, _ key: String, _ request: Request, fromCache: Bool = false
     ) async throws -> Response {
-        var include: [Inclusion] = []
-        var (labels, server) = (false, false)
-        var freshness = fromCache ? Freshness.cachedOnly : .cachedFirst
+        var query = try RecordQuery(request, entity, self)
+        if fromCache { query.freshness = .cachedOnly }
         var outcome: RefreshOutcome?
-        if request.query != nil {
-            let parameters = try QueryParameters(request)
-            include = try parameters.inclusions(of: entity, in: schema)
-            labels = try parameters.flag("labels")
-            server = try parameters.flag("server")
-            if !fromCache { freshness = try Freshness(parameters, request) }
-            if freshness == .upstreamFirst {
-                outcome = await engine.refresh(entity, key: key)
-                if outcome == .absent { throw await missing("\(entity.name)/\(key)", outcome) }
-            }
+        if query.freshness == .upstreamFirst {
+            outcome = await engine.refresh(entity, key: key)
+            if outcome == .absent { throw await missing("\(entity.name)/\(key)", outcome) }
         }
-        if let shown = try store.shown(entity.name, key: key, include: include, labels: labels) {
-            let whole = server ? try withServerValues(shown, entity, key) : shown
-            return answer(whole, outcome.map { CacheStatus($0, isMiss: false) }, to: request)
+        if let shown = try shown(entity, key, query) {
+            return answer(shown, outcome.map { CacheStatus($0, isMiss: false) }, to: request)
         }
         if Freshness.isOnlyIfCached(request) { throw await onlyIfCached(entity.name, key) }
-        if outcome == nil, freshness != .cachedOnly { outcome = await engine.refresh(entity, key: key) }
-        guard let outcome, let shown = try store.shown(entity.name, key: key, include: include, labels: labels) else {
+        if outcome == nil, query.freshness != .cachedOnly { outcome = await engine.refresh(entity, key: key) }
+        guard let outcome, let shown = try shown(entity, key, query) else {
             throw await missing(entity.name, key, outcome)
         }
-        let whole = server ? try withServerValues(shown, entity, key) : shown
-        return answer(whole, CacheStatus(outcome, isMiss: true), to: request)
+        return answer(shown, CacheStatus(outcome, isMiss: true), to: request)
+    }
+
+    /// Nil if the record is not cached.
+    private func shown(_ entity: Entity, _ key: String, _ query: RecordQuery) throws -> ShownRecord? {
+        let shown = try store.shown(entity.name, key: key, include: query.include, labels: query.labels)
+        guard let shown else { return nil }
+        let narrowed = query.narrowed(shown, entity)
+        return query.server ? try withServerValues(narrowed, entity, key) : narrowed
     }
 
     /// Adds `_server`; null when the upstream has no such record. Every pull of the record changes `_sync` and so the
@@ -60,10 +78,12 @@ extension Handlers {
 
     /// `GET …/history`: why a record is as it is, oldest first.
     func history(of entity: Entity, _ key: String, _ request: Request) throws -> Response {
+        var mistakes = mistakes
         let parameters = try QueryParameters(request)
-        let limit = try parameters.integer("limit", in: 1...1000, else: 50)
-        let after = try parameters.position("cursor") ?? 0
-        let (entries, next) = try store.history(of: entity.name, key: key, after: after, limit: limit)
+        let limit = parameters.pageSize(50, &mistakes)
+        let after: Int64? = mistakes.collect(nil) { () throws(Problem) in try parameters.position("cursor") }
+        try mistakes.throwAny()
+        let (entries, next) = try store.history(of: entity.name, key: key, after: after ?? 0, limit: limit)
         return NextLink.page(entries, next: next.map { String($0) }, of: request)
     }
 }

@@ -2,6 +2,7 @@ internal import CacheStore
 internal import EntitySchema
 internal import JSONText
 internal import SQLiteStore
+internal import SocketServer
 
 /// One write to a record, as a call or an operation of a batch asks for it.
 ///
@@ -14,16 +15,33 @@ struct RecordWrite: Sendable {
         case createBelow(field: String, key: String, parents: Entity)
         /// `merging`: the body is a merge patch.
         case update(key: String, merging: Bool)
-        /// `mustExist`: nothing is created.
-        case replace(key: String, mustExist: Bool)
+        case replace(key: String)
         case delete(key: String)
     }
 
     var entity: Entity
     var kind: Kind
     /// Empty for a deletion.
-    var body = JSONText.object([:])
-    var conditions = WriteConditions()
+    var body: JSONText
+    var conditions: WriteConditions
+
+    init(
+        entity: Entity, kind: Kind, body: JSONText = .object([:]), conditions: WriteConditions = WriteConditions()
+    ) {
+        self.entity = entity
+        self.kind = kind
+        self.body = body
+        self.conditions = conditions
+    }
+
+    /// As a call asks for it. Throws all mistakes if there is no body to read.
+    init(_ entity: Entity, _ kind: Kind, _ request: Request, _ mistakes: inout Mistakes) throws(Problem) {
+        self.init(entity: entity, kind: kind)
+        if operation != .create {
+            conditions = mistakes.collect(conditions) { () throws(Problem) in try WriteConditions(request) }
+        }
+        if operation != .delete { body = try mistakes.object(request) }
+    }
 
     var operation: Operation {
         switch kind {
@@ -66,11 +84,11 @@ struct RecordWrite: Sendable {
             try conditions.check(entity, key, transaction)
             try transaction.update(entity.name, key: key, body, merging: merging, expecting: conditions.expected)
             return Done(key: key, status: 200)
-        case .replace(let id, let mustExist):
+        case .replace(let id):
             let key = try transaction.key(of: entity, id)
             try conditions.check(entity, key, transaction)
             let isNew = try transaction.replace(
-                entity.name, key: key, body, expecting: conditions.expected, mustExist: mustExist)
+                entity.name, key: key, body, expecting: conditions.expected, mustExist: conditions.mustExist)
             return Done(key: key, status: isNew ? 201 : 200)
         case .delete(let id):
             let key = try transaction.key(of: entity, id)

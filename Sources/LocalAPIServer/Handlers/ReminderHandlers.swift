@@ -8,9 +8,12 @@ extension Handlers {
     /// Ordered by time; without `state`, all but dismissed ones.
     func reminders(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
-        let limit = try parameters.integer("limit", in: 1...1000, else: 50)
-        let (reminders, next) = try store.reminders(
-            in: try parameters.reminderStates(), after: try parameters.reminderPlace(), limit: limit)
+        var mistakes = mistakes
+        let limit = parameters.pageSize(50, &mistakes)
+        let states = mistakes.collect([]) { () throws(Problem) in try parameters.reminderStates() }
+        let place: ReminderPlace? = mistakes.collect(nil) { () throws(Problem) in try parameters.reminderPlace() }
+        try mistakes.throwAny()
+        let (reminders, next) = try store.reminders(in: states, after: place, limit: limit)
         let cursor = next.map { "\($0.dueAt.milliseconds)_\($0.id)" }
         return NextLink.page(reminders.map(\.document), next: cursor, of: request)
     }
@@ -20,21 +23,22 @@ extension Handlers {
     }
 
     func dismissReminder(_ id: String, _ request: Request) async throws -> Response {
-        let id = try reminderNumber(id)
-        return try await write(request) { transaction in
-            .document(try transaction.dismissReminder(id).document)
+        try await write(request, mistakes) { transaction in
+            .document(try transaction.dismissReminder(reminderNumber(id)).document)
         }
     }
 
     /// Body: `{"for": "10m"}`, a number of up to four digits with a unit.
     func snoozeReminder(_ id: String, _ request: Request) async throws -> Response {
-        let id = try reminderNumber(id)
-        let body = try object(request)
-        guard let text = body["for"]?.string, text.wholeMatch(of: /[1-9][0-9]{0,3}[smhd]/) != nil,
-            let duration = Duration(text: text), body.members.count == 1
-        else { throw Problem.body("for", "expected {\"for\": \"10m\"}, from 1s to 9999d") }
-        return try await write(request) { transaction in
-            .document(try transaction.snoozeReminder(id, for: duration).document)
+        var mistakes = mistakes
+        let body = try mistakes.object(request)
+        mistakes.requireOnly(["for"], in: body)
+        let duration = mistakes.member("for", of: body, "expected {\"for\": \"10m\"}, from 1s to 9999d") { value in
+            value.string.flatMap { $0.wholeMatch(of: /[1-9][0-9]{0,3}[smhd]/) == nil ? nil : Duration(text: $0) }
+        }
+        guard let duration else { throw mistakes.problem }
+        return try await write(request, mistakes) { transaction in
+            .document(try transaction.snoozeReminder(reminderNumber(id), for: duration).document)
         }
     }
 
@@ -46,16 +50,14 @@ extension Handlers {
 
 extension QueryParameters {
     fileprivate func reminderStates() throws(Problem) -> [Reminder.State] {
-        guard let names = try value("state") else { return Reminder.State.allCases.filter { $0 != .dismissed } }
-        var states: [Reminder.State] = []
-        for name in names.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let state = Reminder.State(rawValue: String(name)) else {
+        let states = try list("state") { (name) throws(Problem) in
+            guard let state = Reminder.State(rawValue: name) else {
                 let known = Reminder.State.allCases.map(\.rawValue).joined(separator: ", ")
                 throw .parameter("state", "there is no state \(name.prefix(50)); use any of \(known)")
             }
-            states.append(state)
+            return state
         }
-        return states
+        return states ?? Reminder.State.allCases.filter { $0 != .dismissed }
     }
 
     fileprivate func reminderPlace() throws(Problem) -> ReminderPlace? {

@@ -1,5 +1,6 @@
 internal import CacheStore
 internal import JSONText
+internal import SQLiteStore
 internal import SocketServer
 internal import Synchronization
 
@@ -8,17 +9,20 @@ extension Handlers {
     /// Does a write in one transaction and answers with what it returns. With `Idempotency-Key`, a repeat of the
     /// request does nothing and gets the answer of the first.
     ///
+    /// `mistakes` are those of the request. If it has any, nothing is done, and they are thrown with those that `body` finds.
+    ///
     /// `body` may run twice, so it only reads and writes the database; the answer is rendered once, after the commit.
     func write(
-        _ request: Request, _ body: @escaping @Sendable (LocalTransaction) throws -> WriteResult
+        _ request: Request, _ mistakes: Mistakes, _ body: @escaping @Sendable (LocalTransaction) throws -> WriteResult
     ) async throws -> Response {
-        try await once(request) { try Written(result: body($0)) }.response
+        try await once(request, mistakes) { try Written(result: body($0)) }.response
     }
 
     /// The same for a write of which more than the answer is kept.
     func once<Result: RepeatableResult>(
-        _ request: Request, _ body: @escaping @Sendable (LocalTransaction) throws -> Result
+        _ request: Request, _ mistakes: Mistakes, _ body: @escaping @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Result {
+        guard mistakes.isEmpty else { throw try await refusal(mistakes, body) }
         guard let key = try IdempotencyKey(request) else {
             return try await store.write(at: now(), clockOffset: clockOffset, body)
         }
@@ -35,7 +39,30 @@ extension Handlers {
         result.isRepeated = !hasRun.withLock { $0 }
         return result
     }
+
+    /// The mistakes with those that `body` finds; what it did is undone.
+    private func refusal<Result>(
+        _ mistakes: Mistakes, _ body: @escaping @Sendable (LocalTransaction) throws -> Result
+    ) async throws -> Problem {
+        var mistakes = mistakes
+        do {
+            try await store.write(at: now(), clockOffset: clockOffset) { (transaction) throws -> Void in
+                _ = try body(transaction)
+                throw Undo()
+            }
+        } catch is Undo {
+            // It finds no more.
+        } catch let problem as Problem {
+            mistakes.addInput(problem)
+        } catch let error as CacheError {
+            mistakes.addInput(Problem(error))
+        }
+        return mistakes.problem
+    }
 }
+
+/// Ends a transaction that was only to find mistakes.
+private struct Undo: Error {}
 
 /// What a repeatable write leaves, from which each repeat is answered.
 protocol RepeatableResult: Sendable {

@@ -18,9 +18,13 @@ extension Handlers {
 
     /// Body, optional: `{"entities": ["orders"], "full": true, "delete": true}`.
     func sync(_ request: Request) async throws -> Response {
+        var mistakes = mistakes
         let parameters = try QueryParameters(request)
-        let wanted = try request.body.isEmpty ? SyncRequest() : syncRequest(object(request))
-        guard try parameters.flag("wait") else {
+        let waits = mistakes.collect(false) { () throws(Problem) in try parameters.flag("wait") }
+        let wanted =
+            try request.body.isEmpty ? SyncRequest() : syncRequest(mistakes.object(request), &mistakes)
+        try mistakes.throwAny()
+        guard waits else {
             await engine.requestSync(wanted)
             return .json(202, Array(try await statusDocument().bytes))
         }
@@ -42,32 +46,36 @@ extension Handlers {
         return try await status()
     }
 
-    private func syncRequest(_ body: JSONText) throws(Problem) -> SyncRequest {
+    private func syncRequest(_ body: JSONText, _ mistakes: inout Mistakes) -> SyncRequest {
         var wanted = SyncRequest()
-        var isConfirmed = false
-        for (name, value) in body.members {
-            switch name {
-            case "full":
-                guard let full = value.boolean else { throw .body("full", "expected true or false") }
-                wanted.full = full
-            case "delete":
-                guard let delete = value.boolean else { throw .body("delete", "expected true or false") }
-                isConfirmed = delete
-            case "entities":
-                var names: Set<String> = []
-                for element in value.elements { names.insert(try entity(element.plain).name) }
-                guard !names.isEmpty else { throw .body("entities", "expected a list of names") }
-                wanted.entities = names
-            default: throw .body(name, "a sync has no \(name); it takes entities, full and delete")
-            }
+        mistakes.requireOnly(["entities", "full", "delete"], in: body)
+        func flag(_ name: String) -> Bool {
+            guard body[name] != nil else { return false }
+            return mistakes.member(name, of: body, "expected true or false", \.boolean) ?? false
         }
-        if isConfirmed {
-            guard wanted.full else {
-                throw .body("delete", "only a full sync finds deletions to confirm; send full: true as well")
-            }
-            wanted.deletes = wanted.entities ?? Set(schema.entities.map(\.name))
+        wanted.full = flag("full")
+        wanted.entities = body["entities"].flatMap { list in
+            mistakes.collect(nil) { () throws(Problem) in try entityNames(list) }
         }
+        guard flag("delete") else { return wanted }
+        if !wanted.full {
+            mistakes.add([.body("delete", "only a full sync finds deletions to confirm; send full: true as well")])
+        }
+        wanted.deletes = wanted.entities ?? Set(schema.entities.map(\.name))
         return wanted
+    }
+
+    private func entityNames(_ list: JSONText) throws(Problem) -> Set<String> {
+        var names: Set<String> = []
+        for element in list.elements {
+            do throws(Problem) {
+                names.insert(try entity(element.plain).name)
+            } catch {
+                throw .body("entities", error.detail, error.code)
+            }
+        }
+        guard !names.isEmpty else { throw .body("entities", "expected a list of names") }
+        return names
     }
 
     // MARK: The status document

@@ -12,9 +12,11 @@ extension Handlers {
     /// A confirmed write answers with its own status and the record as the upstream has it. Any other answers 202 with
     /// the record; `_sync.push` says why it is not confirmed. A repeat under an `Idempotency-Key` waits for the changes
     /// of the first request.
-    func change(_ write: RecordWrite, _ request: Request) async throws -> Response {
-        let wait = try PushWait(request)
-        let written = try await once(request) { transaction in
+    func change(_ entity: Entity, _ kind: RecordWrite.Kind, _ request: Request) async throws -> Response {
+        var mistakes = mistakes
+        let wait: PushWait? = mistakes.collect(nil) { () throws(Problem) in try PushWait(request) }
+        let write = try RecordWrite(entity, kind, request, &mistakes)
+        let written = try await once(request, mistakes) { transaction in
             let done = try write.perform(in: transaction, isTracked: wait != nil)
             return Written(result: try WriteResult(done, of: write.entity, transaction), queued: done.queued)
         }
@@ -98,17 +100,25 @@ struct PushWait {
 
     init?(_ request: Request) throws(Problem) {
         let parameters = try QueryParameters(request)
-        let timeout = try parameters.integer("timeout", in: 1...Self.longest, else: 10)
-        switch try parameters.value("wait") {
-        case "pushed": limit = .seconds(timeout)
-        case nil:
-            guard try parameters.value("timeout") == nil else {
-                throw .parameter("timeout", "timeout is only allowed with wait=pushed", .conflictingParameters)
-            }
-            guard let seconds = Preference(request).wait, seconds > 0 else { return nil }
-            limit = .seconds(min(seconds, Self.longest))
-            preference = "wait=\(min(seconds, Self.longest))"
-        default: throw .parameter("wait", "expected pushed")
+        var mistakes = Mistakes()
+        let timeout = mistakes.collect(10) { () throws(Problem) in
+            try parameters.integer("timeout", in: 1...Self.longest, else: 10)
         }
+        let waits = mistakes.collect(false) { () throws(Problem) in
+            guard let wait = try parameters.value("wait") else { return false }
+            guard wait == "pushed" else { throw .parameter("wait", "expected pushed") }
+            return true
+        }
+        try mistakes.throwAny()
+        guard !waits else {
+            limit = .seconds(timeout)
+            return
+        }
+        guard try parameters.value("timeout") == nil else {
+            throw .parameter("timeout", "timeout is only allowed with wait=pushed", .conflictingParameters)
+        }
+        guard let seconds = Preference(request).wait, seconds > 0 else { return nil }
+        limit = .seconds(min(seconds, Self.longest))
+        preference = "wait=\(min(seconds, Self.longest))"
     }
 }

@@ -17,7 +17,7 @@ struct EntityParameters {
         (["sort", "fields"] + inclusionNames + filters.all.map(\.key)).map(name) + filters.words
     }
     var ofOne: [String] {
-        (inclusionNames + (entity.fields.contains(where: \.secret) ? ["reveal"] : [])).map(name)
+        (["fields"] + inclusionNames + (entity.fields.contains(where: \.secret) ? ["reveal"] : [])).map(name)
     }
 
     private var shown: [Field] { entity.fields.filter { !$0.secret } }

@@ -55,8 +55,11 @@ struct OpenAPIOperation: Sendable {
     func shape(_ names: [String: String]) -> RequestShape {
         // A list says itself which filters there are.
         let hasFilters = parameters.contains { $0.hasSuffix(".comparisons") || $0 == "retry_count" }
+        let isRepeatable = parameters.contains("idempotency_key")
+        let known = parameters.compactMap { names[$0] }
         return RequestShape(
-            parameters: hasFilters ? nil : parameters.compactMap { names[$0] },
-            takesBody: body != nil || !bodyTypes.isEmpty)
+            parameters: hasFilters ? nil : known,
+            takesBody: body != nil || !bodyTypes.isEmpty, isRepeatable: isRepeatable,
+            findsMore: body != nil || isRepeatable || !known.isEmpty)
     }
 }

@@ -131,7 +131,7 @@ struct RecordSchemas {
     }
 
     private func example(of field: Field) -> JSONText {
-        if field.name == entity.key { return "5f0c3a" }
+        if field.name == entity.key { return key(of: entity, "5f0c3a", 1486) }
         switch field.kind {
         case .string: return .string(field.name)
         case .integer: return 1
@@ -141,8 +141,22 @@ struct RecordSchemas {
         case .date: return "2026-11-21"
         case .object: return .object([:])
         case .list: return .array([])
-        case .reference: return "8d21b4"
+        case .reference(let other): return schema[other].map { key(of: $0, "8d21b4", 231) } ?? .null
         case .enum(let values): return .string(values.first?.value ?? "")
         }
+    }
+
+    /// A sample key of a record of this entity: a text or a number, as its key is.
+    private func key(of entity: Entity, _ text: String, _ number: Int) -> JSONText {
+        var entity = entity
+        // A key may be that of a record of another entity, whose key may be so too.
+        for _ in schema.entities {
+            guard case .reference(let other)? = entity[field: entity.key]?.kind, let target = schema[other] else {
+                break
+            }
+            entity = target
+        }
+        if entity[field: entity.key]?.kind == .integer { return .integer(number) }
+        return .string(entity.madeKey(from: text))
     }
 }

@@ -1,10 +1,22 @@
+internal import EntitySchema
 internal import JSONText
 internal import SQLiteStore
 
 /// What is wrong with one part of a request: an element of `errors` in a problem document.
 struct InputError: Sendable {
     /// The part of the request that has it.
-    enum Place: String, Sendable { case query, header, body }
+    enum Place: String, CaseIterable, Sendable {
+        case query, header, body
+
+        /// The code of different mistakes in it.
+        var code: ProblemCode {
+            switch self {
+            case .query: .invalidParameter
+            case .header: .invalidHeader
+            case .body: .invalidBody
+            }
+        }
+    }
 
     /// A code of `FieldProblem` for a field of the body, else one of `ProblemCode`.
     var code: String
@@ -24,6 +36,25 @@ struct InputError: Sendable {
 
     init(_ problem: FieldProblem, in place: Place) {
         self.init(problem.code.rawValue, in: place, problem.field, problem.message)
+    }
+
+    /// The members that are not among `known`, and those that are there twice. `container`: a pointer to their object.
+    static func strays(among members: [String], known: [String], in container: String = "") -> [InputError] {
+        members.indices.compactMap { index in
+            let name = members[index]
+            let message: String
+            if !known.contains(name) {
+                let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
+                message = "there is no such member\(near) Use \(known.joined(separator: ", "))"
+            } else if members[..<index].contains(name) {
+                message = "it is there twice"
+            } else {
+                return nil
+            }
+            var error = InputError(ProblemCode.invalidBody.rawValue, in: .body, name, message)
+            error.container = container
+            return error
+        }
     }
 
     var document: JSONText {

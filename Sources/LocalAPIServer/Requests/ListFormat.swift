@@ -14,36 +14,12 @@ enum ListFormat: Equatable {
 
     /// A caller who accepts none of them gets a page.
     init(_ request: Request) {
-        // What most clients send.
-        guard !request.headers[all: "Accept"].allSatisfy({ $0 == "*/*" || $0 == PatchFormat.json }) else {
-            self = .page
-            return
-        }
-        let wanted = WeightedItem.all(of: "Accept", in: request)
-        guard wanted.contains(where: { Self.types.dropFirst().contains($0.name) && $0.weight > 0 }) else {
-            self = .page
-            return
-        }
-        var best = (type: PatchFormat.json, rank: (0, 0))
-        for type in Self.types {
-            let rank = Self.rank(of: type, among: wanted)
-            if rank > best.rank { best = (type, rank) }
-        }
-        switch best.type {
+        let type = AcceptedType.best(of: Self.types, for: request)
+        switch type {
         case PatchFormat.json: self = .page
         case "text/csv": self = .csv
-        default: self = .lines(best.type)
+        default: self = .lines(type)
         }
-    }
-
-    /// The weight of the most specific range that has the type, and how specific that is (RFC 9110, 12.5.1).
-    private static func rank(of type: String, among wanted: [WeightedItem]) -> (weight: Int, precision: Int) {
-        let ranges = [type, type.prefix { $0 != "/" } + "/*", "*/*"]
-        for (index, range) in ranges.enumerated() {
-            guard let item = wanted.first(where: { $0.name == range }) else { continue }
-            return item.weight > 0 ? (item.weight, ranges.count - index) : (0, 0)
-        }
-        return (0, 0)
     }
 
     /// Whether it has the whole list, and not one page.

@@ -1,3 +1,6 @@
+internal import JSONText
+internal import SocketServer
+
 /// Collects the mistakes of a request, so that its caller learns of all of them at once.
 struct Mistakes {
     private var problems: [Problem] = []
@@ -16,9 +19,56 @@ struct Mistakes {
 
     mutating func add(_ more: [Problem]) { problems += more }
 
+    /// Adds a problem if it is about the input; any other shows only once the input is right.
+    mutating func addInput(_ problem: Problem) {
+        if !problem.errors.isEmpty { problems.append(problem) }
+    }
+
     var isEmpty: Bool { problems.isEmpty }
 
+    /// All of them; there is at least one.
+    var problem: Problem { Problem(problems) }
+
     func throwAny() throws(Problem) {
-        if !problems.isEmpty { throw Problem(problems) }
+        if !isEmpty { throw problem }
+    }
+}
+
+// MARK: Bodies
+
+extension Mistakes {
+    /// The body as a JSON object. If it is none, throws all mistakes so far and this one: a write without its body has no
+    /// more to check.
+    mutating func object(_ request: Request) throws(Problem) -> JSONText {
+        let body: JSONText? = collect(.none) { () throws(Problem) in try Self.object(request) }
+        guard let body else { throw problem }
+        return body
+    }
+
+    private static func object(_ request: Request) throws(Problem) -> JSONText {
+        let body: JSONText
+        do throws(JSONError) {
+            body = try JSONText(request.body)
+        } catch {
+            throw .body("", "the body is \(error)", .malformedJSON)
+        }
+        guard body.kind == .object else { throw .body("", "expected a JSON object") }
+        return body
+    }
+
+    /// The value of a member that the body must have, as `read` understands it; nil after a mistake.
+    mutating func member<Value>(
+        _ name: String, of body: JSONText, _ expectation: String, _ read: (JSONText) -> Value?
+    ) -> Value? {
+        guard let value = body[name].flatMap(read) else {
+            add([.body(name, expectation)])
+            return nil
+        }
+        return value
+    }
+
+    /// Notes the members of the body that are not among `known`, and those that it has twice.
+    mutating func requireOnly(_ known: [String], in body: JSONText) {
+        add(InputError.strays(among: body.members.map(\.key), known: known).map(Problem.init))
     }
 }

@@ -5,7 +5,7 @@ extension Problem {
 
     /// Says so where a `+` in the query made a value invalid: a time with an offset, a number with a sign.
     func explainingPlus(in request: Request) -> Problem {
-        guard code == .invalidParameter, let query = request.query, query.utf8.contains(UInt8(ascii: "+")) else {
+        guard let query = request.query, query.utf8.contains(UInt8(ascii: "+")) else {
             return self
         }
         let names = query.utf8.split(separator: UInt8(ascii: "&")).filter { $0.contains(UInt8(ascii: "+")) }.map {
@@ -14,7 +14,7 @@ extension Problem {
         }
         var problem = self
         for index in errors.indices
-        where errors[index].place == .query
+        where errors[index].place == .query && errors[index].code == ProblemCode.invalidParameter.rawValue
             && names.contains(where: { name in
                 // A comparison is reported under its field.
                 guard let name else { return false }

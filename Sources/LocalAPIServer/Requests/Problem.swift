@@ -76,8 +76,13 @@ extension Problem {
     }
 
     /// A member of the body that the call cannot use.
-    static func body(_ member: String, _ detail: String) -> Problem {
-        Problem(.invalidBody, detail, errors: [InputError(ProblemCode.invalidBody.rawValue, in: .body, member, detail)])
+    static func body(_ member: String, _ detail: String, _ code: ProblemCode = .invalidBody) -> Problem {
+        Problem(code, detail, errors: [InputError(code.rawValue, in: .body, member, detail)])
+    }
+
+    /// A part of the body that the call cannot use.
+    init(_ error: InputError) {
+        self.init(.invalidBody, "\(error.field): \(error.message)", errors: [error])
     }
 
     static func notFound(_ detail: String) -> Problem { Problem(.notFound, detail) }
@@ -101,10 +106,14 @@ extension Problem {
         "the answer to the first of these requests cannot be read; use another Idempotency-Key")
 
     /// Several mistakes of one request, reported at once; there is at least one.
+    ///
+    /// The code is that of the first part of the request that has any: query, header, body. Different mistakes in that part
+    /// share its general code.
     init(_ problems: [Problem]) {
-        self = problems[0]
-        guard problems.count > 1 else { return }
-        if problems.contains(where: { $0.code != code }) { code = .invalidParameter }
+        let part = InputError.Place.allCases.first { part in problems.contains { $0.errors.first?.place == part } }
+        let deciding = problems.filter { $0.errors.first?.place == part }
+        self = deciding[0]
+        if let part, deciding.contains(where: { $0.code != code }) { code = part.code }
         detail = problems.map(\.detail).joined(separator: "; ")
         errors = problems.flatMap(\.errors)
     }

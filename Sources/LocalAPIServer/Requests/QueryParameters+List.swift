@@ -15,9 +15,7 @@ extension QueryParameters {
         query.count = mistakes.collect(false) { () throws(Problem) in try flag("count") }
         query.labels = mistakes.collect(false) { () throws(Problem) in try flag("labels") }
         query.sort = mistakes.collect([]) { () throws(Problem) in try sort() }
-        query.fields = mistakes.collect(nil) { () throws(Problem) in
-            try value("fields").map { $0.split(separator: ",").map(String.init) }
-        }
+        query.fields = mistakes.collect(nil) { () throws(Problem) in try fields() }
         query.search = mistakes.collect(nil) { () throws(Problem) in try searchQuery("q") }
         query.sync = mistakes.collect(nil) { () throws(Problem) in try syncFilter() }
         let reader = FilterReader(entity: entity)
@@ -49,13 +47,22 @@ extension QueryParameters {
         return filter
     }
 
+    /// The fields to show, each once; nil for all.
+    func fields() throws(Problem) -> [String]? {
+        try value("fields").map { list in
+            list.split(separator: ",").map(String.init).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        }
+    }
+
     /// The query of the queue.
-    func pendingQuery() throws(Problem) -> PendingQuery {
-        var query = PendingQuery(
-            record: try value("record"), sort: try sort(), limit: try integer("limit", in: 1...1000, else: 50),
-            cursor: try value("cursor"))
+    func pendingQuery(_ mistakes: inout Mistakes) -> PendingQuery {
+        var query = PendingQuery()
+        query.record = mistakes.collect(nil) { () throws(Problem) in try value("record") }
+        query.sort = mistakes.collect([]) { () throws(Problem) in try sort() }
+        query.limit = pageSize(50, &mistakes)
+        query.cursor = mistakes.collect(nil) { () throws(Problem) in try value("cursor") }
         for item in items where !["record", "sort", "limit", "cursor"].contains(item.name) {
-            query.filters.append(try filter(item.name, item.value))
+            mistakes.collect { () throws(Problem) in query.filters.append(try filter(item.name, item.value)) }
         }
         return query
     }

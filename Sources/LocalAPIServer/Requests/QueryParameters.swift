@@ -39,6 +39,21 @@ struct QueryParameters {
         return number
     }
 
+    /// What each of several values separated by commas means; nil when the parameter is missing.
+    func list<Value>(_ name: String, _ read: (String) throws(Problem) -> Value) throws(Problem) -> [Value]? {
+        guard let text = try value(name) else { return nil }
+        var values: [Value] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            values.append(try read(String(part)))
+        }
+        return values
+    }
+
+    /// `limit` of a page.
+    func pageSize(_ standard: Int, _ mistakes: inout Mistakes) -> Int {
+        mistakes.collect(standard) { () throws(Problem) in try integer("limit", in: 1...1000, else: standard) }
+    }
+
     /// A position in the change log; nil when it is missing.
     func position(_ name: String) throws(Problem) -> Int64? {
         guard let text = try value(name) else { return nil }

@@ -9,26 +9,35 @@ struct RequestShape: Sendable {
     var takesBody: Bool
     /// Whether the handler checks the conditions of a write; if not, none can be met.
     var checksConditions = true
+    /// Whether it takes an `Idempotency-Key`.
+    var isRepeatable = false
+    /// Whether the handler looks for more mistakes and throws all of them, so that the caller learns of all at once. Any
+    /// other is only called for requests that have none.
+    var findsMore = false
 
-    /// Costs nothing for a request with neither a query nor a body.
-    func check(_ request: Request) throws(Problem) {
-        if request.query != nil, let parameters { try Self.check(QueryParameters(request), against: parameters) }
-        if !checksConditions { try WriteConditions.refuse(request) }
-        // An empty object asks for nothing, and many clients send one with every POST.
-        guard takesBody || request.body.isEmpty || request.body == Array("{}".utf8) else {
-            throw Problem(.unexpectedBody, "this call takes no body; send it without one")
+    /// What the request has besides. Costs nothing for one with neither a query nor a body. Throws for a query that cannot
+    /// be read.
+    func mistakes(of request: Request) throws(Problem) -> Mistakes {
+        var mistakes = Mistakes()
+        if request.query != nil, let parameters {
+            mistakes.add(Self.strays(try QueryParameters(request), known: parameters))
         }
+        if isRepeatable { mistakes.collect { () throws(Problem) in _ = try IdempotencyKey(request) } }
+        if !checksConditions { mistakes.collect { () throws(Problem) in try WriteConditions.refuse(request) } }
+        // An empty object asks for nothing, and many clients send one with every POST.
+        if !takesBody, !request.body.isEmpty, request.body != Array("{}".utf8) {
+            mistakes.add([.body("", "this call takes no body; send it without one", .unexpectedBody)])
+        }
+        return mistakes
     }
 
-    private static func check(_ query: QueryParameters, against known: [String]) throws(Problem) {
+    private static func strays(_ query: QueryParameters, known: [String]) -> [Problem] {
         let strays = query.items.map(\.name).filter { !known.contains($0) }
-        guard !strays.isEmpty else { return }
         let takes = known.isEmpty ? "It takes none" : "It takes \(known.joined(separator: ", "))"
-        let problems = strays.map { stray in
+        return strays.map { stray in
             let near = Suggestion.nearest(to: stray, among: known).map { "; did you mean \($0)?" } ?? "."
             return Problem.parameter(
                 stray, "this address has no parameter \(stray.prefix(50))\(near) \(takes)", .unknownParameter)
         }
-        throw Problem(problems)
     }
 }

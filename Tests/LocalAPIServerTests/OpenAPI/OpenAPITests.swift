@@ -146,6 +146,9 @@ struct OpenAPITests {
     func bounds() async throws {
         let (api, document) = try await document()
         for (path, calls) in document["paths"]?.members ?? [] {
+            let isList = calls["get"]?["responses"]?["200"]?["content"]?["application/x-ndjson"] != nil
+            // Only a whole list takes all numbers that its `limit` can be.
+            let headers = isList ? ["Accept": "application/x-ndjson"] : [:]
             for reference in calls["get"]?["parameters"]?.elements ?? [] {
                 let parameter = try #require(target(of: reference["$ref"]?.string ?? "", in: document))
                 guard parameter["in"] == "query", let name = parameter["name"]?.string, name != "wait",
@@ -154,10 +157,12 @@ struct OpenAPITests {
                 else { continue }
                 let address = path.replacing("{id}", with: "1") + (path == "/v1/search" ? "?q=ab&" : "?") + name
                 for number in ["\(least)", "\(greatest)"] {
-                    #expect(await api.call("GET", "\(address)=\(number)").status != 400, "\(address)=\(number)")
+                    let answer = await api.call("GET", "\(address)=\(number)", headers: headers)
+                    #expect(answer.status != 400, "\(address)=\(number)")
                 }
                 for number in ["\(least - 1)", "\(greatest)0"] {
-                    #expect(await api.call("GET", "\(address)=\(number)").status == 400, "\(address)=\(number)")
+                    let answer = await api.call("GET", "\(address)=\(number)", headers: headers)
+                    #expect(answer.status == 400, "\(address)=\(number)")
                 }
             }
         }

@@ -32,6 +32,17 @@ struct PendingListTests {
         #expect(ids(answer) == expected)
     }
 
+    @Test(
+        "the count is text for callers that prefer it",
+        arguments: [
+            ("text/plain", true), ("text/plain;q=0.5, application/json;q=0.1", true), ("TEXT/PLAIN", true),
+            ("application/json, text/plain;q=0.5", false), ("text/plain;q=0", false), ("text/*", false), ("*/*", false),
+        ])
+    func countAsText(_ accept: String, _ isText: Bool) async throws {
+        let answer = try await TestAPI.filled().call("GET", "/v1/pending/count", headers: ["Accept": accept])
+        #expect(answer.text == (isText ? "0\n" : #"{"pending":0,"failed":0}"#))
+    }
+
     @Test("pages follow one another by their cursor, which no other list takes")
     func pages() async throws {
         let api = try await filled()

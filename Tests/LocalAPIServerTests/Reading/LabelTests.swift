@@ -42,7 +42,7 @@ struct LabelTests {
         #expect(changed["_labels"]?.text == #"{"status":"Open","grade":"First class"}"#)
     }
 
-    @Test("included records and the list of a relation have them")
+    @Test("included records and the record of a relation have them")
     func related() async throws {
         let api = try await filled()
         let message = await api.call("GET", "/v1/messages/m?labels=true&include=order.messages").json
@@ -52,7 +52,8 @@ struct LabelTests {
         #expect(nested?["_labels"]?.text == "{}")
         let orders = await api.call("GET", "/v1/orders?labels=true&include=messages").json
         #expect(labels(orders) == [#"{"status":"Ready"}"#, #"{"grade":"Second class"}"#, "{}"])
-        #expect(labels(await api.call("GET", "/v1/messages/m/order?labels=true").json) == [#"{"status":"Ready"}"#])
+        let order = await api.call("GET", "/v1/messages/m/order?labels=true").json
+        #expect(order["_labels"]?.text == #"{"status":"Ready"}"#)
     }
 
     @Test("only fields that are shown have labels")

@@ -11,12 +11,16 @@ extension Handlers {
     ///
     /// A caller that waits gets 202 if any operation is not confirmed.
     func batch(_ request: Request) async throws -> Response {
-        let wait = try PushWait(request)
+        var mistakes = mistakes
+        let wait: PushWait? = mistakes.collect(nil) { () throws(Problem) in try PushWait(request) }
+        let body = try mistakes.object(request)
+        let batch: BatchRequest? = mistakes.collect(nil) { () throws(Problem) in try BatchRequest(body, schema) }
+        guard let batch else { throw mistakes.problem }
         let isMinimal = Preference(request).isMinimal
         let run = BatchRun(
-            batch: try BatchRequest(object(request), schema), handlers: self, isTracked: wait != nil,
-            isMinimal: isMinimal)
-        var results = try await once(request) { try run.run($0) }
+            batch: batch, handlers: self, isTracked: wait != nil, isMinimal: isMinimal,
+            throwsRefusals: batch.isAtomic || !mistakes.isEmpty)
+        var results = try await once(request, mistakes) { try run.run($0) }
         engine.noteLocalWrite()
         if let wait { results.all = try await pushed(results.all, isMinimal, within: wait.limit) }
         let status = results.all.contains { $0.status == 202 } ? 202 : 200

@@ -161,13 +161,7 @@ struct BatchReader {
     }
 
     mutating func requireKnown(_ names: [String], among known: [String], at container: String) {
-        for (index, name) in names.enumerated() where mistakes.count < Self.mostMistakes {
-            if !known.contains(name) {
-                let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
-                note(name, "there is no such member\(near) Use \(known.joined(separator: ", "))", at: container)
-            } else if names[..<index].contains(name) {
-                note(name, "it is there twice", at: container)
-            }
-        }
+        mistakes += InputError.strays(among: names, known: known, in: container)
+            .prefix(Self.mostMistakes - mistakes.count)
     }
 }

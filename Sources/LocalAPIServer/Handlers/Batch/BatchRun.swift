@@ -14,13 +14,15 @@ struct BatchRun: Sendable {
     let isTracked: Bool
     /// Whether no record is shown.
     let isMinimal: Bool
+    /// Whether nothing is done if an operation is refused.
+    let throwsRefusals: Bool
 
     private enum Outcome {
         case written(BatchWrite)
         case refused(Problem)
     }
 
-    /// Throws `.batchRefused`, with the mistakes of all operations, if all were to be done or none.
+    /// Throws `.batchRefused`, with the mistakes of all operations, if one was refused and `throwsRefusals`.
     func run(_ transaction: LocalTransaction) throws -> BatchResults {
         var shown = 0
         let outcomes = try transaction.each(batch.operations.count) { before -> Outcome in
@@ -38,7 +40,7 @@ struct BatchRun: Sendable {
         } refused: { error, number in
             .refused(try problem(error, batch.operations[number], number, transaction))
         }
-        if batch.isAtomic { try requireAll(outcomes) }
+        if throwsRefusals { try requireAll(outcomes) }
         return BatchResults(
             all: outcomes.map { outcome in
                 switch outcome {
@@ -72,8 +74,7 @@ struct BatchRun: Sendable {
             let kind = RecordWrite.Kind.update(key: key, merging: operation.merges)
             return RecordWrite(entity: entity, kind: kind, body: body, conditions: conditions)
         case (.replace, let key?):
-            let kind = RecordWrite.Kind.replace(key: key, mustExist: conditions.mustExist)
-            return RecordWrite(entity: entity, kind: kind, body: body, conditions: conditions)
+            return RecordWrite(entity: entity, kind: .replace(key: key), body: body, conditions: conditions)
         case (.delete, let key?):
             return RecordWrite(entity: entity, kind: .delete(key: key), conditions: conditions)
         default:

@@ -11,17 +11,14 @@ extension Handlers {
         try await listed(entity, request)
     }
 
-    func list(_ relation: Relation, of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        let other = try self.entity(relation.entity)
-        return try await listed(other, request) { query in
-            let record = try JSONText(recordBytes(entity, key))
+    /// `GET …/{id}/{relation}` of a relation to many records, whose `field` refers to this one.
+    func list(
+        _ relation: Relation, by field: String, of entity: Entity, _ key: String, _ request: Request
+    ) async throws -> Response {
+        try await listed(self.entity(relation.entity), request) { query in
             // Uses the record's current key; the caller may send an earlier one.
-            let (field, value) =
-                switch relation.kind {
-                case .many(let field, _): (field, record[entity.key])
-                case .one(let field): (other.key, entity.value(of: field, in: record))
-                }
-            query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [value?.plain ?? ""]))
+            let current = try JSONText(recordBytes(entity, key))[entity.key]?.plain ?? ""
+            query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [current]))
         }
     }
 
@@ -49,7 +46,7 @@ extension Handlers {
     private func asked(
         _ parameters: QueryParameters, of entity: Entity, as format: ListFormat
     ) throws -> (ListQuery, [Inclusion]) {
-        var mistakes = Mistakes()
+        var mistakes = mistakes
         let query = parameters.listQuery(of: entity, as: format, &mistakes)
         let include = mistakes.collect([]) { () throws(Problem) in try parameters.inclusions(of: entity, in: schema) }
         guard !mistakes.isEmpty else { return (query, include) }

@@ -5,10 +5,12 @@ internal import SocketServer
 extension Handlers {
     /// Body: `{"token": "…"}`.
     func beginSession(_ request: Request) throws -> Response {
-        let body = try object(request)
-        guard let token = body["token"]?.string, body.members.count == 1 else {
-            throw Problem.body("token", "expected {\"token\": \"…\"} with the content of the daemon's api-token file")
-        }
+        var mistakes = mistakes
+        let body = try mistakes.object(request)
+        mistakes.requireOnly(["token"], in: body)
+        let token = mistakes.member(
+            "token", of: body, "expected {\"token\": \"…\"} with the content of the daemon's api-token file", \.string)
+        guard let token, mistakes.isEmpty else { throw mistakes.problem }
         return Response(status: 204, headers: [("Set-Cookie", try callers.beginSession(token: token, request))])
     }
 

@@ -17,38 +17,28 @@ extension Handlers {
 
     /// Body: `{"way": "password"}` begins, `{"id": "…", "answers": {"email": "…"}}` goes on.
     func signIn(_ request: Request) async throws -> Response {
+        var mistakes = mistakes
+        let body = try mistakes.object(request)
+        let step: SignInStep? = mistakes.collect(nil) { () throws(Problem) in try SignInStep(body) }
+        guard let step, mistakes.isEmpty else { throw mistakes.problem }
         guard let signIns else {
             throw Problem(
                 .notFound, "the daemon signs in by itself or has a fixed token; see upstream.auth in the schema")
         }
-        let body = try object(request)
         do {
-            let outcome: SignInDesk.Outcome
-            if let way = body["way"]?.string, body.members.count == 1 {
-                outcome = try await signIns.begin(way)
-            } else {
-                let (id, answers) = try Self.answers(in: body)
-                outcome = try await signIns.answer(answers, id: id)
-            }
+            let outcome =
+                switch step {
+                case .begin(let way): try await signIns.begin(way)
+                case .answer(let answers, let id): try await signIns.answer(answers, id: id)
+                }
             if outcome == .signedIn {
                 log.notice("signed in to the upstream", metadata: ["request_id": "\(request.id)"])
                 await engine.requestSync(SyncRequest())
             }
             return .json(200, Array(Self.document(outcome).bytes))
-        } catch let error as SignInError {
+        } catch {
             throw Problem(error)
         }
-    }
-
-    private static func answers(in body: JSONText) throws(Problem) -> (id: String, answers: [String: String]) {
-        let given = body["answers"]?.members ?? []
-        let answers = given.compactMap { name, value in value.string.map { (name, $0) } }
-        guard let id = body["id"]?.string, body["answers"]?.kind == .object, body.members.count == 2,
-            answers.count == given.count
-        else {
-            throw Problem.body("", "expected {\"way\": \"…\"}, or {\"id\": \"…\", \"answers\": {…}} with texts")
-        }
-        return (id, Dictionary(answers) { $1 })
     }
 
     private static func document(_ outcome: SignInDesk.Outcome) -> JSONText {
@@ -66,6 +56,27 @@ extension Handlers {
                     }),
             ])
         }
+    }
+}
+
+/// What a caller of `POST /v1/_sign-in` wants.
+private enum SignInStep {
+    case begin(way: String)
+    case answer([String: String], id: String)
+
+    init(_ body: JSONText) throws(Problem) {
+        if let way = body["way"]?.string, body.members.count == 1 {
+            self = .begin(way: way)
+            return
+        }
+        let given = body["answers"]?.members ?? []
+        let answers = given.compactMap { name, value in value.string.map { (name, $0) } }
+        guard let id = body["id"]?.string, body["answers"]?.kind == .object, body.members.count == 2,
+            answers.count == given.count
+        else {
+            throw .body("", "expected {\"way\": \"…\"}, or {\"id\": \"…\", \"answers\": {…}} with texts")
+        }
+        self = .answer(Dictionary(answers) { $1 }, id: id)
     }
 }
 
