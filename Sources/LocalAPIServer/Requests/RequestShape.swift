@@ -15,8 +15,8 @@ struct RequestShape: Sendable {
     /// other is only called for requests that have none.
     var findsMore = false
 
-    /// What the request has besides. Costs nothing for one with neither a query nor a body. Throws for a query that cannot
-    /// be read.
+    /// The mistakes that show without the handler. Costs nothing for a request with neither a query nor a body. Throws for a
+    /// query that cannot be read.
     func mistakes(of request: Request) throws(Problem) -> Mistakes {
         var mistakes = Mistakes()
         if request.query != nil, let parameters {

@@ -33,6 +33,8 @@ struct FilterTests {
                       email: { type: string, index: true }
                       name: { type: string, search: true }
                       or: { type: string }
+                    many:
+                      orders: { of: orders, by: client_id }
                     pull: { path: /clients }
                 """)
         let orders = #"""
