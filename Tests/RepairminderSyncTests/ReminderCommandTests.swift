@@ -30,7 +30,9 @@ struct ReminderCommandTests {
     @Test("the program has no blocked and no ignored signals")
     func signals() async throws {
         let text = try await written(by: #"grep -E '^Sig(Blk|Ign)' /proc/self/status > "$1""#)
-        #expect(text == "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n")
+        // The C library keeps 32 and 33 for itself, and ignores them in a program that it starts.
+        let others = text.replacing("0000000180000000", with: "0000000000000000")
+        #expect(others == "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n")
     }
 
     @Test("the program's input is empty, and it has no other open file")
