@@ -115,7 +115,9 @@ struct SystemScript {
 
     /// While the schema lacks an entity, only that entity's changes wait.
     private func checkLostEntities() throws {
-        guard world.store != nil, world.schema.entities.contains(where: { world.running[$0.name] == nil }) else { return }
+        guard world.store != nil, world.schema.entities.contains(where: { world.running[$0.name] == nil }) else {
+            return
+        }
         try pass(200_000)
         world.sync(full: false)
         try pass(60_000)
