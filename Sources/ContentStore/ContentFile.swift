@@ -5,11 +5,11 @@ package final class ContentFile: Sendable {
     package let descriptor: Int32
     package let size: Int
 
-    /// Nil when there is no such file, or it is being overwritten.
+    /// Nil when there is no such file, or a link in its place, or it is being overwritten.
     init?(path: String) throws(ContentError) {
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
+            if errno == ENOENT || errno == ELOOP { return nil }
             throw .failing("read", path)
         }
         var status = stat()

@@ -5,6 +5,8 @@ internal import Synchronization
 
 /// The content files beside one database, each named by its SHA-256.
 ///
+/// A text that is no SHA-256 names no file here, wherever it comes from: `../api-token` may stand in a database.
+///
 /// The database counts which of them are needed. `install` and `retire` are each one atomic file system operation; call
 /// them inside the transaction that changes the count, so the two cannot race.
 package final class ContentFolder: Sendable {
@@ -27,8 +29,10 @@ package final class ContentFolder: Sendable {
     private var gone: String { "\(path)/gone" }
     private func folder(of sha256: String) -> String { "\(path)/\(sha256.prefix(2))" }
 
-    /// The path of this content's file, whether or not it exists.
-    package func path(of sha256: String) -> String { "\(folder(of: sha256))/\(sha256.dropFirst(2))" }
+    /// The path of this content's file, whether or not it exists; nil for a text that is no SHA-256.
+    package func path(of sha256: String) -> String? {
+        Content.isName(sha256) ? "\(folder(of: sha256))/\(sha256.dropFirst(2))" : nil
+    }
 
     // MARK: Writing
 
@@ -50,41 +54,52 @@ package final class ContentFolder: Sendable {
     /// Moves the finished draft to its content's path in one step. An existing file there has the same bytes.
     /// Idempotent.
     package func install(_ draft: ContentDraft, as sha256: String) throws(ContentError) {
-        try place(draft.path, at: path(of: sha256), in: folder(of: sha256))
+        guard let path = path(of: sha256) else { throw .nameless(sha256) }
+        try place(draft.path, at: path, in: folder(of: sha256))
     }
 
     // MARK: Thumbnails
 
-    private func thumbnail(of sha256: String, size: Int) -> String { "\(path(of: sha256)).\(size)" }
+    private func thumbnailPath(of sha256: String, size: Int) -> String? { path(of: sha256).map { "\($0).\(size)" } }
 
     /// Stores the finished draft as a content's thumbnail, which is removed with the content.
     package func install(_ draft: ContentDraft, asThumbnailOf sha256: String, size: Int) throws(ContentError) {
-        try place(draft.path, at: thumbnail(of: sha256, size: size), in: folder(of: sha256))
+        guard let path = thumbnailPath(of: sha256, size: size) else { throw .nameless(sha256) }
+        try place(draft.path, at: path, in: folder(of: sha256))
     }
 
     /// Nil when none has been made yet.
     package func thumbnail(of sha256: String, size: Int) throws(ContentError) -> ContentFile? {
-        try ContentFile(path: thumbnail(of: sha256, size: size))
+        guard let path = thumbnailPath(of: sha256, size: size) else { return nil }
+        return try ContentFile(path: path)
     }
 
     // MARK: Reading
 
     /// Nil when it does not exist, or is being removed.
-    package func open(_ sha256: String) throws(ContentError) -> ContentFile? { try ContentFile(path: path(of: sha256)) }
+    package func open(_ sha256: String) throws(ContentError) -> ContentFile? {
+        guard let path = path(of: sha256) else { return nil }
+        return try ContentFile(path: path)
+    }
 
     /// Every content with a file.
     package func all() throws(ContentError) -> Set<String> {
         var found: Set<String> = []
         for prefix in try Self.names(in: path) where prefix.utf8.count == 2 {
-            for name in try Self.names(in: "\(path)/\(prefix)") { found.insert(prefix + name.prefix { $0 != "." }) }
+            for name in try Self.names(in: "\(path)/\(prefix)") {
+                let sha256 = prefix + name.prefix { $0 != "." }
+                if Content.isName(sha256) { found.insert(sha256) }
+            }
         }
         return found
     }
 
     // MARK: Removing
 
-    /// Moves a content's file and thumbnails out of reach, each in one step; `eraseRetired` destroys them.
+    /// Moves a content's file and thumbnails out of reach, each in one step; `eraseRetired` destroys them. Leaves the
+    /// files of a text that is no SHA-256 alone.
     package func retire(_ sha256: String) throws(ContentError) {
+        guard Content.isName(sha256) else { return }
         let folder = folder(of: sha256)
         for name in try Self.names(in: folder) where name.prefix(while: { $0 != "." }) == sha256.dropFirst(2) {
             let target = "\(gone)/\(sha256.prefix(2))\(name)"
@@ -100,9 +115,10 @@ package final class ContentFolder: Sendable {
     }
 
     private func erase(_ path: String) throws(ContentError) {
-        let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC)
+        let descriptor = Glibc.open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
-            if errno == ENOENT { return }
+            // The file behind a link is not this folder's.
+            if errno == ENOENT || errno == ELOOP && unlink(path) == 0 { return }
             throw .failing("overwrite", path)
         }
         defer { close(descriptor) }
@@ -180,6 +196,8 @@ package enum ContentError: Error, Sendable, Equatable, CustomStringConvertible {
         case .failed(let message): message
         }
     }
+
+    static func nameless(_ sha256: String) -> ContentError { .failed("\(sha256) is not the name of a content") }
 
     static func failing(_ operation: String, _ path: String) -> ContentError {
         .failed(

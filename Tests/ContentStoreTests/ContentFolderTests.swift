@@ -48,7 +48,7 @@ struct ContentFolderTests {
         let sha256 = try await install("secret", in: folder)
         let link = "\(path).link"
         // A second link to the file shows what happened to its bytes.
-        try FileManager.default.linkItem(atPath: folder.path(of: sha256), toPath: link)
+        try FileManager.default.linkItem(atPath: try #require(folder.path(of: sha256)), toPath: link)
         try folder.retire(sha256)
         #expect(try folder.open(sha256) == nil)
         try await folder.eraseRetired()
@@ -79,6 +79,38 @@ struct ContentFolderTests {
         try folder.retire(sha256)
         #expect(try folder.thumbnail(of: sha256, size: 64) == nil)
         #expect(try folder.all().isEmpty)
+    }
+
+    @Test(
+        arguments: ["../api-token", "..api-token", "../../api-token", "", "ab", String(repeating: "A", count: 64)]
+    )
+    func `a text that is no SHA-256 names no file, and none is removed for it`(name: String) async throws {
+        let folder = try ContentFolder(path: path)
+        let file = temporary.path("api-token")
+        try Data("token".utf8).write(to: URL(filePath: file))
+        #expect(folder.path(of: name) == nil)
+        #expect(try folder.open(name) == nil)
+        #expect(try folder.thumbnail(of: name, size: 64) == nil)
+        try folder.retire(name)
+        try await folder.eraseRetired()
+        #expect(try Data(contentsOf: URL(filePath: file)) == Data("token".utf8))
+        let draft = try folder.draft(limit: 10)
+        #expect(throws: ContentError.self) { try folder.install(draft, as: name) }
+    }
+
+    @Test func `a link is no content, and the file behind it is neither read nor overwritten`() async throws {
+        let folder = try ContentFolder(path: path)
+        let file = temporary.path("secret.key")
+        try Data("key".utf8).write(to: URL(filePath: file))
+        let sha256 = try await install("abc", in: folder)
+        let link = try #require(folder.path(of: sha256))
+        try FileManager.default.removeItem(atPath: link)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
+        #expect(try folder.open(sha256) == nil)
+        try folder.retire(sha256)
+        try await folder.eraseRetired()
+        #expect(try files("gone").isEmpty)
+        #expect(try Data(contentsOf: URL(filePath: file)) == Data("key".utf8))
     }
 
     private func install(_ text: String, in folder: ContentFolder) async throws -> String {

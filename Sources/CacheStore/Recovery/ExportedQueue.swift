@@ -66,7 +66,7 @@ package struct ExportedQueue: Sendable {
         }
         changes = try zip(2..., lines.dropFirst()).map { number, line in
             let change: ExportedChange = try decoded(line, number)
-            if let problem = change.isSound ? change.wrongNumber : "the change is damaged" {
+            if let problem = change.isSound ? change.wrongValue : "the change is damaged" {
                 throw CacheError.invalid([FieldProblem(field: "line \(number)", message: problem)])
             }
             return change

@@ -14,6 +14,18 @@ package struct Content: Sendable, Hashable {
         self.size = size
         self.type = type
     }
+
+    /// Whether the text can be the `sha256` of a content. Names of files are made of it, so nothing else may pass.
+    package static func isName(_ text: String) -> Bool {
+        text.utf8.count == 64
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            }
+    }
+
+    /// Whether the text can be the `type` of a content: a header has it as its value.
+    package static func isType(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
 }
 
 /// How the content of an entity's records is downloaded and uploaded.

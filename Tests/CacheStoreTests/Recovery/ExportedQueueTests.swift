@@ -91,16 +91,18 @@ struct ExportedQueueTests {
         #expect(try other.store.pendingCount().pending == 0)
     }
 
-    private static let wrongNumbers: [(name: String, value: JSONText)] = [
+    private static let wrongValues: [(name: String, value: JSONText)] = [
         ("id", .integer(.max)), ("id", .integer(0)), ("attempt_count", .integer(.max)), ("tried", .integer(.max)),
         ("tried", .integer(-1)), ("created_at", .integer(.max)), ("last_attempt_at", .integer(.min)),
         ("next_attempt_at", .integer(.max)), ("error_status", .integer(.min)), ("known_pk", .integer(.max)),
         ("content_size", .integer(-1)), ("edited", .string(#"{"status":9223372036854775807}"#)),
         ("conflicts", .array([JSONText.object(["at": .integer(.max), "change_id": .integer(1), "rule": "manual"])])),
+        ("content", "../api-token"), ("content", "..secret"), ("content", "../../../../etc/passwd"),
+        ("content", .string(String(repeating: "A", count: 64))), ("content_type", "text/html\r\nSet-Cookie: a=b"),
     ]
 
-    @Test("a number that no queue has is refused, and the error names it", arguments: wrongNumbers)
-    func numbers(name: String, value: JSONText) async throws {
+    @Test("a value that no queue has is refused, and the error names it", arguments: wrongValues)
+    func values(name: String, value: JSONText) async throws {
         let fixture = try await RescueFixture()
         let lines = try ExportedQueue(ofDatabaseAt: fixture.path).text().split(separator: "\n").map(String.init)
         let wrong = try JSONText(parsing: lines[1]).setting(name, to: value)
@@ -113,17 +115,29 @@ struct ExportedQueueTests {
         #expect(problems.allSatisfy { $0.message.hasPrefix(name) })
     }
 
-    @Test("a mirror's change with a number that no queue has is refused")
-    func mirroredNumber() async throws {
+    @Test("a mirror's change with a value that no queue has is refused")
+    func mirroredValues() async throws {
         let fixture = try await RescueFixture()
-        var change = try #require(try exported(fixture).changes.first)
-        change.tried = .max
-        let changes = [change]
+        let change = try #require(try exported(fixture).changes.first)
+        var tried = change
+        tried.tried = .max
+        var named = change
+        named.content = "../api-token"
         let other = try TestCache()
-        await #expect(throws: CacheError.self) {
-            try await other.store.importChanges(changes, at: RescueFixture.later)
+        for wrong in [tried, named] {
+            await #expect(throws: CacheError.self) {
+                try await other.store.importChanges([wrong], at: RescueFixture.later)
+            }
         }
         #expect(try other.store.pendingCount().pending == 0)
+    }
+
+    @Test("a change that removes content has an empty name for it, and is taken")
+    func removedContent() async throws {
+        let fixture = try await RescueFixture()
+        let lines = try ExportedQueue(ofDatabaseAt: fixture.path).text().split(separator: "\n").map(String.init)
+        let removal = try JSONText(parsing: lines[1]).setting("content", to: "")
+        #expect(try ExportedQueue(text: "\(lines[0])\n\(removal.text)\n").changes.map(\.content) == [""])
     }
 
     @Test(

@@ -115,10 +115,10 @@ extension CacheStore {
 
     /// Queues changes as returned by `storedChanges`; call it after all records are imported. Returns how many.
     ///
-    /// Removes secrets that were sealed with another key. Throws `.invalid` for a number that no queue has.
+    /// Removes secrets that were sealed with another key. Throws `.invalid` for a value that no queue has.
     package func importChanges(_ changes: [ExportedChange], at now: Timestamp) async throws -> Int {
         for change in changes {
-            guard let problem = change.wrongNumber else { continue }
+            guard let problem = change.wrongValue else { continue }
             throw CacheError.invalid([FieldProblem(field: "\(change.entity)/\(change.recordKey)", message: problem)])
         }
         return try await change(at: now) { context in

@@ -1,7 +1,25 @@
+internal import EntitySchema
 internal import JSONText
 
-/// The numbers of a change that comes from a file.
+/// The values of a change that comes from a file.
 extension ExportedChange {
+    /// Says which value no queue can have; nil if there is none.
+    var wrongValue: String? { wrongNumber ?? wrongContent }
+
+    // MARK: Content
+
+    /// Says what is wrong with the name or the type of the content. A file is opened by the one, and the other is the
+    /// value of a header.
+    private var wrongContent: String? {
+        if let content, content != ContentTable.nothing, !Content.isName(content) {
+            return "content is \(content.start(scalars: 100)), expected 64 hexadecimal digits in lower case"
+        }
+        if let contentType, !Content.isType(contentType) { return "content_type has a control character" }
+        return nil
+    }
+
+    // MARK: Numbers
+
     private typealias Number = (name: String, value: Int64?, range: ClosedRange<Int64>)
 
     private static let ids: ClosedRange<Int64> = 1...(1 << 53)
@@ -11,9 +29,8 @@ extension ExportedChange {
     /// In milliseconds since 1970. An upstream's times of change can be as far away.
     private static let times: ClosedRange<Int64> = -1_000_000_000_000_000...1_000_000_000_000_000
 
-    /// Says which number no queue can have; nil if there is none. A change with one could not be stored after its next
-    /// attempt.
-    var wrongNumber: String? {
+    /// Says which number no queue can have. A change with one could not be stored after its next attempt.
+    private var wrongNumber: String? {
         let all = ownNumbers + (conflicts ?? []).flatMap { Self.numbers(of: $0) } + editTimes
         for number in all {
             guard let value = number.value, !number.range.contains(value) else { continue }
