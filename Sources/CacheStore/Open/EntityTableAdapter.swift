@@ -32,7 +32,7 @@ struct EntityTableAdapter {
     }
 
     /// Earlier versions had triggers on their tables of records.
-    private static func dropTriggers(_ db: Database) throws {
+    static func dropTriggers(_ db: Database) throws {
         let names = try String.fetchAll(
             db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name GLOB 'records_*'")
         for name in names { try db.execute(sql: "DROP TRIGGER \(name.quoted(by: "\""))") }

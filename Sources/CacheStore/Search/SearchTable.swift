@@ -82,6 +82,12 @@ struct SearchTable {
         return statements.joined(separator: ";\n") + ";"
     }
 
+    /// The names of the views and virtual tables that an entity's index can have.
+    static func names(_ entity: String) -> Set<String> {
+        let parts = SearchPart.Kind.allCases.map { SearchPart(kind: $0, entity: entity, fields: []).name }
+        return Set(([view(entity), terms(entity)] + parts).map { $0.filter { $0 != "\"" } })
+    }
+
     /// Drops all parts of the index, whichever exist.
     static func drop(_ entity: String) -> String {
         let parts = SearchPart.Kind.allCases.map { SearchPart(kind: $0, entity: entity, fields: []).name }

@@ -160,6 +160,21 @@ struct OldDatabaseTests {
         #expect(kept(old).count > 10)
     }
 
+    @Test("a backup of it can be restored, though its triggers and views are not those of now")
+    func restored() async throws {
+        let backup = try OldDatabase()
+        let target = backup.folder.path("restored.db")
+        let report = try await DatabaseRestore(
+            path: target, schema: backup.schema, sealer: RescueFixture.sealer(), makeID: { UUID().uuidString }
+        ).run(from: backup.path, at: clock)
+        #expect(try report.queued == ExportedQueue(text: expected.queue).changes.count)
+        let triggers = try await DatabaseQueue(path: target).read { db in
+            try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND tbl_name GLOB 'records_*'")
+        }
+        #expect(triggers == 0)
+    }
+
     // MARK: Queue and log
 
     @Test("the queue is the same: order, ids, idempotency keys, bases, times, errors and conflicts")

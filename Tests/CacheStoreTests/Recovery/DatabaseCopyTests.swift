@@ -153,6 +153,100 @@ struct DatabaseCopyTests {
         #expect(try cache.store.pendingCount().pending == 3)
     }
 
+    private static let foreignSQL: [(sql: String, name: String)] = [
+        (
+            """
+            CREATE TRIGGER evil BEFORE INSERT ON sync_outbox BEGIN
+              SELECT count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n);
+            END
+            """, "evil"
+        ),
+        ("CREATE TRIGGER evil AFTER DELETE ON sync_setting BEGIN UPDATE sync_outbox SET body = '{}'; END", "evil"),
+        (
+            """
+            DROP TRIGGER sync_conflict_opened;
+            CREATE TRIGGER sync_conflict_opened AFTER INSERT ON sync_conflict BEGIN DELETE FROM sync_outbox; END
+            """, "sync_conflict_opened"
+        ),
+        (
+            """
+            ALTER TABLE sync_cursor RENAME TO sync_cursor_old;
+            CREATE VIEW sync_cursor AS SELECT * FROM sync_cursor_old
+            """, "sync_cursor"
+        ),
+        ("DROP TABLE sync_drift; CREATE VIRTUAL TABLE sync_drift USING fts5(entity)", "sync_drift"),
+        ("INSERT INTO sync_content (sha256, size, type, used_at) VALUES ('../api-token', 1, 'a/b', 0)", "../api-token"),
+        ("UPDATE sync_outbox SET content = '../secret.key' WHERE id = 1", "../secret.key"),
+        (
+            """
+            INSERT INTO sync_content (sha256, size, type, used_at)
+            VALUES (printf('%064d', 1), 1, 'a/b' || char(13, 10) || 'X: y', 0)
+            """, "0001"
+        ),
+    ]
+
+    @Test(
+        "a backup with SQL or file names of its own is refused before they run, and nothing is left",
+        arguments: foreignSQL)
+    func foreign(sql: String, name: String) async throws {
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        try await DatabaseQueue(path: backup).write { db in try db.execute(sql: sql) }
+        try fixture.cache.store.close()
+        let before = try Data(contentsOf: URL(filePath: fixture.path))
+        let files = try FileManager.default.contentsOfDirectory(atPath: fixture.cache.folder.path).sorted()
+        let error = await #expect(throws: CacheError.self) { try await restore(backup, to: fixture.path) }
+        guard case .incompatible(let message)? = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        #expect(message.contains(name))
+        #expect(try Data(contentsOf: URL(filePath: fixture.path)) == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.cache.folder.path).sorted() == files)
+    }
+
+    @Test("a view in place of a table is found before the table is read")
+    func viewInPlace() async throws {
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        try DatabaseRestore.requireTables(in: backup, RescueFixture.schema())
+        try await DatabaseQueue(path: backup).write { db in
+            try db.execute(
+                sql: """
+                    DROP TABLE sync_setting;
+                    CREATE VIEW sync_setting AS
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS name, i AS value FROM n
+                    """)
+        }
+        #expect(throws: CacheError.self) {
+            try DatabaseRestore.requireTables(in: backup, RescueFixture.schema())
+        }
+        let text = fixture.cache.folder.path("text.db")
+        try Data("no database".utf8).write(to: URL(filePath: text))
+        try DatabaseRestore.requireTables(in: text, RescueFixture.schema())
+    }
+
+    @Test("an entity's view and a trigger on its records are replaced by those of the schema")
+    func ownViews() async throws {
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        try await DatabaseQueue(path: backup).write { db in
+            try db.execute(
+                sql: """
+                    DROP VIEW orders;
+                    CREATE VIEW orders AS SELECT 1 AS id;
+                    CREATE TRIGGER evil AFTER UPDATE ON records_orders BEGIN DELETE FROM sync_outbox; END
+                    """)
+        }
+        try fixture.cache.store.close()
+        let report = try await restore(backup, to: fixture.path)
+        #expect(report.queued == 3)
+        let ids = try await DatabaseQueue(path: fixture.path).read { db in
+            try String.fetchAll(db, sql: "SELECT id FROM orders WHERE id IN ('a', 'b') ORDER BY id")
+        }
+        #expect(ids == ["a", "b"])
+    }
+
     @Test("a backup of a newer version is refused, and the database is unchanged")
     func newer() async throws {
         let fixture = try await RescueFixture()

@@ -36,11 +36,16 @@ package struct DatabaseRestore: Sendable {
         self.makeID = makeID
     }
 
-    /// Nothing else may have the database open. When this throws, nothing has changed.
+    /// Nothing else may have the database open. When this throws, nothing has changed. Throws `.incompatible` for a
+    /// backup that another program has changed (`BackupCheck`).
     package func run(from backup: String, at now: Timestamp) async throws -> Report {
         let fresh = path + ".restore"
         for suffix in ["", "-wal", "-shm"] { unlink(fresh + suffix) }
-        try DatabaseCopy.make(of: backup, at: fresh)
+        // Before the copy gets its first own write.
+        try DatabaseCopy.make(of: backup, at: fresh) { copy in
+            try DatabaseFile.openReadOnly(backup).backup(to: copy)
+            try copy.write { db in try BackupCheck(db: db, schema: schema, path: backup).run() }
+        }
         do {
             let (queued, uncertain) = try await fill(fresh, at: now)
             let replaced = try DatabaseFile(path).replace(with: fresh, .replaced, at: now)
@@ -49,6 +54,16 @@ package struct DatabaseRestore: Sendable {
             for suffix in ["", "-wal", "-shm"] { unlink(fresh + suffix) }
             throw error
         }
+    }
+
+    /// Throws `.incompatible` if reading a table of the backup would run SQL of the file. A file that cannot be read
+    /// passes.
+    package static func requireTables(in backup: String, _ schema: EntitySchema) throws {
+        do {
+            try DatabaseFile.openReadOnly(backup).read { db in
+                try BackupCheck(db: db, schema: schema, path: backup).requireOwnNames()
+            }
+        } catch is DatabaseError {}
     }
 
     private func fill(_ fresh: String, at now: Timestamp) async throws -> (queued: Int, uncertain: Int) {

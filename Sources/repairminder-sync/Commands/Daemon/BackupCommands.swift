@@ -89,6 +89,7 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
                 }
                 backup = copy
             }
+            try DatabaseRestore.requireTables(in: backup, files.schema)
             guard CacheOrigin(ofDatabaseAt: backup).map(files.origin.includes) == true else {
                 throw CommandFailure(.badData, "\(backup) is not a backup of \(files.origin)")
             }
