@@ -83,6 +83,13 @@ struct CurlEasy: ~Copyable {
         return text.map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// Whether the response came by HTTP/2 or later, where every body has an end of its own.
+    var isHTTP2: Bool {
+        var version = 0
+        ccurl_get_long(handle, CURLINFO_HTTP_VERSION, &version)
+        return version >= CURL_HTTP_VERSION_2_0
+    }
+
     /// The response's Content-Length, of the encoded body; nil if there is none.
     var announcedLength: Int? {
         var length: curl_off_t = -1

@@ -55,12 +55,7 @@ final class CurlExchange {
             share?.shrink(to: response.body.count)
             var answer = HTTPResponse(status: easy.status, headers: response.headers, body: response.body)
             answer.share = share
-            guard !isCutOff(answer) else {
-                let failure = CurlFailure(
-                    code: CURLE_PARTIAL_FILE, explanation: "its compressed body ends early", refusal: nil,
-                    host: request.host, requestHasBegun: hasBegun)
-                return fail(failure.error)
-            }
+            answer.isEndCertain = isEndCertain(of: answer)
             return continuation.resume(returning: .success(answer))
         }
         let failure = CurlFailure(
@@ -70,16 +65,10 @@ final class CurlExchange {
         fail(failure.error)
     }
 
-    /// libcurl takes a compressed body for whole wherever it ends. One that was cut before its first byte of text would
-    /// look like an empty answer, which acknowledges a change; one that was cut later is no JSON.
-    private func isCutOff(_ answer: HTTPResponse) -> Bool {
-        guard answer.body.isEmpty, let encoding = answer.header("Content-Encoding")?.lowercased()
-        else { return false }
-        return encoding.hasSuffix("gzip") && (1..<Self.leastGzip).contains(easy.receivedLength)
+    /// libcurl takes a compressed body for whole wherever it ends, so nothing is certain once a byte of one came.
+    private func isEndCertain(of answer: HTTPResponse) -> Bool {
+        answer.hasEnd(isHTTP2: easy.isHTTP2) && (!answer.isCompressed || easy.receivedLength == 0)
     }
-
-    /// The bytes of an empty text (RFC 1952).
-    private static let leastGzip = 20
 
     func fail(_ error: TransportError) {
         continuation.resume(returning: .failure(error))

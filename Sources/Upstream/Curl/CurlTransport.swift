@@ -7,6 +7,7 @@ internal import Synchronization
 /// One thread runs all exchanges and sleeps when there are none. It ends with `shutdown()` or the last reference.
 /// Two kinds of truncated bodies go unnoticed, so only the content's own syntax can reveal them: one that ends with the
 /// connection (RFC 9112, 8), and a compressed one that stops early inside an intact frame, which libcurl 7.88 accepts.
+/// `isEndCertain` of the response says whether it may be one of them.
 package final class CurlTransport: HTTPTransport {
     private let mailbox = CurlMailbox()
     private let nextID = Atomic<UInt64>(0)

@@ -4,7 +4,8 @@ internal import JSONText
 /// Recognises what a 2xx response to a change says.
 ///
 /// Only a record with a key where the schema has one, a member that says success, or no content at all acknowledges a
-/// change. Anything else may come from a gateway, a sign-in page or a half-dead server, and is unclear.
+/// change. Anything else may come from a gateway, a sign-in page or a half-dead server, and is unclear. So is an answer
+/// without content that may have lost it on the way.
 struct ChangeAnswer {
     let request: PushRequest
     let sent: WireRequest
@@ -20,6 +21,7 @@ struct ChangeAnswer {
         if plan.rule(for: response)?.means == .ok { return success }
         guard !response.isBlank else {
             guard [200, 201, 202, 204, 205].contains(response.status) else { throw unclear(nil) }
+            guard response.isEndCertain else { throw cut }
             return accepted
         }
         guard let body = try? response.unambiguousJSON else {
@@ -47,6 +49,8 @@ struct ChangeAnswer {
 
     /// A new record of which the answer has only the key, at the place that the route names: `[7]`.
     private func bareKey(in body: JSONText) -> JSONText? {
+        // Of a number that is the whole body, the last digits could be missing.
+        guard body.kind != .number || response.isEndCertain else { return nil }
         guard request.operation == .create, !request.isRecordInherited, let key = request.record.value(in: body),
             key.kind == .string || key.kind == .number, !key.plain.isEmpty
         else { return nil }
@@ -70,6 +74,14 @@ struct ChangeAnswer {
 
     private func unclear(_ body: JSONText?) -> UpstreamError {
         error(.unclear(status: response.status, "\(call) without saying that the change was accepted"), body)
+    }
+
+    private var cut: UpstreamError {
+        let message = """
+            \(call) without content, but could have been cut; let the server, or the proxy before it, answer 204, or send \
+            Content-Length without compression
+            """
+        return UpstreamError.unclear(status: response.status, message).withoutSecrets(sent.secrets)
     }
 
     /// The error with the beginning of the body.

@@ -81,8 +81,12 @@ struct HTTPCaller: Sendable {
 
     /// The response's JSON, in which every object names each member once: of two, readers differ in which one counts.
     ///
-    /// Throws `.barred` for a web page: a gateway or a sign-in page answered instead of the upstream.
+    /// Throws `.barred` for a web page: a gateway or a sign-in page answered instead of the upstream. Throws `.unclear` when
+    /// nothing came, and it may have been cut.
     func json(_ response: HTTPResponse, _ path: String) throws(UpstreamError) -> JSONText {
+        guard !response.isBlank || response.isEndCertain else {
+            throw .unclear(status: response.status, "\(path) answered without content, but could have been cut")
+        }
         do {
             return try response.unambiguousJSON
         } catch {

@@ -61,3 +61,28 @@ extension HTTPResponse {
         return String(target.prefix { $0 != "?" && $0 != "#" }.start(scalars: 200))
     }
 }
+
+/// How the end of a response's body is known.
+extension HTTPResponse {
+    /// Whether the body has an end of its own, so that a cut is noticed: its length, its last chunk, the end of its
+    /// stream, or no body at all. Any other ends with its connection (RFC 9112, 6.3).
+    func hasEnd(isHTTP2: Bool) -> Bool {
+        isHTTP2 || status == 204 || status == 205 || hasLength || codings("Transfer-Encoding").last == "chunked"
+    }
+
+    /// Whether a length says where the body ends; beside any transfer coding, it says nothing (RFC 9112, 6.3).
+    var hasLength: Bool { header("Content-Length") != nil && header("Transfer-Encoding") == nil }
+
+    /// Whether the body came compressed: where such a body ends is not checked.
+    var isCompressed: Bool {
+        let codings = codings("Content-Encoding") + codings("Transfer-Encoding")
+        return !codings.allSatisfy { ["", "identity", "chunked"].contains($0) }
+    }
+
+    /// In lower case, in the order in which they were applied.
+    private func codings(_ name: String) -> [String] {
+        headers.filter { HTTPSyntax.isSameName($0.name, name) }
+            .flatMap { $0.value.lowercased().split(separator: ",") }
+            .map { $0.filter { $0 != " " && $0 != "\t" } }
+    }
+}

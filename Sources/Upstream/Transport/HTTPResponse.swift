@@ -5,6 +5,9 @@ package struct HTTPResponse: Sendable, Equatable {
     package var headers: [HTTPHeader]
     /// Decoded from gzip, brotli or zstd.
     package var body: [UInt8]
+    /// Whether the body is known to end where the upstream ended it. False where it may have been cut: it came compressed,
+    /// or ended with its connection.
+    var isEndCertain = true
     /// What a large body holds of the memory for answers; nil for a small one.
     var share: AnswerShare?
 

@@ -34,7 +34,41 @@ struct CurlTransportAnswerTests {
             let server = try ScriptedServer([.receive, .send(Array(head.utf8) + body)])
             let response = try await CurlTransport(userAgent: "test").send(HTTPRequest(url: server.url))
             #expect(response.status == 200 && response.body.isEmpty)
+            #expect(response.isEndCertain == body.isEmpty)
         }
+    }
+
+    @Test("the end of a compressed body is not certain, wherever it was cut", arguments: [1, 6, 10, 15, 51])
+    func cutGzip(_ length: Int) async throws {
+        // A header with a file name of 40 letters.
+        let named: [UInt8] = [0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 3] + [UInt8](repeating: 0x61, count: 40) + [0]
+        for body in [Gzip.stored(#"{"data":{"id":"1"}}"#).prefix(length), named.prefix(length)] {
+            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n"
+            let server = try ScriptedServer([.receive, .send(Array(head.utf8) + body)])
+            let response = try await CurlTransport(userAgent: "test").send(HTTPRequest(url: server.url))
+            #expect(!response.isEndCertain)
+        }
+    }
+
+    @Test(
+        "the end of an answer is certain if it has a length, a last chunk or no content by its status",
+        arguments: [
+            "200 OK\r\nContent-Length: 0\r\n\r\n", "200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "200 OK\r\nContent-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}", "204 No Content\r\n\r\n",
+            "205 Reset Content\r\nConnection: close\r\n\r\n",
+        ])
+    func certainEnd(_ text: String) async throws {
+        #expect(try await answer("HTTP/1.1 \(text)").isEndCertain)
+    }
+
+    @Test(
+        "the end of an answer that ends with its connection is not certain",
+        arguments: [
+            "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", "HTTP/1.0 200 OK\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 5\r\n\r\n", "HTTP/1.0 200 OK\r\n\r\n{}",
+        ])
+    func uncertainEnd(_ text: String) async throws {
+        #expect(try await !answer(text).isEndCertain)
     }
 
     @Test("an answer of HTTP/1.0 ends with its connection")

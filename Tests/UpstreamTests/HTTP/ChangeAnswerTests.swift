@@ -33,10 +33,12 @@ struct ChangeAnswerTests {
 
     private func send(
         _ body: String, method: String = "PATCH", status: Int = 200, type: String? = "application/json",
-        location: String? = nil, schema: String = "", edit: (inout PushRequest) -> Void = { _ in }
+        location: String? = nil, schema: String = "", isEndCertain: Bool = true,
+        edit: (inout PushRequest) -> Void = { _ in }
     ) async throws -> Sent {
         let headers = [type.map { HTTPHeader("Content-Type", $0) }, location.map { HTTPHeader("Location", $0) }]
-        let response = HTTPResponse(status: status, headers: headers.compactMap(\.self), body: Array(body.utf8))
+        var response = HTTPResponse(status: status, headers: headers.compactMap(\.self), body: Array(body.utf8))
+        response.isEndCertain = isEndCertain
         var request = PushRequest(
             method: method, path: "/orders/1", body: .object(["a": 1]), record: Place(paths: ["data"]))
         edit(&request)
@@ -101,6 +103,24 @@ struct ChangeAnswerTests {
         ["", " \r\n", "null", "{}"])
     func empty(_ status: Int, _ body: String) async throws {
         #expect(try await send(body, status: status).outcome == .accepted(nil))
+    }
+
+    @Test(
+        "an empty answer that may have been cut is unclear, unless the schema calls its status a success",
+        arguments: ["PATCH", "DELETE", "POST"], ["", "\n"])
+    func cut(_ method: String, _ body: String) async throws {
+        let sent = try await send(body, method: method, isEndCertain: false)
+        #expect(sent.outcome == .unclear)
+        #expect(sent.message.contains("could have been cut"))
+        let rule = ", answers: [{ status: 200, means: ok }]"
+        #expect(try await send(body, method: method, schema: rule, isEndCertain: false).outcome == .accepted(nil))
+    }
+
+    @Test("a record is recognised however its answer ends, because half of one is no JSON")
+    func cutRecord() async throws {
+        let record = #"{"id":"1"}"#
+        #expect(try await send(record, isEndCertain: false).outcome == .record(record))
+        #expect(try await send(#"{"id":"#, isEndCertain: false).outcome == .unclear)
     }
 
     @Test("an empty answer of any other status is unclear", arguments: [203, 206, 207, 226])
