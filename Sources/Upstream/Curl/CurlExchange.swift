@@ -171,21 +171,27 @@ final class CurlExchange {
         let isNew = response.hasHead && !hadHead
         guard let sink = request.sink, isNew, (200..<300).contains(easy.status) else { return true }
         let head = HTTPResponse(status: easy.status, headers: response.headers)
-        refusal = isVerifiable(head) ? sink.begin(head.status, head.mediaType) : Self.unverifiable
+        refusal = doubt(about: head) ?? sink.begin(head.status, head.mediaType)
         return refusal == nil
     }
 
+    /// Why a body that was cut could not be told from a whole one, where that matters; nil if it can be told.
+    ///
     /// Content is asked for uncompressed, because the end of a compressed body is not checked. One that is stored
     /// compressed has its length, which is.
-    private func isVerifiable(_ head: HTTPResponse) -> Bool {
-        guard request.mustBeWhole else { return true }
-        let encoding = head.header("Content-Encoding")?.lowercased() ?? "identity"
-        return encoding == "identity" || encoding.isEmpty || head.header("Content-Length") != nil
+    private func doubt(about head: HTTPResponse) -> String? {
+        guard request.mustBeWhole else { return nil }
+        if head.isCompressed { return head.hasLength ? nil : Self.compressed }
+        return head.hasEnd(isHTTP2: easy.isHTTP2) ? nil : Self.endless
     }
 
-    private static let unverifiable = """
+    private static let compressed = """
         it was compressed on the way although it was asked for uncompressed, so a body that was cut could not be told from \
         a whole one; let the server, or the proxy before it, send content uncompressed or with Content-Length
+        """
+    private static let endless = """
+        it has neither a length nor chunks, so a body that was cut could not be told from a whole one; let the server, or \
+        the proxy before it, send content with Content-Length
         """
 
     // MARK: Memory for large answers

@@ -226,6 +226,26 @@ struct ContentTransferTests {
         #expect(stored.all.isEmpty)
     }
 
+    @Test func `takes content in chunks, but none that ends with its connection`() async throws {
+        let server = try ScriptedServer([
+            .receive, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),
+        ])
+        let taken = Taken()
+        _ = try await upstream(CurlTransport(userAgent: "test"), base: server.url)
+            .download("\(server.url)/1.pdf", limit: 100, into: taken.sink())
+        #expect(taken.all == Array("abc".utf8))
+        for head in ["HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", "HTTP/1.0 200 OK\r\n\r\n"] {
+            let server = try ScriptedServer([.receive, .send("\(head)abc")])
+            let stored = Taken()
+            let error = await #expect(throws: UpstreamError.self) {
+                try await upstream(CurlTransport(userAgent: "test"), base: server.url)
+                    .download("\(server.url)/1.pdf", limit: 100, into: stored.sink())
+            }
+            #expect(error?.message.contains("send content with Content-Length") == true)
+            #expect(stored.all.isEmpty)
+        }
+    }
+
     @Test func `aborts a response that the sink refuses`() async throws {
         let server = try ScriptedServer([.receive, .send("HTTP/1.1 200 OK\r\n\r\n"), .flood(Array("abcdefgh".utf8))])
         var request = HTTPRequest(url: server.url + "/a")
