@@ -57,10 +57,11 @@ struct StreamFollower: Sendable {
         }
     }
 
-    /// The upstream may refuse the id of the last event. What is missed then is pulled once the stream is open.
+    /// The upstream may refuse the id of the last event, or answer it with more events than are taken. What is missed then is
+    /// pulled once the stream is open.
     private func forgetPlace(after error: UpstreamError) {
         switch error {
-        case .refused, .gone, .changed: memory.setLastEvent("")
+        case .refused, .gone, .changed, .malformed: memory.setLastEvent("")
         default: break
         }
     }

@@ -171,20 +171,26 @@ final class CurlExchange {
         let isNew = response.hasHead && !hadHead
         guard let sink = request.sink, isNew, (200..<300).contains(easy.status) else { return true }
         let head = HTTPResponse(status: easy.status, headers: response.headers)
-        refusal = doubt(about: head) ?? sink.begin(head.status, head.mediaType)
+        refusal = objection(to: head) ?? sink.begin(head.status, head.mediaType)
         return refusal == nil
     }
 
-    /// Why a body that was cut could not be told from a whole one, where that matters; nil if it can be told.
+    /// Why nothing of the body may be taken; nil if it may: a stream must not be compressed, and where it matters, a body
+    /// that was cut must differ from a whole one.
     ///
     /// Content is asked for uncompressed, because the end of a compressed body is not checked. One that is stored
     /// compressed has its length, which is.
-    private func doubt(about head: HTTPResponse) -> String? {
+    private func objection(to head: HTTPResponse) -> String? {
+        if request.isEndless, head.isCompressed { return Self.compressedStream }
         guard request.mustBeWhole else { return nil }
         if head.isCompressed { return head.hasLength ? nil : Self.compressed }
         return head.hasEnd(isHTTP2: easy.isHTTP2) ? nil : Self.endless
     }
 
+    private static let compressedStream = """
+        it is compressed although it was asked for uncompressed; let the server, or the proxy before it, send event streams \
+        uncompressed
+        """
     private static let compressed = """
         it was compressed on the way although it was asked for uncompressed, so a body that was cut could not be told from \
         a whole one; let the server, or the proxy before it, send content uncompressed or with Content-Length

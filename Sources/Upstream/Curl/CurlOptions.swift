@@ -62,7 +62,7 @@ extension HTTPRequest {
     func apply(to easy: inout CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_URL, url)
         try setDeadline(deadline, of: easy)
-        if mustBeWhole { try easy.set(CURLOPT_ACCEPT_ENCODING, "identity") }
+        if mustBeWhole || isEndless { try easy.set(CURLOPT_ACCEPT_ENCODING, "identity") }
         if let stall {
             try easy.set(CURLOPT_LOW_SPEED_LIMIT, 1)
             try easy.set(CURLOPT_LOW_SPEED_TIME, max(1, Int(stall.components.seconds)))

@@ -1,6 +1,5 @@
 package import EntitySchema
 internal import JSONText
-internal import Synchronization
 
 /// Event streams.
 extension HTTPUpstream {
@@ -24,9 +23,10 @@ extension HTTPUpstream {
         _ receive: @escaping @Sendable (StreamNews) -> Void
     ) async -> (Result<StreamEnd, UpstreamError>, isRefused: Bool) {
         let (starts, continuation) = AsyncStream.makeStream(of: JSONText.self, bufferingPolicy: .bufferingNewest(1))
-        let sink = sink(of: stream, receive, starts: continuation)
+        let intake = EventIntake(clock)
+        let sink = sink(of: stream, receive, starts: continuation, intake)
         let result = await withTaskGroup(of: Result<StreamEnd, UpstreamError>?.self) { group in
-            group.addTask { await self.open(stream.request(after: lastEvent), token, stream.idle, sink) }
+            group.addTask { await self.open(stream.request(after: lastEvent), token, stream.idle, sink, intake) }
             if let subscription = stream.subscription {
                 group.addTask { await self.subscribe(subscription, on: starts, token, receive) }
             }
@@ -43,10 +43,9 @@ extension HTTPUpstream {
 
     private func sink(
         of stream: SignalStream, _ receive: @escaping @Sendable (StreamNews) -> Void,
-        starts: AsyncStream<JSONText>.Continuation
+        starts: AsyncStream<JSONText>.Continuation, _ intake: EventIntake
     ) -> BodySink {
-        let parser = Mutex(EventStreamParser())
-        return BodySink { status, type in
+        BodySink { status, type in
             guard status != 204 else { return "it has no event stream" }
             guard type == "text/event-stream" else {
                 let shown = type.isEmpty ? "no content type" : type
@@ -55,32 +54,37 @@ extension HTTPUpstream {
             if stream.subscription == nil { receive(.opened) }
             return nil
         } take: { bytes in
-            parser.withLock { parser in
-                let retry = parser.retry
-                parser.take(bytes) { event in
-                    let event = StreamEvent(event)
-                    if event.name == stream.subscription?.event {
-                        starts.yield(event.data ?? .object([:]))
-                    } else if stream.events?.contains(event.name) ?? true {
-                        receive(.event(event))
-                    }
+            intake.take(bytes, retry: { receive(.retry($0)) }) { event in
+                let event = StreamEvent(event)
+                if event.name == stream.subscription?.event {
+                    starts.yield(event.data ?? .object([:]))
+                } else if stream.events?.contains(event.name) ?? true {
+                    receive(.event(event))
                 }
-                if let new = parser.retry, new != retry { receive(.retry(new)) }
             }
-            return true
         }
     }
 
     private func open(
-        _ request: WireRequest, _ token: String?, _ idle: Duration, _ sink: BodySink
+        _ request: WireRequest, _ token: String?, _ idle: Duration, _ sink: BodySink, _ intake: EventIntake
     ) async -> Result<StreamEnd, UpstreamError> {
-        do throws(UpstreamError) {
-            let response = try await caller.stream(request, token: token, idle: idle, into: sink)
-            if let failure = caller.failure(response, to: request) { return .failure(failure) }
-            return .success(.closed)
-        } catch {
-            return .failure(error)
+        await withTaskCancellationHandler {
+            do throws(UpstreamError) {
+                let response = try await caller.stream(request, token: token, idle: idle, into: sink)
+                if let failure = caller.failure(response, to: request) { return .failure(failure) }
+                return .success(.closed)
+            } catch {
+                return .failure(intake.isFlooded ? Self.flood : error)
+            }
+        } onCancel: {
+            intake.stop()
         }
+    }
+
+    private static var flood: UpstreamError {
+        .malformed(
+            "the event stream was closed, because more than \(EventIntake.mostEvents) events or "
+                + "\(EventIntake.mostBytes >> 20) MiB came within a second; what it names is pulled")
     }
 
     /// Asks for events whenever the stream says that it is open. Returns only a failure.

@@ -18,6 +18,7 @@ extension HTTPCaller {
         var request = HTTPRequest(call, base: baseURL, deadline: Self.longestStream)
         request.maximumBody = .max >> 1
         request.stall = idle
+        request.isEndless = true
         let passage = Passage(try await pass(), budget)
         defer { passage.leave() }
         request.sink = BodySink { status, type in

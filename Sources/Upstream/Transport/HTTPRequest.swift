@@ -22,6 +22,9 @@ package struct HTTPRequest: Sendable, Equatable {
     package var maximumBody: Int
     /// The response's body is of use only as a whole: one that could have been cut unnoticed is refused.
     var mustBeWhole = false
+    /// The response's body goes on for as long as the upstream likes. A compressed one is refused: a small piece of it
+    /// could keep the thread of all requests busy for minutes.
+    var isEndless = false
     /// It changes nothing at the upstream although its method might.
     var isReading = false
 

@@ -348,12 +348,14 @@ struct SignalTests {
         }
     }
 
-    @Test("a stream whose last id is refused is opened again without it")
-    func refusedID() async throws {
+    @Test(
+        "a stream whose last id is refused, or brings too much, is opened again without it",
+        arguments: [UpstreamError.refused(status: 400, "no such event"), .malformed("too many events")])
+    func refusedID(_ error: UpstreamError) async throws {
         try await running { test in
             say("a", test)
             try await pass(.seconds(1), test)
-            test.upstream.streams.fail(.refused(status: 400, "no such event"), times: 1)
+            test.upstream.streams.fail(error, times: 1)
             test.upstream.streams.end()
             try await test.until(step: .milliseconds(50)) { test.upstream.streams.isOpen }
             #expect(test.upstream.streams.lastEvents == ["", "7", ""])

@@ -33,7 +33,7 @@ struct EventStreamTests {
 
     private func follow(
         token: (any Credentials)? = nil, schema: String = schema, budget: RequestBudget? = nil,
-        _ transport: ScriptedTransport, clock: ManualClock = ManualClock()
+        _ transport: any HTTPTransport, clock: ManualClock = ManualClock()
     ) async throws -> Result<StreamEnd, UpstreamError> {
         let schema = try EntitySchema(yaml: schema, file: "s.yaml")
         let upstream = HTTPUpstream(
@@ -111,6 +111,65 @@ struct EventStreamTests {
         }
         #expect(message.contains("it is no event stream but has text/html"))
         #expect(news.all.isEmpty)
+    }
+
+    @Test(
+        "a stream is asked for uncompressed, and refused when it is compressed all the same", arguments: ["gzip", "br"])
+    func compressed(_ coding: String) async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: \(coding)\r\n\r\n"
+        let server = try ScriptedServer(
+            [.receive, .send(Array(head.utf8) + Gzip.stored("event: changed\ndata: 1\n\n")), .awaitClientLeaving])
+        let schema = Self.schema.replacing("https://shop.example", with: server.url)
+        let result = try await follow(schema: schema, CurlTransport(userAgent: "test"))
+        guard case .failure(.malformed(let message)) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(message.contains("event streams uncompressed"))
+        #expect(news.all.isEmpty)
+        #expect(await server.nextRequest()?.contains("Accept-Encoding: identity\r\n") == true)
+    }
+
+    @Test(
+        "a stream that sends too much within a second is closed",
+        arguments: [
+            ("event: changed\ndata: 1\n\n", EventIntake.mostEvents),
+            (": \(String(repeating: "x", count: 1021))\n", EventIntake.mostBytes / 1024),
+        ])
+    func flood(_ piece: String, _ most: Int) async throws {
+        let clock = ManualClock()
+        let taken = Mutex<[Bool]>([])
+        let transport = ScriptedTransport { (request) throws(TransportError) in
+            // In the first second, twice in the next, and after it.
+            for (pieces, pause) in [(most, 1), (most, 0), (1, 1), (1, 0)] {
+                let isTaken = Self.sent(String(repeating: piece, count: pieces), to: request)
+                taken.withLock { $0.append(isTaken) }
+                clock.advance(by: .seconds(pause))
+            }
+            throw .unacceptable("refused")
+        }
+        let result = try await follow(transport, clock: clock)
+        #expect(taken.withLock { $0 } == [true, true, false, false])
+        guard case .failure(.malformed(let message)) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(message.contains("1000 events or 4 MiB"))
+    }
+
+    @Test("a stream that was given up takes nothing more")
+    func stopped() {
+        let intake = EventIntake(ManualClock())
+        let events = Mutex(0)
+        func take() -> Bool {
+            Array("data: 1\n\n".utf8).withUnsafeBytes { bytes in
+                intake.take(bytes, retry: { _ in }) { _ in events.withLock { $0 += 1 } }
+            }
+        }
+        #expect(take())
+        intake.stop()
+        #expect(!take())
+        #expect(events.withLock { $0 } == 1)
     }
 
     @Test("a refused token is renewed once, and the stream opened with the new one")
