@@ -80,7 +80,7 @@ struct RecordRefresher: Sendable {
             return try await missing(current, entity, known, judge, position: position)
         }
         guard found.record[entity.key]?.plain == current else {
-            return .unavailable("the upstream answered another record than \(entity.name)/\(current)")
+            return .failed("the upstream answered another record than \(entity.name)/\(current)")
         }
         let outcome = try await store.apply(page(of: found, entity, position), at: environment.now())
         for detail in entity.pull?.details ?? [] {

@@ -10,9 +10,9 @@ package enum RefreshOutcome: Sendable, Equatable {
     case local
     /// The upstream does not serve single records of this entity.
     case unsupported
-    /// The upstream cannot be asked now, or its answer cannot be used; the text says why.
+    /// The upstream cannot be asked now, or does not say; the text says why.
     case unavailable(String)
-    /// The upstream answered with a failure of its own.
+    /// The upstream answered with a failure of its own, or with something that cannot be used.
     case failed(String)
     /// The upstream did not answer in time; once it does, the cache has the record.
     case timedOut
@@ -21,8 +21,8 @@ package enum RefreshOutcome: Sendable, Equatable {
 
     init(_ error: UpstreamError) {
         switch error {
-        case .unclear(_, let message): self = .failed(message)
-        case .offline, .throttled, .unauthorized, .barred, .changed, .gone, .refused, .malformed, .held, .cancelled:
+        case .unclear(_, let message), .malformed(let message): self = .failed(message)
+        case .offline, .throttled, .unauthorized, .barred, .changed, .gone, .refused, .held, .cancelled:
             self = .unavailable(error.message)
         }
     }

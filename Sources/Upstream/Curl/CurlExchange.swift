@@ -60,8 +60,7 @@ final class CurlExchange {
         }
         let failure = CurlFailure(
             code: code, explanation: easy.explanation(of: code), refusal: refusal ?? response.refusal,
-            host: request.host,
-            requestHasBegun: hasBegun)
+            host: request.host, requestHasBegun: hasBegun, isSafe: request.isSafe)
         fail(failure.error)
     }
 
@@ -95,7 +94,7 @@ final class CurlExchange {
     func loseNetwork(at address: String) {
         let failure = CurlFailure(
             code: CURLE_RECV_ERROR, explanation: "this machine's address \(address) can no longer be reached",
-            refusal: nil, host: request.host, requestHasBegun: hasBegun)
+            refusal: nil, host: request.host, requestHasBegun: hasBegun, isSafe: request.isSafe)
         fail(failure.error)
     }
 

@@ -9,6 +9,8 @@ struct CurlFailure {
     let refusal: String?
     let host: String
     let requestHasBegun: Bool
+    /// Whether the request changes nothing at the upstream.
+    let isSafe: Bool
 
     var error: TransportError {
         guard requestHasBegun else { return unsent }
@@ -27,7 +29,11 @@ struct CurlFailure {
     }
 
     private func ambiguousMessage(_ event: String) -> String {
-        "no complete response from \(host) (\(event)): a change in this request may have been applied, so check before repeating it"
+        let advice =
+            isSafe
+            ? "it changes nothing, so it can be repeated"
+            : "a change in this request may have been applied, so check before repeating it"
+        return "no complete response from \(host) (\(event)): \(advice)"
     }
 
     private var unsent: TransportError {

@@ -21,6 +21,18 @@ struct MissingRecordTests {
         #expect(try #require(Int(unreachable.header("Retry-After") ?? "")) > 0)
     }
 
+    @Test(
+        "a record whose answer cannot be used may exist, but the upstream fails",
+        arguments: [UpstreamError.malformed("no JSON"), .unclear(status: 500, "broken"), nil])
+    func unusable(_ error: UpstreamError?) async throws {
+        // Without an error, the answer has the record of another key.
+        let upstream = OneRecordUpstream(["orders/n": .object(["id": "m", "status": "open"])])
+        upstream.fail(error)
+        let answer = try await TestAPI.filled(upstream: upstream).call("GET", "/v1/orders/n")
+        #expect(answer.status == 502 && code(answer) == "upstream_failed")
+        #expect(answer.header("Cache-Status")?.hasPrefix("repairminder-sync; fwd=miss; detail=") == true)
+    }
+
     @Test("a record that was deleted here is not found, whatever the call")
     func deleted() async throws {
         let api = try TestAPI(deletes: true)

@@ -61,6 +61,14 @@ struct CurlTransportFailureTests {
         #expect(try await failure().kind == .ambiguous)
     }
 
+    @Test("only the failure of a request that changes something warns of a change", arguments: ["GET", "POST"])
+    func warning(_ method: String) async throws {
+        let server = try ScriptedServer([.receive, .reset])
+        let error = try await transport.failure(of: HTTPRequest(method: method, url: server.url))
+        #expect(error.kind == .ambiguous)
+        #expect(error.message.contains("may have been applied") == (method == "POST"))
+    }
+
     @Test("a connection reset after the request is ambiguous")
     func reset() async throws {
         #expect(try await failure(of: .reset).kind == .ambiguous)
