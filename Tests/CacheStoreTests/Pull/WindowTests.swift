@@ -53,12 +53,12 @@ struct WindowTests {
               order_id: { type: reference, to: orders }
         """
 
-    private func cache() throws -> TestCache { try TestCache(schema: Self.yaml) }
+    func cache() throws -> TestCache { try TestCache(schema: Self.yaml) }
 
     private static let old = "2026-08-23T10:41:00.000Z"
     private static let recent = "2026-11-20T00:00:00.000Z"
 
-    private func order(_ id: String, _ status: String = "open", at time: String = recent, client: String? = nil)
+    func order(_ id: String, _ status: String = "open", at time: String = recent, client: String? = nil)
         -> String
     {
         JSONText.object([
@@ -67,7 +67,7 @@ struct WindowTests {
     }
 
     @discardableResult
-    private func leave(_ cache: TestCache, at time: Timestamp = TestCache.now) async throws -> [String: Int] {
+    func leave(_ cache: TestCache, at time: Timestamp = TestCache.now) async throws -> [String: Int] {
         try await cache.store.leaveWindows(at: time, serverNow: time)
     }
 
@@ -254,38 +254,6 @@ struct WindowTests {
         #expect(try keys(cache, "clients") == ["5"])
     }
 
-    @Test(
-        "a record stays while a change of one that refers to it is queued or has failed",
-        arguments: ["referenced", "window"])
-    func neededByQueue(keep: String) async throws {
-        let cache = try TestCache(
-            schema: """
-                schema: shop
-                upstream: { base_url: http://localhost, pagination: { style: page }, settle: 60s }
-                entities:
-                  orders:
-                    fields: { id: { type: string }, name: { type: string }, status: { type: string } }
-                    many: { devices: { of: devices, by: order_id, on_delete: cascade } }
-                    pull: { path: /orders, where: { status: open }, keep: \(keep) }
-                  devices:
-                    fields: { id: { type: string }, order_id: { type: reference, to: orders } }
-                    pull: { path: /devices }
-                    push: { create: { call: "POST /numbered/{order.name}/devices" } }
-                """)
-        _ = try await cache.pull("orders", #"[{"id":"a","name":"N1","status":"open"}]"#)
-        _ = try await cache.make("devices", #"{"order_id":"a"}"#)
-        _ = try await cache.pull("orders", #"[{"id":"a","name":"N1","status":"closed"}]"#)
-        #expect(try await leave(cache).isEmpty)
-        try await cache.send(.failed(PushFailure(kind: "refused", status: 422, message: "no")))
-        #expect(try await leave(cache, at: TestCache.now + .seconds(86_400)).isEmpty)
-        _ = try await cache.store.retry(nil, at: TestCache.now)
-        let devices = try #require(cache.store.schema["devices"])
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        #expect(change.request(of: devices)?.path == "/numbered/N1/devices")
-        try await cache.send(.acknowledged(record: JSONText(parsing: #"{"id":"d","order_id":"a"}"#)))
-        #expect(try await leave(cache, at: TestCache.now + .seconds(61)) == ["orders": 1])
-    }
-
     @Test("with keep: window a reference keeps nothing")
     func unreferenced() async throws {
         let cache = try TestCache(
@@ -306,35 +274,6 @@ struct WindowTests {
         #expect(try cache.store.missingReferences(to: clients, limit: 9, at: TestCache.now) == ["d"])
         let tomorrow = TestCache.now + .seconds(86_401)
         #expect(try cache.store.missingReferences(to: clients, limit: 9, at: tomorrow) == ["c", "d"])
-    }
-
-    @Test("a record that is not served is named again once its time is over")
-    func missingForAWhile() async throws {
-        let cache = try cache()
-        _ = try await cache.pull("orders", "[\(order("a", client: "c"))]")
-        let clients = try #require(cache.store.schema["clients"])
-        try await cache.store.noteAbsent(["c"], of: "clients", at: TestCache.now, for: .seconds(3600))
-        let missing = { (seconds: Int) in
-            try cache.store.missingReferences(to: clients, limit: 9, at: TestCache.now + .seconds(seconds))
-        }
-        #expect(try missing(3599).isEmpty)
-        #expect(try missing(3600) == ["c"])
-        try await cache.store.noteAbsent(["c"], of: "clients", at: TestCache.now)
-        try await cache.store.forgetAbsent(of: "clients")
-        #expect(try missing(0) == ["c"])
-    }
-
-    @Test("references that were complete may be missing again after a write, or a day")
-    func complete() async throws {
-        let cache = try cache()
-        let clients = try #require(cache.store.schema["clients"])
-        #expect(try cache.store.mayMissReferences(to: clients, at: TestCache.now))
-        try await cache.store.noteReferencesComplete(of: clients, at: cache.store.position(), TestCache.now)
-        #expect(try !cache.store.mayMissReferences(to: clients, at: TestCache.now + .seconds(86_399)))
-        #expect(try cache.store.mayMissReferences(to: clients, at: TestCache.now + .seconds(86_400)))
-        #expect(try cache.store.mayMissReferences(to: clients, at: TestCache.now - .seconds(1)))
-        _ = try await cache.pull("orders", "[\(order("a", client: "c"))]")
-        #expect(try cache.store.mayMissReferences(to: clients, at: TestCache.now))
     }
 
     @Test("thousands leave in short transactions")

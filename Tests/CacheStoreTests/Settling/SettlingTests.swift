@@ -1,7 +1,6 @@
 import EntitySchema
 import JSONText
 import SQLiteStore
-import SchemaDrift
 import TestSupport
 import Testing
 
@@ -52,32 +51,6 @@ struct SettlingTests {
 
     private func unconfirmed(_ cache: TestCache, after seconds: Int) async throws -> [String] {
         try await cache.store.unconfirmed(limit: 10, at: now + .seconds(seconds)).map(\.key)
-    }
-
-    @Test("a change that the upstream accepted and ignored is reported once the time to settle is over")
-    func ignored() async throws {
-        let cache = try await cache()
-        try await edit(cache, #"{"notes":"B"}"#)
-        try await send(cache, #"{"id":"a","notes":"A"}"#)
-        try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: 59)
-        #expect(try ignoredFields(cache).isEmpty)
-        try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: 61, view: .single)
-        #expect(try notes(cache) == "A")
-        #expect(try ignoredFields(cache) == ["notes"])
-    }
-
-    @Test("a change that the upstream has shown, and another person undid, is not reported as ignored")
-    func undoneByOthers() async throws {
-        let cache = try await cache()
-        try await edit(cache, #"{"notes":"B"}"#)
-        try await send(cache, #"{"id":"a","notes":"B"}"#)
-        try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: 61)
-        #expect(try notes(cache) == "A")
-        #expect(try ignoredFields(cache).isEmpty)
-    }
-
-    private func ignoredFields(_ cache: TestCache) throws -> [String] {
-        try cache.store.drift().filter { $0.kind == .ignored }.map(\.field)
     }
 
     @Test("#7 an acknowledged value does not flicker back", arguments: [RecordView.list, .single])

@@ -1,0 +1,67 @@
+import EntitySchema
+import JSONText
+import SchemaDrift
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("A change that the upstream accepted and did not keep")
+struct IgnoredChangeTests {
+    private let cache: TestCache
+    private let now = TestCache.now
+
+    init() async throws {
+        cache = try TestCache(schema: TestCache.shop)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"A"}]"#)
+    }
+
+    /// Changes the notes to `B`; the upstream answers with `notes`.
+    private func change(answered notes: String) async throws {
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"B"}"#), at: now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        let answer = try JSONText(parsing: #"{"id":"a","notes":"\#(notes)"}"#)
+        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+    }
+
+    private func pull(_ view: RecordView, after seconds: Int) async throws {
+        let page = PulledPage(entity: "orders", records: #"[{"id":"a","notes":"A"}]"#, view: view)
+        _ = try await cache.store.apply(page, at: now + .seconds(seconds))
+    }
+
+    private var notes: String? { get throws { try cache.record("orders", "a")?["notes"]?.string } }
+
+    private var ignored: [String] {
+        get throws { try cache.store.drift().filter { $0.kind == .ignored }.map { "\($0.field) of \($0.example)" } }
+    }
+
+    @Test("is reported as drift once the time to settle is over", arguments: [RecordView.list, .single])
+    func reported(view: RecordView) async throws {
+        try await change(answered: "A")
+        try await pull(view, after: 59)
+        #expect(try notes == "B")
+        #expect(try ignored.isEmpty)
+        try await pull(view, after: 61)
+        #expect(try notes == "A")
+        #expect(try ignored == ["notes of a"])
+    }
+
+    @Test("is not meant if the upstream has shown the change, and another person undid it")
+    func undoneByOthers() async throws {
+        try await change(answered: "B")
+        try await pull(.list, after: 61)
+        #expect(try notes == "A")
+        #expect(try ignored.isEmpty)
+    }
+
+    @Test("is remembered when the cached records are counted again for another schema")
+    func kept() async throws {
+        try await change(answered: "A")
+        try await pull(.list, after: 61)
+        let schema = TestCache.shop.replacing("notes: { type: string }", with: "notes: { type: object }")
+        #expect(schema != TestCache.shop)
+        let other = try TestCache(schema: schema, in: cache.folder)
+        #expect(try other.store.drift().contains { $0.kind == .ignored })
+    }
+}
