@@ -61,7 +61,7 @@ struct IgnoredChangeTests {
         try await pull(.list, after: 61)
         let schema = TestCache.shop.replacing("notes: { type: string }", with: "notes: { type: object }")
         #expect(schema != TestCache.shop)
-        let other = try TestCache(schema: schema, in: cache.folder)
+        let other = try cache.reopened(schema: schema)
         #expect(try other.store.drift().contains { $0.kind == .ignored })
     }
 }

@@ -142,7 +142,7 @@ struct SystemScript {
 
     /// An incremental sync brings every value of the records that both sides have.
     private func checkValues() throws {
-        guard !world.plan.habits.isEmpty, !world.plan.habits[.cutLists], world.plan.otherYAMLs.isEmpty else { return }
+        guard !world.plan.habits[.cutLists], world.plan.otherYAMLs.isEmpty else { return }
         try checkEquality(takesMissing: true)
     }
 
