@@ -48,7 +48,7 @@ def fix_query(query):
     for name in ("or", "and", "not.or", "not.and"):  # have a grammar of their own
         if name in query:
             query[name] = "(synced_at.null.false,synced_at.not.gte.2026-01-01)"
-    if type(query.get("limit")) is int and query["limit"] > 1000:
+    if str(query.get("limit", "")).isdecimal() and int(query["limit"]) > 1000:
         query["limit"] = 1000  # more is for whole lists, which other values of Accept ask for
     if "wait" not in query:
         query.pop("timeout", None)  # needs wait
