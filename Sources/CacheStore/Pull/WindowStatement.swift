@@ -69,8 +69,8 @@ struct WindowStatement {
         return (parts + neededByQueue(entity)).joined(separator: " UNION ALL ")
     }
 
-    /// Selects the keys to which records refer that have something queued: an address may need a value of the record. They
-    /// hold it whoever owns them, and whatever `keep` says.
+    /// Selects the keys of records that a queued change's record refers to: the address of that change may need one of their
+    /// values. This holds for every reference, with every value of `keep`.
     private func neededByQueue(_ entity: Entity) -> [String] {
         schema.entities.filter { !$0.isLocal }.flatMap { (other: Entity) -> [String] in
             let table = EntityTable(entity: other)

@@ -51,7 +51,7 @@ extension Handlers {
                 throw Undo()
             }
         } catch is Undo {
-            // It finds no more.
+            // `body` found no mistake.
         } catch let problem as Problem {
             mistakes.addInput(problem)
         } catch let error as CacheError {
