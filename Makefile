@@ -1,6 +1,6 @@
 # The commands for developers and CI. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help packages build check test test-all lint demo bench bench-setup simulate model fuzz sanitize fuzz-api page-test torture histories completions man deb \
+.PHONY: help packages build check test test-all lint demo bench bench-setup simulate simulate-fleet model fuzz sanitize fuzz-api page-test torture histories completions man deb \
     release boot interop conventions mutants clean
 
 help:            ## list these commands
@@ -26,6 +26,9 @@ test-all: packages ## run every test with every draw of the randomized suites
 
 simulate: packages ## simulate SEEDS (2000) bad days from FIRST (1), or replay one: SEED=n
 	@scripts/simulate $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),2000) --first $(or $(FIRST),1))
+
+simulate-fleet: packages ## simulate a week of 1000 machines at one upstream, and print its figures
+	FLEET_DAYS=7 swift test --filter 'SimulationTests.FleetTests'
 
 model:           ## check the model of the protocol (docs/model) completely; needs the Debian package spin
 	@docs/model/run

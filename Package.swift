@@ -10,8 +10,13 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// For the modules that answer requests: an async function runs where its caller does. Otherwise each call of one on the
+/// way to the answer would leave the connection's actor and come back, at the price of parsing a header field each.
+let onTheCaller: [SwiftSetting] = strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+
 let package = Package(
     name: "repairminder-sync",
+    products: [.library(name: "RepairminderClient", targets: ["RepairminderClient"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         // No traits, so no file formats: Yams parses the file, because it reports the line of a mistake.
@@ -46,6 +51,10 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "ShippedSchemas", resources: [.embedInCode("Schemas")], swiftSettings: strict),
+        // The runtime of generated Python is a file that people can read and check.
+        .target(
+            name: "ClientGenerator", dependencies: ["EntitySchema", "JSONText"], resources: [.embedInCode("Runtime")],
+            swiftSettings: strict),
         .target(name: "SchemaDrift", dependencies: ["EntitySchema", "JSONText"], swiftSettings: strict),
         .target(
             name: "CacheStore",
@@ -77,7 +86,7 @@ let package = Package(
         .target(name: "CallerLookup", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
         .target(name: "ResidentMemory", dependencies: ["CLinux"], swiftSettings: strict),
-        .target(name: "SocketServer", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "SocketServer", dependencies: ["CLinux"], swiftSettings: onTheCaller),
         .target(
             name: "LocalAPIServer",
             dependencies: [
@@ -86,13 +95,13 @@ let package = Package(
                 "SQLiteStore", "SchemaDrift", "SocketServer", "SyncEngine",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            resources: [.embedInCode("Page/Files")], swiftSettings: strict),
+            resources: [.embedInCode("Page/Files")], swiftSettings: onTheCaller),
         .target(name: "LocalAPI", dependencies: ["JSONText"], swiftSettings: strict),
         .executableTarget(
             name: "repairminder-sync",
             dependencies: [
-                "CLinux", "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPI",
-                "LocalAPIServer", "NetworkMonitor", "Pictures", "ResidentMemory", "SQLiteStore",
+                "CLinux", "CacheStore", "CallerLookup", "ClientGenerator", "ContentStore", "EntitySchema", "JSONText",
+                "LocalAPI", "LocalAPIServer", "NetworkMonitor", "Pictures", "ResidentMemory", "SQLiteStore",
                 "ReferenceUpstream", "SchemaDraft", "SchemaDrift", "Secrets", "ServiceManager", "ShippedSchemas",
                 "SocketServer", "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -118,6 +127,9 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "bench-server", dependencies: ["JSONText", "SocketServer"], swiftSettings: strict),
+        // The library for other programs, with no dependency but Foundation, and the example of its guide.
+        .target(name: "RepairminderClient", swiftSettings: strict),
+        .executableTarget(name: "ticket-screen", dependencies: ["RepairminderClient"], swiftSettings: strict),
 
         // What the tests of several targets share.
         .target(
@@ -135,6 +147,9 @@ let package = Package(
             name: "PicturesTests", dependencies: ["CGD", "CLinux", "Pictures", "repairminder-sync"],
             swiftSettings: strict,
             linkerSettings: [.linkedLibrary("gd")]),
+        .testTarget(
+            name: "ClientGeneratorTests", dependencies: ["ClientGenerator", "EntitySchema", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "SchemaDraftTests",
@@ -161,11 +176,13 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        .testTarget(name: "RepairminderClientTests", dependencies: ["RepairminderClient"], swiftSettings: strict),
         .testTarget(name: "LocalAPITests", dependencies: ["JSONText", "LocalAPI"], swiftSettings: strict),
         .testTarget(
             name: "RepairminderSyncTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "Secrets", "SocketServer",
+                "CacheStore", "ClientGenerator", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "Secrets",
+                "SocketServer",
                 "SyncEngine", "Upstream",
                 "repairminder-sync",
                 "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -182,7 +199,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "JSONText", "SocketServer", "Upstream", "repairminder-sync", "repairminder-upstream",
+                "JSONText", "RepairminderClient", "SocketServer", "Upstream", "repairminder-sync",
+                "repairminder-upstream",
+                "ticket-screen",
                 "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),

@@ -40,7 +40,7 @@ package struct CallerLookup: Sendable {
     /// Who listens at the other end of a connection that this process has opened and not used yet.
     ///
     /// On a Unix socket that is the process that called `listen`. On TCP within this machine it is the owner of the
-    /// listening socket; where several listen, of all of them.
+    /// listening socket; where several listen (`SO_REUSEPORT`), of all of them: the kernel allows that to one user only.
     package func listener(at descriptor: Int32) -> ConnectionListener {
         guard let tuple = SocketTuple(ofPeerOf: descriptor) else {
             return ConnectionListener(UnixCredentials.ofPeer(of: descriptor).flatMap(overflowIDs.removed(from:)))

@@ -60,14 +60,16 @@ enum JSONEscapes {
 
     /// Like `encode`, but appends to `bytes`.
     static func append(_ text: String, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
         var text = text
-        text.withUTF8 { text in
-            if text.contains(where: needsEscape) {
-                for byte in text { appendEscaped(byte, to: &bytes) }
-            } else {
-                bytes.append(contentsOf: text)
-            }
+        text.withUTF8 { append(utf8: $0, to: &bytes) }
+    }
+
+    static func append(utf8 text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        if text.contains(where: needsEscape) {
+            for byte in text { appendEscaped(byte, to: &bytes) }
+        } else {
+            bytes.append(contentsOf: text)
         }
         bytes.append(UInt8(ascii: "\""))
     }

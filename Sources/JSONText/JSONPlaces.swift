@@ -1,6 +1,7 @@
 /// Places inside a JSON value, numbered in the order given: members by name, members of members, elements of lists.
 ///
-/// A place includes everything inside it: a place inside another is never reached.
+/// A place includes everything inside it: a place inside another is never reached. Where an object is expected, each element
+/// of a list counts, and where a list is expected, an object counts as an element: senders change shapes.
 package struct JSONPlaces: Sendable {
     package enum Step: Sendable, Hashable {
         case member(String)
@@ -38,6 +39,11 @@ package struct JSONPlaces: Sendable {
         }
         nodes.append(Node())
         return nodes.count - 1
+    }
+
+    /// The node of each element of a list; nil when no place is below it.
+    func elements(of node: Int) -> Int? {
+        nodes[node].elements ?? (nodes[node].members.isEmpty ? nil : node)
     }
 
     /// The node of a member's name, given without its quotes; nil when no place is below it.

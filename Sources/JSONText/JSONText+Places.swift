@@ -2,8 +2,9 @@
 extension JSONText {
     /// Follows names separated by dots (`data.pagination.total`); the empty path is the value itself.
     ///
-    /// In a list, a number names an element (`items.0.id`, `items.-1.id` for the last), and `*` all of them
-    /// (`lines.*.id` is a list). A name with a dot stands in quotes: `value."@odata.id"`.
+    /// In a list, a number names an element (`items.0.id`, `items.-1.id` for the last), `rel=next` the first one whose
+    /// member has that value, and `*` all of them (`lines.*.id` is a list). A name with a dot stands in quotes:
+    /// `value."@odata.id"`.
     package func at(path: String) -> JSONText? { follow(JSONPath.steps(path)[...]) }
 
     private func follow(_ steps: ArraySlice<Substring>) -> JSONText? {
@@ -24,12 +25,17 @@ extension JSONText {
         return value
     }
 
-    /// The element with this number, counted from 0, or from the end if it is negative.
-    private func element(_ number: Substring) -> JSONText? {
-        guard let number = Int(number) else { return nil }
+    /// The element with this number, counted from 0, or from the end if it is negative; or the first one whose member has
+    /// this value (`rel=next`).
+    private func element(_ step: Substring) -> JSONText? {
         let elements = elements
-        let index = number < 0 ? elements.count + number : number
-        return elements.indices.contains(index) ? elements[index] : .none
+        if let number = Int(step) {
+            let index = number < 0 ? elements.count + number : number
+            return elements.indices.contains(index) ? elements[index] : .none
+        }
+        guard let sign = step.firstIndex(of: "=") else { return .none }
+        let (name, value) = (String(step[..<sign]), String(step[step.index(after: sign)...]))
+        return elements.first { $0[name]?.plain == value }
     }
 }
 

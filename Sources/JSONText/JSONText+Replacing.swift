@@ -59,7 +59,9 @@ private struct JSONEditor {
             if new != value { replace(start..<scanner.at, by: new.bytes) }
         } else if scanner.current == UInt8(ascii: "{"), !places.nodes[node].members.isEmpty {
             try object(&scanner, node, replacement)
-        } else if scanner.current == UInt8(ascii: "["), let element = places.nodes[node].elements {
+        } else if scanner.current == UInt8(ascii: "{"), let element = places.nodes[node].elements {
+            return try walk(&scanner, element, replacement)
+        } else if scanner.current == UInt8(ascii: "["), let element = places.elements(of: node) {
             try scanner.forEachElement { (scanner) throws(JSONError) in
                 let start = scanner.at
                 // An element is never removed: null replaces it.

@@ -38,6 +38,11 @@ package struct JSONText: Sendable, Hashable {
         self.bytes = bytes[(bytes.startIndex + range.lowerBound)..<(bytes.startIndex + range.upperBound)]
     }
 
+    /// Also throws when it has more values than that.
+    package init(_ bytes: ArraySlice<UInt8>, atMost values: Int) throws(JSONError) {
+        try self.init(bytes, unambiguous: false, atMost: values)
+    }
+
     package init(_ bytes: [UInt8]) throws(JSONError) {
         try self.init(bytes[...])
     }
@@ -164,10 +169,18 @@ extension JSONText {
         return count
     }
 
-    /// A copy in which `array`, which was found inside this value or is it, is empty.
+    /// Whether this value is a part of `outer` where its indices say, or is it. One that was put together from several
+    /// parts, as by a place that goes through a list, has indices of its own.
+    package func isPart(of outer: JSONText) -> Bool {
+        let range = bytes.startIndex..<bytes.endIndex
+        guard range.lowerBound >= outer.bytes.startIndex, range.upperBound <= outer.bytes.endIndex else { return false }
+        // One storage is compared by its address alone.
+        return outer.bytes[range] == bytes
+    }
+
+    /// A copy in which `array`, which was found inside this value or is it, is empty; this value if it is no part of it.
     package func leavingOut(elementsOf array: JSONText) -> JSONText {
-        guard array.kind == .array, array.bytes.startIndex >= bytes.startIndex, array.bytes.endIndex <= bytes.endIndex
-        else { return self }
+        guard array.kind == .array, array.isPart(of: self) else { return self }
         let before = bytes[..<(array.bytes.startIndex + 1)]
         return JSONText(trusted: before + bytes[(array.bytes.endIndex - 1)...])
     }

@@ -7,4 +7,9 @@ extension String {
         while end > startIndex, utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
         return String(self[..<end]) + "…"
     }
+
+    /// The same for a number of Unicode scalars.
+    package func cut(toScalars most: Int) -> String {
+        isLonger(thanScalars: most) ? "\(start(scalars: max(0, most - 1)))…" : self
+    }
 }

@@ -34,6 +34,11 @@ package enum LocalAPIPaths {
 
     package static func undoConflict(_ id: String) -> String { PathTemplate.undoConflict.path(id) }
 
+    package static let hooks = PathTemplate.hooks.text
+
+    /// `action` is the last part of the address: `pause`, `resume`, `skip`, `retry` or `discard`.
+    package static func hook(_ name: String, _ action: String) -> String { "\(PathTemplate.hook.path(name))/\(action)" }
+
     package static func dismissReminder(_ id: String) -> String { PathTemplate.dismissReminder.path(id) }
 
     package static func snoozeReminder(_ id: String) -> String { PathTemplate.snoozeReminder.path(id) }

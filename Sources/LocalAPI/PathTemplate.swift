@@ -60,6 +60,16 @@ extension PathTemplate {
     package static let dismissReminder = PathTemplate("/v1/reminders/{id}/dismiss")
     package static let snoozeReminder = PathTemplate("/v1/reminders/{id}/snooze")
 
+    // MARK: Hooks
+
+    package static let hooks = PathTemplate("/v1/_hooks")
+    package static let hook = PathTemplate("/v1/_hooks/{id}")
+    package static let pauseHook = PathTemplate("/v1/_hooks/{id}/pause")
+    package static let resumeHook = PathTemplate("/v1/_hooks/{id}/resume")
+    package static let skipHook = PathTemplate("/v1/_hooks/{id}/skip")
+    package static let retryHook = PathTemplate("/v1/_hooks/{id}/retry")
+    package static let discardParked = PathTemplate("/v1/_hooks/{id}/discard")
+
     // MARK: Changes and records
 
     package static let changes = PathTemplate("/v1/changes")

@@ -141,12 +141,8 @@ package struct LocalAPIServer: Sendable {
     }
 
     private static func segments(of path: String) throws(Problem) -> [String] {
-        var segments: [String] = []
-        for part in path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            guard var segment = PercentCoding.decode(Substring(part)), !segment.withUTF8({ $0.contains(0) }) else {
-                throw Problem(.malformedPath, "the path has a broken %-escape or is not UTF-8 text")
-            }
-            segments.append(segment)
+        guard let segments = PercentCoding.segments(path), !segments.contains(where: { $0.utf8.contains(0) }) else {
+            throw Problem(.malformedPath, "the path has a broken %-escape or a NUL, or is not UTF-8 text")
         }
         return segments
     }
@@ -155,6 +151,9 @@ package struct LocalAPIServer: Sendable {
     private func nothing(at segments: [String], of path: String) -> Problem {
         guard segments[0] == "v1", (2...4).contains(segments.count) else {
             return Problem(.noSuchAddress, "there is nothing at \(path.prefix(200)); start with GET /v1")
+        }
+        guard !segments.contains("") else {
+            return Problem(.noSuchAddress, "there is nothing at \(path.prefix(200)); a part of it is empty")
         }
         do throws(Problem) {
             let entity = try handlers.entity(segments[1])

@@ -40,6 +40,9 @@ struct OperationNames {
         "POST /v1/conflicts/{id}/resolve": "resolveConflict", "POST /v1/conflicts/{id}/undo": "undoConflict",
         "GET /v1/reminders": "listReminders", "GET /v1/reminders/{id}": "getReminder",
         "POST /v1/reminders/{id}/dismiss": "dismissReminder", "POST /v1/reminders/{id}/snooze": "snoozeReminder",
+        "GET /v1/_hooks": "listHooks", "GET /v1/_hooks/{id}": "getHook", "POST /v1/_hooks/{id}/pause": "pauseHook",
+        "POST /v1/_hooks/{id}/resume": "resumeHook", "POST /v1/_hooks/{id}/skip": "skipHookDelivery",
+        "POST /v1/_hooks/{id}/retry": "retryHook", "POST /v1/_hooks/{id}/discard": "discardHookDeliveries",
     ]
 
     // MARK: The calls of an entity

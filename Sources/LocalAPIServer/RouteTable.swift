@@ -13,7 +13,7 @@ struct RouteTable: Sendable {
         let names = ParameterComponents(schema: schema).queryNames()
         let routes =
             Self.daemon + Self.page + Self.schema + Self.syncing + Self.queue + Self.conflicts + Self.watching
-            + Self.reminders + [Self.batch]
+            + Self.reminders + Self.hooks + [Self.batch]
             + [Self.dashboard(isDocumented: schema.dashboard != nil)]
             + schema.entities.flatMap { EntityRoutes(schema: schema, entity: $0).all }
         var operationNames = OperationNames()

@@ -84,7 +84,8 @@ extension Router {
         fileprivate func match(_ segments: [String], from index: Int) -> Match? {
             guard index < segments.count else { return routes.isEmpty ? nil : Match(place: self) }
             if !named.isEmpty, let match = named[segments[index]]?.match(segments, from: index + 1) { return match }
-            guard var match = byID?.match(segments, from: index + 1) else { return nil }
+            // Nothing has an empty id.
+            guard !segments[index].isEmpty, var match = byID?.match(segments, from: index + 1) else { return nil }
             match.id = segments[index]
             return match
         }

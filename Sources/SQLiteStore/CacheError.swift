@@ -34,6 +34,24 @@ package enum CacheError: Error, Sendable, Equatable {
     case incompatible(String)
 }
 
+/// For logs and the status.
+extension CacheError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .notFound(let message), .ambiguous(let message), .gone(let message), .conflict(let message),
+            .needed(_, let message), .changed(let message), .unwritable(let message), .damaged(let message),
+            .failed(let message), .incompatible(let message):
+            message
+        case .badQuery(let field, let message): "\(field): \(message)"
+        case .invalid(let problems), .badQueries(let problems):
+            problems.map { $0.field.isEmpty ? $0.message : "\($0.field): \($0.message)" }.joined(separator: "; ")
+        case .notCached(let entity, let key): "\(entity)/\(key) is not in the cache"
+        case .unsupported(let operation, let entity, _): "\(entity) has no \(operation)"
+        case .keyReused: "another request had this idempotency key"
+        }
+    }
+}
+
 /// One problem with one field of a request.
 package struct FieldProblem: Error, Sendable, Equatable {
     /// What is wrong, for programs. Callers depend on the names, so none is ever changed.

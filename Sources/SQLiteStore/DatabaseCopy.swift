@@ -65,7 +65,9 @@ package enum DatabaseCopy {
     private static func fill(
         _ part: String, from source: String, _ check: Check, _ copyPages: (DatabaseQueue) throws -> Void
     ) throws {
-        let copy = try DatabaseQueue(path: part)
+        var configuration = GRDB.Configuration()
+        configuration.prepareDatabase { db in db.refuseAttaching() }
+        let copy = try DatabaseQueue(path: part, configuration: configuration)
         do {
             try copyPages(copy)
             try copy.writeWithoutTransaction { db in

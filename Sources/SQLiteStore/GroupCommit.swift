@@ -153,7 +153,7 @@ package final class GroupCommit: Sendable {
         switch error.resultCode {
         case .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_CANTOPEN:
             return CacheError.unwritable(
-                "the database cannot be written (\(reason)); check the disk")
+                "the database cannot be written (\(reason)); check the disk and its free space")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged
         case .SQLITE_ERROR where reason == "malformed JSON" || reason.hasPrefix("JSON path error"): return damaged
         default:

@@ -107,9 +107,11 @@ package struct TableCheck {
         return indexes.filter { !$0.isTable }
     }
 
-    /// What follows the first word `WHERE` of a definition.
+    /// What follows the word `WHERE` of a definition; nil if that is not sure. The name of an index can have any words.
     private static func condition(_ definition: String) -> String? {
-        let words = definition.split(omittingEmptySubsequences: true, whereSeparator: \.isWhitespace)
-        return words.first { $0.uppercased() == "WHERE" }.map { String(definition[$0.endIndex...]) }
+        guard let outermost = definition.outermost else { return nil }
+        let words = outermost.split { $0 <= UInt8(ascii: " ") }
+        let first = words.first { String(decoding: $0, as: UTF8.self).uppercased() == "WHERE" }
+        return first.map { String(decoding: Array(definition.utf8)[$0.endIndex...], as: UTF8.self) }
     }
 }

@@ -4,6 +4,9 @@ internal import EntitySchema
 package struct SchemaDrafter {
     private(set) var model: DraftModel
 
+    /// The name that the schema gets.
+    package var name: String { model.name }
+
     /// `source`: the address or the file that the description came from, or the lists that were
     /// observed.
     package init(_ document: OpenAPIDocument, source: String) {
@@ -52,7 +55,7 @@ package struct SchemaDrafter {
 
     // MARK: Questions
 
-    /// What a person may know better, one question at a time; asked already are those with these numbers.
+    /// What a person may know better.
     package var questions: [DraftQuestion] {
         DraftQuestion.all(of: model)
     }

@@ -29,9 +29,13 @@ package struct DriftTally {
     /// For each field, whether any record had the member. Those that are not compared count as present.
     package private(set) var present: [Bool]
     private var places: [UInt64: Int] = [:]
+    /// Those beyond `mostEntries`.
+    private var otherPlaces: [Disagreement: Int] = [:]
 
     /// Longer names and values are cut. In Unicode scalars.
     private static let longestText = 100
+    /// Further names and values are counted together, as `Drift.others`.
+    private static let mostEntries = 1000
 
     package init(_ rules: DriftRules) {
         self.rules = rules
@@ -70,11 +74,27 @@ package struct DriftTally {
             if let place = places[note.hash] {
                 entries[place].count += 1
                 entries[place].example = key
-            } else {
+            } else if entries.count < Self.mostEntries {
                 places[note.hash] = entries.count
                 entries.append(Entry(disagreement: disagreement(note, walk), count: 1, example: key))
+            } else {
+                addToOthers(note, key)
             }
         }
+    }
+
+    /// There are as many of them as fields, kinds and types of values, whatever the records have.
+    private mutating func addToOthers(_ note: DriftWalk.Note, _ key: String) {
+        let field = note.field == DriftRules.noField ? Drift.others : rules.entity.fields[Int(note.field)].name
+        let found = note.kind == .value ? Drift.others : note.found.word
+        let others = Disagreement(field: field, kind: note.kind, found: found)
+        let place = otherPlaces[others] ?? entries.count
+        if place == entries.count {
+            otherPlaces[others] = place
+            entries.append(Entry(disagreement: others, count: 0, example: key))
+        }
+        entries[place].count += 1
+        entries[place].example = key
     }
 
     private mutating func notePresence(_ walk: borrowing DriftWalk) {
@@ -98,9 +118,7 @@ package struct DriftTally {
     }
 
     /// A value as `Drift.found` has it.
-    package static func cut(_ text: String) -> String {
-        text.isLonger(thanScalars: longestText) ? text.start(scalars: longestText - 1) + "…" : text
-    }
+    package static func cut(_ text: String) -> String { text.cut(toScalars: longestText) }
 }
 
 extension DriftWalk {

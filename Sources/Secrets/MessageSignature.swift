@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// Checks that a message comes from someone who knows a secret. Every comparison takes the same time, whatever differs.
+/// Signs messages, and checks that one comes from someone who knows a secret. Every comparison takes the same time, whatever differs.
 package struct MessageSignature: Sendable {
     private let secret: [UInt8]
 
@@ -11,6 +11,11 @@ package struct MessageSignature: Sendable {
     /// HMAC-SHA256 (RFC 2104).
     package func isValidSHA256(_ code: [UInt8], of message: [UInt8]) -> Bool {
         HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: message, using: SymmetricKey(data: secret))
+    }
+
+    /// The HMAC-SHA256 of a message.
+    package func sha256(of message: [UInt8]) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: message, using: SymmetricKey(data: secret)))
     }
 
     /// HMAC-SHA512.

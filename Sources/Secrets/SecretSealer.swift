@@ -17,6 +17,7 @@ package struct SecretSealer: Sendable {
     private let encryption: SymmetricKey
     private let nonces: SymmetricKey
     private let fingerprints: SymmetricKey
+    private let proofs: SymmetricKey
     /// Identifies this key without revealing anything about it.
     package let mark: String
 
@@ -32,6 +33,7 @@ package struct SecretSealer: Sendable {
         encryption = derived("seal")
         nonces = derived("nonce")
         fingerprints = derived("fingerprint")
+        proofs = derived("proof")
         mark = derived("mark", 16).withUnsafeBytes { Data($0).base64EncodedString() }
     }
 
@@ -67,6 +69,17 @@ package struct SecretSealer: Sendable {
     /// Equal for equal texts; reveals nothing without the key (HMAC-SHA256).
     package func fingerprint(of bytes: [UInt8]) -> String {
         Data(HMAC<SHA256>.authenticationCode(for: bytes, using: fingerprints)).base64EncodedString()
+    }
+
+    /// Shows later that a holder of the key wrote this text (HMAC-SHA256).
+    package func proof(of bytes: [UInt8]) -> String {
+        Data(HMAC<SHA256>.authenticationCode(for: bytes, using: proofs)).base64EncodedString()
+    }
+
+    /// Whether `proof` is the text's own under this key.
+    package func isProof(_ proof: String, of bytes: [UInt8]) -> Bool {
+        guard let code = Data(base64Encoded: proof) else { return false }
+        return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: bytes, using: proofs)
     }
 }
 

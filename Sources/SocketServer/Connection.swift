@@ -17,7 +17,7 @@ actor Connection: EventSource {
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     nonisolated let caller: Caller
-    private let peer: Peer
+    nonisolated let peer: Peer
     private let context: ServerContext
     private var limits: ServerLimits { context.limits }
 
@@ -85,7 +85,8 @@ actor Connection: EventSource {
         } catch let refusal as Refusal {
             phase = .closing
             holdNothing()
-            let (head, response) = try written(ResponseWriter.problem(refusal), closes: true)
+            let problem = ResponseWriter.problem(refusal, forgetsCookies: parser.isFullOfCookies)
+            let (head, response) = try written(problem, closes: true)
             if case .bytes(let body) = response.body { try await send(head, parser.isHead ? [] : body) }
         }
     }
@@ -147,7 +148,7 @@ actor Connection: EventSource {
         Request(
             method: message.method, path: message.path, query: message.query, headers: message.headers,
             body: message.body, stream: message.isStreamed ? { try await self.piece() } as BodyStream : nil, peer: peer,
-            caller: caller)
+            caller: caller, noteKnown: { self.context.limiter.noteKnown(self) })
     }
 
     private func patience(_ stage: RequestParser.Stage) -> Duration {
@@ -213,7 +214,7 @@ actor Connection: EventSource {
         if let refusal { throw refusal }
         if answer.ending == .unanswered { throw Gone() }
         // The rest of an unread body would be parsed as the next request.
-        let keepsAlive = message.keepsAlive && !isDraining && !parser.isWithinBody
+        let keepsAlive = message.keepsAlive && !answer.closes && !isDraining && !parser.isWithinBody
         isUnchunked = message.isOld
         let (head, response) = try written(answer, closes: !keepsAlive)
         phase = keepsAlive ? .handling : .closing

@@ -190,7 +190,8 @@ package actor SyncEngine: RunSteps {
     }
 
     package func status() async -> SyncStatus {
-        let (run, breaker, bar) = (await pull.run, await monitor.breaker, await monitor.bar.status)
+        let (run, breaker, accountBar) = (await pull.run, await monitor.breaker, await monitor.bar)
+        let bar = accountBar.status
         let (isPushing, isPaused) = (await push.isPushing, await monitor.isPaused)
         let (time, monotonicNow) = (environment.now(), environment.monotonicNow())
         // How far the clock has been set since the start.
@@ -213,7 +214,8 @@ package actor SyncEngine: RunSteps {
             state: state, progress: run.progress, phase: run.phase ?? (isPushing ? "pushing" : nil),
             lastSyncAt: run.lastSucceededAt, nextSyncAt: await pull.nextSyncAt.map { $0 + set },
             error: breaker.unauthorized ?? breaker.offline ?? breaker.outage ?? bar ?? run.error,
-            isReachable: breaker.offline == nil, needsSignIn: breaker.unauthorized != nil,
+            isReachable: breaker.offline == nil,
+            needsSignIn: breaker.unauthorized != nil || accountBar.refusesToken,
             clockOffset: environment.clockOffset(),
             retryAfter: breaker.hold(at: monotonicNow).map { $0 + set },
             budget: environment.upstream.budget.map(SyncStatus.Budget.init),

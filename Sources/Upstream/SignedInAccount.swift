@@ -5,6 +5,9 @@ package struct SignedInAccount: Sendable, Equatable {
     /// For people; nil if the schema or the answer does not say.
     package var name: String?
 
+    /// In Unicode scalars. A longer one is cut.
+    static let longestName = 500
+
     package init(id: String, name: String? = nil) {
         self.id = id
         self.name = name

@@ -3,6 +3,7 @@ import CLinux
 import Dispatch
 import Glibc
 import Pictures
+import ServiceManager
 
 /// Where the process starts: what must happen before there is a second thread, then the command.
 @main
@@ -35,6 +36,8 @@ enum Program {
             // `main` never returns, so there is no task for the command to be a child of.
             Task.detached { await RepairminderSync.run(ready) }
         } catch {
+            // A mistake in the service's unit. Its manager does not restart it either, unless a caller waits.
+            InheritedSockets(environment: Environment.ofThisProcess().variables, pid: getpid()).refuseCallers()
             RepairminderSync.end(with: error)
         }
         dispatchMain()

@@ -17,13 +17,14 @@ struct RepairminderSync: AsyncParsableCommand {
             RunCommand.self, DemoCommand.self, LoginCommand.self, LogoutCommand.self, StatusCommand.self,
             SyncCommand.self, PauseCommand.self, ResumeCommand.self, OpenCommand.self,
             QueueCommand.self, PendingCommand.self, ConflictsCommand.self,
-            DriftCommand.self, DashboardCommand.self, RemindersCommand.self,
+            DriftCommand.self, DashboardCommand.self, RemindersCommand.self, HooksCommand.self,
             WatchCommand.self, TailCommand.self, EventsCommand.self, HistoryCommand.self,
             SearchCommand.self, ExportCommand.self, ImportCommand.self,
             ListCommand.self, GetCommand.self, EditCommand.self, SetCommand.self, CreateCommand.self,
             DeleteCommand.self,
             DiffCommand.self, APICommand.self,
-            InitCommand.self, CheckConfigCommand.self, DoctorCommand.self, BackupCommand.self, RestoreCommand.self,
+            InitCommand.self, GenerateCommand.self, CheckConfigCommand.self, DoctorCommand.self, BackupCommand.self,
+            RestoreCommand.self,
             ImportMirrorCommand.self, ThumbnailCommand.self,
         ])
 

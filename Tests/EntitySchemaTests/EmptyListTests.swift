@@ -28,7 +28,7 @@ struct EmptyListTests {
         #expect(try Self.schema("", deletions)["notes"]?.tombstones?.plan.list.empty == Place(paths: ["gone"]))
         let lookUp = "look_up: { match: [text], path: /find, records: found.notes, empty: found }"
         let schema = try Self.schema("", "", push: ", push: { create: { call: POST /notes, \(lookUp) } }")
-        guard case .match(_, _, _, _, let list) = schema["notes"]?.push.create.first?.lookUp else {
+        guard case .match(_, _, let list) = schema["notes"]?.push.create.first?.lookUp else {
             Issue.record("no look-up")
             return
         }

@@ -103,6 +103,8 @@ struct EntitySchemaTests {
                 "did you mean notes?"
             ),
             ("style: page", "style: pages", 4, "upstream.pagination.style", "expected one of the paging styles"),
+            ("style: page", "style: pages", 4, "upstream.pagination.style", "did you mean page?"),
+            ("title: \"{text}\"", "title: \"{tetx}\"", 7, "entities.notes.title", "did you mean text?"),
             ("base_url: http://localhost", "base_url: localhost", 3, "upstream.base_url", "https://"),
             ("title: \"{text}\"", "title: \"{txt}\"", 7, "entities.notes.title", "did you mean text?"),
             ("title: \"{text}\"", "title: \"{text\"", 7, "entities.notes.title", "closed"),

@@ -35,6 +35,13 @@ struct FieldSourceTests {
         #expect(error?.problem == "caller is read under its own name anyway; remove from")
     }
 
+    @Test("Several places are refused, since a field has one")
+    func several() {
+        let error = error("caller: { type: string, from: [caller_id.value, contact.name] }")
+        #expect(error?.key == "entities.notes.fields.caller.from")
+        #expect(error?.problem == "expected one place; a field has no alternatives")
+    }
+
     @Test("A place inside another member is accepted, also if its name begins with the field's")
     func others() {
         #expect(error("caller: { type: string, from: caller_id.value }")?.description == nil)

@@ -57,7 +57,7 @@ struct FileRouteTests {
         let plan = try schema(create: "{ call: POST /photos }").upstream
         let wire = request.request(plan, idempotencyKey: "k-1")
         let boundary = "repairminder-sync-k-1"
-        #expect(wire.headers.map(\.value) == ["k-1", "multipart/form-data; boundary=\(boundary)"])
+        #expect(wire.headers.map(\.value) == ["k-1", "multipart/form-data; boundary=\(boundary)", "application/json"])
         #expect(wire.body == nil)
         let form = try #require(request.form(idempotencyKey: "k-1"))
         let text = String(decoding: form.prefix + Array("PNG".utf8) + form.suffix, as: UTF8.self)

@@ -38,6 +38,11 @@ struct SecretCheckTests {
                 "x: { type: string, secret: true }", "push: { create: [{ when: { x: a }, call: POST /notes }] }",
                 "push needs it"
             ),
+            (
+                "x: { type: string, secret: true }",
+                "push: { create: { call: POST /notes, fields: [x], look_up: { match: [x] } } }", "look_up needs it"
+            ),
+            ("x: { type: string, sealed: true }", "content: { path: \"/files/{x}\" }", "content.path needs it"),
             ("x: { type: reference, to: notes, secret: true }", "", "a reference cannot be secret"),
         ])
     func refused(_ field: String, _ more: String, _ problem: String) {

@@ -23,6 +23,15 @@ struct TimestampTests {
         #expect(Timestamp(iso8601: text) == nil)
     }
 
+    @Test(
+        "a time that a caller writes is on a day that there is; an upstream's may go on into the next month",
+        arguments: ["2026-02-30", "2026-02-29T10:00:00Z", "2026-04-31 10:00"])
+    func days(_ text: String) {
+        #expect(Timestamp(written: text) == nil && Timestamp(iso8601: text) != nil)
+        #expect(Timestamp(written: "2024-02-29T10:42Z") == Timestamp(iso8601: "2024-02-29T10:42:00Z"))
+        #expect(Timestamp(written: "now") == nil && Timestamp(written: "2026-01-01x") == nil)
+    }
+
     @Test("random times of ten thousand years are read back as written")
     func roundTrip() {
         var random = SystemRandomNumberGenerator()

@@ -37,6 +37,15 @@ struct UnusedKeyTests {
             error, at: "upstream.record", "leave this key out where the record or the list is the answer itself")
     }
 
+    @Test("a version that is inside another member is refused: it would never be sent")
+    func innerVersion() {
+        let version = "version: { field: rev, header: X-Rev }"
+        Self.expect(
+            Self.error(upstream: version, fields: "rev: { type: string, from: meta.rev }"),
+            at: "entities.notes.fields.rev.from", "must be a member of the record itself")
+        #expect(Self.error(upstream: version, fields: "rev: { type: string }")?.description == nil)
+    }
+
     @Test("a schema with keys that all have an effect is accepted")
     func accepted() {
         #expect(Self.error()?.description == nil)

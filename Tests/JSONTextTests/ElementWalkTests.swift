@@ -59,5 +59,8 @@ struct ElementWalkTests {
         #expect(answer.leavingOut(elementsOf: data).text == #"{"data": [] ,"total":3}"#)
         #expect(data.leavingOut(elementsOf: data).text == "[]")
         #expect(try answer.leavingOut(elementsOf: JSONText(parsing: "7")) == answer)
+        let bundle = try JSONText(parsing: #"{"entry":[{"data":{"id":1}}],"total":3}"#)
+        let through = try #require(bundle.at(path: "entry.*.data"))
+        #expect(bundle.leavingOut(elementsOf: through) == bundle, "a list that was put together is no part")
     }
 }

@@ -91,6 +91,24 @@ struct JSONTextTests {
         #expect(record.setting(changes).text == #"{"total":129.90,"status":"ready","n":2,"new":[]}"#)
     }
 
+    @Test("setting many members gives the text of setting them one after the other")
+    func settingMany() throws {
+        let texts = [#"{ "m1": 1.50, "x":[ ] ,"m1":2, "\u006d2" : 3, "é":4, "m3":{} }"#, "{}", "{ }", "null"]
+        let names = ["m1", "e\u{301}", "m2", "m1"] + (3...200).map { "m\($0)" } + ["m200", "é"]
+        let changes = JSONText.object(members: names.enumerated().map { (key: $1, value: JSONText.integer($0)) })
+        for text in texts {
+            let record = try JSONText(parsing: text)
+            let expected = changes.members.reduce(record) { $0.setting($1.key, to: $1.value) }
+            #expect(record.setting(changes) == expected)
+        }
+    }
+
+    @Test("100,000 members are set in the time of one pass")
+    func settingManyQuickly() {
+        let changes = JSONText.object(members: (0..<100_000).map { (key: "m\($0)", value: JSONText.integer($0)) })
+        #expect(JSONText.object([:]).setting(changes) == changes)
+    }
+
     @Test(
         "a decimal has exactly the given number of places",
         arguments: [

@@ -16,6 +16,7 @@ struct PlaceTests {
             ("data.total", "3"), ("items.0.id", "\"a\""), ("items.-1.id", "\"c\""), ("items.*.id", #"["a","b","c"]"#),
             ("items.*.n", "[1,null]"), ("items.*.none", "[]"), ("\"@odata.count\"", "7"), ("0", "\"zero\""),
             ("value.0.\"@odata.id\"", "\"x\""), ("deep.*.lines.*.id", "[[1,2],[]]"), ("deep.0.lines.-2.id", "1"),
+            ("items.id=b.id", "\"b\""), ("items.n=1.id", "\"a\""), ("deep.*.lines.id=2", #"[{"id":2}]"#),
         ])
     func found(_ path: String, _ expected: String) {
         #expect(value.at(path: path)?.text == expected)
@@ -23,7 +24,10 @@ struct PlaceTests {
 
     @Test(
         "what is not there is nil",
-        arguments: ["items.3.id", "items.-4", "items.id", "items.x", "data.*", "data.0", "none.*.id", "@odata.count"])
+        arguments: [
+            "items.3.id", "items.-4", "items.id", "items.x", "data.*", "data.0", "none.*.id", "@odata.count",
+            "items.id=z", "items.=b", "data.total=3",
+        ])
     func missing(_ path: String) {
         #expect(value.at(path: path) == nil)
     }

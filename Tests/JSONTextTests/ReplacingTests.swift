@@ -15,10 +15,21 @@ struct ReplacingTests {
             (#"{ "x": 1.50, "a" : [1, 2] , "y":{"a":1}}"#, #"{ "x": 1.50, "a" : "0:[1, 2]" , "y":{"a":1}}"#),
             (#"{"b":{"c":true,"a":1},"c":2}"#, #"{"b":{"c":"1:true","a":1},"c":2}"#),
             (#"{"list":[{"a":1},5,{"b":{"c":1},"a":2}]}"#, #"{"list":[{"a":"2:1"},5,{"b":{"c":1},"a":"2:2"}]}"#),
-            (#"{"b":[{"c":1}],"list":{"a":1}}"#, #"{"b":[{"c":1}],"list":{"a":1}}"#),
-            (#"[{"a":1}]"#, #"[{"a":1}]"#), ("7", "7"), ("{}", "{}"),
+            ("7", "7"), ("{}", "{}"), (#"{"b":7,"list":"a"}"#, #"{"b":7,"list":"a"}"#),
         ])
     func replaced(_ text: String, _ expected: String) throws {
+        #expect(try marked(text) == expected)
+    }
+
+    @Test(
+        "places are found in a list in the place of an object, and in an object in the place of a list",
+        arguments: [
+            (#"{"b":[{"c":1},5, [{"c":2}]]}"#, #"{"b":[{"c":"1:1"},5, [{"c":"1:2"}]]}"#),
+            (#"{"list":{"a":1},"x":2}"#, #"{"list":{"a":"2:1"},"x":2}"#),
+            (#"{"list":[[{"a":1}]]}"#, #"{"list":[[{"a":"2:1"}]]}"#),
+            (#"[{"a":1},[]]"#, #"[{"a":"0:1"},[]]"#),
+        ])
+    func otherShapes(_ text: String, _ expected: String) throws {
         #expect(try marked(text) == expected)
     }
 

@@ -96,7 +96,9 @@ import Testing
         let unknown = LocalAPIProblem(
             status: 401, title: "Unauthorized", detail: "send a token", code: "token_required")
         let failure = CommandFailure(LocalAPIError.problem(unknown))
-        #expect(failure.status == .notAllowed && failure.message.contains("usermod"))
+        #expect(failure.status == .notAllowed && failure.message.contains("use sudo; or name a file with its token"))
+        #expect(GroupAdvice.unknownCaller(of: "daemon").contains("usermod -aG daemon"))
+        #expect(GroupAdvice.unknownCaller(of: "no-such-group") == "use sudo")
     }
 
     @Test("only root and the owner of a state directory may use its files")
@@ -116,10 +118,15 @@ import Testing
         #expect(
             member.message
                 == "only root and the daemon's user may use the files in /var/lib/x: run this with sudo")
-        let stranger = StateAccess.refusal("/var/lib/x", owner: "bob", group: GroupAdvice.missing("no-such-group"))
+        let stranger = StateAccess.refusal("/var/lib/x", owner: "bob", group: GroupAdvice.missing("daemon"))
         #expect(
-            stranger.message.contains(
-                "\n  for the commands that call the daemon: you are not in the group no-such-group"))
+            stranger.message.contains("\n  for the commands that call the daemon: you are not in the group daemon"))
+    }
+
+    @Test("a daemon of root, on a machine without the group, needs sudo and no group")
+    func stateOfRoot() {
+        let stranger = StateAccess.refusal("/srv/x", owner: "root", group: GroupAdvice.missing("no-such-group"))
+        #expect(stranger.message == "only root may use the files in /srv/x: run this with sudo")
     }
 
     @Test("an explicitly named token file must be readable")

@@ -1,4 +1,5 @@
 import JSONText
+import TestSupport
 import Testing
 
 @testable import repairminder_sync
@@ -23,5 +24,21 @@ struct DaemonChecksTests {
         let found = try findings(status)
         #expect(found.map(\.level) == [.warning, .warning, .warning])
         #expect(found.dropFirst().map(\.message) == ["not signed in", "plain HTTP"])
+    }
+
+    @Test(
+        "the command that starts the daemon is that of its service, or of the program",
+        arguments: [
+            (nil, "repairminder-sync run"),
+            ("/home/ada/config.yaml", "repairminder-sync run --config /home/ada/config.yaml"),
+            ("/etc/sync/config.yaml", "sudo systemctl start repairminder-sync"),
+            ("/etc/sync/propdocs.yaml", "sudo systemctl start repairminder-sync@propdocs"),
+            ("/etc/sync/schemas/shop.yaml", "repairminder-sync run --config /etc/sync/schemas/shop.yaml"),
+            ("/etc/sync", "repairminder-sync run --config /etc/sync"),
+        ] as [(String?, String)])
+    func start(file: String?, command: String) throws {
+        var configuration = try TemporaryFolder().configuration()
+        configuration.file = file
+        #expect(configuration.startCommand(systemFolder: "/etc/sync") == command)
     }
 }

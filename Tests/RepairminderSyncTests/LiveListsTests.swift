@@ -3,8 +3,8 @@ import JSONText
 import SchemaDraft
 import Synchronization
 import Testing
-import Upstream
 
+@testable import Upstream
 @testable import repairminder_sync
 
 @Suite("Drafting from the lists of a live API")
@@ -57,6 +57,24 @@ struct LiveListsTests {
                     == .cursor(parameter: parameter, next: Place(paths: [member])))
             #expect(!draft.yaml.contains("TODO pagination"))
         }
+    }
+
+    @Test("a list that is whole on its first page is asked for fewer records, to see how it is paged")
+    func short() async throws {
+        func page(_ numbers: ClosedRange<Int>, _ more: String = "") -> HTTPResponse {
+            Self.json(#"{"notes":\#(Self.records(numbers, #""id":"rN""#))\#(more)}"#)
+        }
+        let counted = try await Self.draft([
+            "/notes": page(1...3), "/notes?limit=2": page(1...2), "/notes?page=2&limit=2": page(3...3),
+        ])
+        #expect(counted.yaml.contains("style: page, page: page, size: limit"), "\(counted.yaml)")
+        #expect(counted.schema["notes"]?.key == "id" && !counted.yaml.contains("TODO pagination"))
+        let addressed = try await Self.draft([
+            "/notes": page(1...3, #","next":null"#),
+            "/notes?limit=2": page(1...2, #","next":"http://far/notes?limit=2&after=r2""#),
+        ])
+        #expect(addressed.yaml.contains("style: next_url, next: next, size: limit"), "\(addressed.yaml)")
+        #expect(!addressed.yaml.contains("TODO pagination"))
     }
 
     @Test("the length of the list in a header is the total")
@@ -128,6 +146,16 @@ struct LiveListsTests {
             draft.yaml.contains("TODO pagination: its answer has \(place), and no parameter asks for the next page"))
     }
 
+    @Test("the report names what each list lacks, and a token only if one is needed")
+    func report() async throws {
+        let draft = try await Self.draft(["/notes": Self.json(Self.records(1...3, #""id":"rN""#))])
+        let text = DraftReport(draft: draft, file: "far.yaml", needsToken: false).text
+        #expect(text.contains("Missing: 1\n  notes: pull.since: a parameter"), "\(text)")
+        #expect(text.contains("\n  repairminder-sync run --schema ./far.yaml\n"), "\(text)")
+        let withToken = DraftReport(draft: draft, file: "far.yaml").text
+        #expect(withToken.contains("run --schema ./far.yaml --upstream.token-file FILE"), "\(withToken)")
+    }
+
     private final class Recorder: HTTPTransport {
         let body: String
         let urls = Mutex<[String]>([])
@@ -140,6 +168,31 @@ struct LiveListsTests {
         }
     }
 
+    /// Each answer is a large one.
+    private final class LargeAnswers: HTTPTransport {
+        let held = Mutex(0)
+        let mostHeld = Mutex(0)
+
+        func send(_ request: HTTPRequest) -> HTTPResponse {
+            let before = held.withLock { held in
+                defer { held += 1 }
+                return held
+            }
+            mostHeld.withLock { $0 = max($0, before) }
+            var response = HTTPResponse(status: 200, body: Array(#"[{"id":1},{"id":2},{"id":3}]"#.utf8))
+            response.share = AnswerShare(1) { [self] bytes in held.withLock { $0 -= bytes } }
+            return response
+        }
+    }
+
+    @Test("the memory of a large answer is given back before the next one is asked for")
+    func memory() async {
+        let transport = LargeAnswers()
+        var lists = LiveLists(address: "http://far", transport: transport, token: nil, place: .bearer)
+        _ = await lists.observed(["/orders", "/clients"])
+        #expect(transport.mostHeld.withLock { $0 } == 0)
+    }
+
     @Test("each request is announced before it is made")
     func asks() async {
         let asked = Mutex<[String]>([])
@@ -150,6 +203,15 @@ struct LiveListsTests {
         let urls = transport.urls.withLock { $0 }
         #expect(urls.count > 1)
         #expect(asked.withLock { $0 } == urls.enumerated().map { "\($0.offset + 1) \($0.element)" })
+    }
+
+    @Test("no more requests are made than are allowed, and a note says what to do")
+    func most() async {
+        let transport = Recorder(#"[{"id":1}]"#)
+        var lists = LiveLists(address: "http://far", transport: transport, token: nil, place: .bearer, requests: 5)
+        _ = await lists.observed(["/a", "/b", "/c"])
+        #expect(transport.urls.withLock { $0.count } == 5)
+        #expect(lists.notes.contains { $0.contains("give fewer lists at a time") }, "\(lists.notes)")
     }
 
     @Test("an id that is a step to another place is not put into a path", arguments: [".", ".."])

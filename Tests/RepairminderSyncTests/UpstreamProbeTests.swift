@@ -27,7 +27,8 @@ struct UpstreamProbeTests {
     }
 
     private static func findings(
-        _ pull: String, upstream: String = "", price: String = "{ type: money }", more: String? = nil, _ site: Site
+        _ pull: String, upstream: String = "", price: String = "{ type: money }", more: String? = nil,
+        lines: Bool = false, _ site: Site
     ) async throws -> [Finding] {
         let yaml = """
             schema: far
@@ -41,6 +42,7 @@ struct UpstreamProbeTests {
                   updated_at: { type: time }
                 pull: \(pull)
             \(more.map { "  others: { fields: { id: { type: string } }, \($0) }" } ?? "")
+            \(lines ? "  lines: { fields: { id: { type: string }, note_id: { type: reference, to: notes } } }" : "")
             """
         let schema = try EntitySchema(yaml: yaml, file: "far.yaml")
         let now = try #require(Timestamp(iso8601: "2026-03-01T00:00:00Z"))
@@ -125,6 +127,14 @@ struct UpstreamProbeTests {
         #expect(Self.says(.error, "more pages", advising: advice, in: found), "\(found.map(\.text))")
     }
 
+    @Test("a next page that is not where the schema looks is no reason to name again what says that there is one")
+    func lostNext() async throws {
+        let pagination = "pagination: { style: cursor, cursor: after, next: cursor, more: has_more }"
+        let found = try await Self.findings(
+            "{ path: /notes, records: data, \(pagination) }", Self.site(#"{"data":[NOTE],"has_more":true}"#))
+        #expect(Self.says(.error, "more pages (has_more)", advising: "correct pagination.next", in: found))
+    }
+
     @Test("a list that is as long as a usual page may be cut, as the daemon says")
     func cut() async throws {
         let notes = (1...21).map { #"{"id":"\#($0)","text":"x"}"# }
@@ -196,16 +206,20 @@ struct UpstreamProbeTests {
         #expect(Self.says(.ok, "0 records changed since", in: well))
     }
 
-    @Test("a list that is left out when nothing changed is noticed")
-    func leftOut() async throws {
+    @Test(
+        "a list that is left out when nothing changed, or at all, is noticed",
+        arguments: [(#"{"data":{}}"#, "data"), ("{}", "{}")])
+    func leftOut(_ answer: String, _ empty: String) async throws {
         let since = "since: { param: seit, field: updated_at }"
         let site = Self.site(#"{"data":{"notes":[NOTE]}}"#).merging([
-            "/notes?seit=2026-03-01T00%3A00%3A00.000Z": Self.json(#"{"data":{}}"#)
+            "/notes?seit=2026-03-01T00%3A00%3A00.000Z": Self.json(answer)
         ]) { $1 }
         let found = try await Self.findings("{ path: /notes, records: data.notes, \(since) }", site)
-        #expect(Self.says(.error, "seit=", advising: "set pull.empty: data", in: found), "\(found.map(\.text))")
-        let well = try await Self.findings("{ path: /notes, records: data.notes, empty: data, \(since) }", site)
+        #expect(Self.says(.error, "seit=", advising: "set pull.empty: \(empty)", in: found), "\(found.map(\.text))")
+        let well = try await Self.findings("{ path: /notes, records: data.notes, empty: \(empty), \(since) }", site)
         #expect(Self.says(.ok, "0 records changed since", in: well))
+        let first = try await Self.findings("{ path: /notes }", Self.site("{}"))
+        #expect(Self.says(.error, "/notes", advising: "set pull.empty: {}", in: first))
     }
 
     @Test("a token that only the last page has is tried, unless that page is far")
@@ -261,6 +275,40 @@ struct UpstreamProbeTests {
         #expect(Self.says(.error, "1 of 1 deletions have no time at when", advising: "deleted.at", in: keyless))
         let none = try await said("records: gone, key: note_id, at: at", Self.json(#"{"gone":[]}"#))
         #expect(Self.says(.ok, "no deletions at gone", in: none))
+    }
+
+    @Test("records that come with others are reported, and looked for where they are elsewhere")
+    func details() async throws {
+        let lines = #"[{"id":"l","qty":1},{"id":"m","qty":2}]"#
+        let note = #"{"id":"a","text":"x","price":1.50,"updated_at":"2026-01-01T00:00:00Z","lines":\#(lines)}"#
+        let site = [
+            "/notes": Self.json("[\(note)]"), "/notes/a": Self.json(note),
+            "/notes/a/lines": Self.json(#"{"rows":\#(lines)}"#),
+        ]
+        func said(_ detail: String) async throws -> [Finding] {
+            try await Self.findings("{ path: /notes, detail: { into: lines, \(detail) } }", lines: true, site)
+                .filter { $0.check == "lines" }
+        }
+        let listed = try await said("embedded: lines")
+        #expect(Self.says(.ok, "2 records at lines, of 1 record of notes", in: listed), "\(listed.map(\.text))")
+        #expect(Self.says(.ok, "kept beside the schema's fields: qty", in: listed))
+        let moved = try await said("embedded: rows")
+        #expect(Self.says(.warning, "no record of notes has a list at rows", advising: "to lines", in: moved))
+        let single = try await said("embedded: lines, read: single, when_changed: any")
+        #expect(Self.says(.ok, "2 records at lines", in: single), "\(single.map(\.text))")
+        let path = #"path: "/notes/{id}/lines", when_changed: any, records: "#
+        #expect(Self.says(.ok, "GET /notes/a/lines: 2 records at rows", in: try await said(path + "rows")))
+        let lost = try await said(path + "data")
+        #expect(Self.says(.error, "GET /notes/a/lines", advising: "set pull.detail.records: rows", in: lost))
+    }
+
+    @Test("a change time that no record has yet is no mistake of its name")
+    func changeTimeIsNull() async throws {
+        let note = #"{"id":"a","text":"x","price":1.50,"updated_at":null}"#
+        let found = try await Self.findings(
+            "{ path: /notes, since: { param: seit, field: updated_at } }", ["/notes": Self.json("[\(note)]")])
+        #expect(Self.says(.warning, "updated_at, the change time, is null", in: found), "\(found.map(\.text))")
+        #expect(!found.contains { $0.advice?.contains("set it to updated_at") == true })
     }
 
     @Test("fields that are elsewhere, of another type or not known are named")

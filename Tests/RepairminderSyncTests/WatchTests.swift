@@ -1,3 +1,4 @@
+import EntitySchema
 import JSONText
 import Testing
 
@@ -21,6 +22,14 @@ import Testing
         let second = screen.text(status: Self.status, changes: [Self.change("b")], size: (80, 24))
         #expect(second.hasPrefix("\u{1B}[\(lines)F"))
         #expect(second.contains("orders a") && second.contains("orders b"))
+    }
+
+    @Test("in a terminal changes have the local time of day")
+    func localTimes() {
+        var screen = WatchScreen(
+            isTerminal: true, times: { TimeText(now: Timestamp(milliseconds: 0)) { _ in 3600 } })
+        let text = screen.text(status: Self.status, changes: [Self.change("a")], size: (80, 24))
+        #expect(text.contains("11:42:00 queued orders a"))
     }
 
     @Test("no line is wider than the terminal or controls it")

@@ -130,6 +130,37 @@ struct WebhookReceiverTests {
         #expect(taken.all.isEmpty)
     }
 
+    @Test("the connection closes after a call in vain, and stays open after a signed one")
+    func closing() throws {
+        let receiver = try receiver("header: X")
+        func closes(_ method: String, _ path: String, _ code: String) -> Bool {
+            var headers = Headers()
+            headers.append(name: "X", value: code)
+            return receiver.respond(
+                to: Request(method: method, path: path, headers: headers, body: Array(Self.body.utf8))
+            ).closes
+        }
+        #expect(!closes("POST", "/hook", Self.code))
+        #expect(closes("POST", "/hook", "no signature"))
+        #expect(closes("POST", "/v1/orders", Self.code) && closes("DELETE", "/hook", Self.code))
+    }
+
+    @Test("the rate is that of a user where the kernel says which user calls, and else that of an address")
+    func rate() throws {
+        let receiver = try receiver("header: X", burst: 2)
+        func status(_ user: UInt32?, _ address: String) -> Int {
+            let end = Peer.Endpoint(address: address, port: 1)
+            let request = Request(
+                method: "GET", path: "/", peer: .tcp(remote: end, local: end),
+                caller: Caller(user: user, access: .stranger))
+            return receiver.respond(to: request).status
+        }
+        #expect((0..<3).map { _ in status(7, "127.0.0.1") } == [404, 404, 429])
+        #expect(status(8, "127.0.0.1") == 404)
+        #expect((0..<3).map { _ in status(nil, "192.0.2.1") } == [404, 404, 429])
+        #expect(status(nil, "192.0.2.2") == 404)
+    }
+
     @Test("a challenge is repeated as plain text if the schema names its parameter")
     func challenge() throws {
         let receiver = try receiver("header: X", challenge: ", challenge: hub.challenge")

@@ -99,7 +99,7 @@ struct DraftBodyTests {
                 more: ", friendly_name: { type: string }"
             ).schema["things"])
         #expect(things[field: "friendly_name"]?.required == true)
-        guard case .match(let fields, _, _, _, _) = things.push.create.first?.lookUp else {
+        guard case .match(let fields, _, _) = things.push.create.first?.lookUp else {
             return #expect(Bool(false), "no look-up")
         }
         #expect(fields == ["friendly_name"])

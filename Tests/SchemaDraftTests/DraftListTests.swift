@@ -35,6 +35,21 @@ struct DraftListTests {
         #expect(things?.push.delete.first?.call == "DELETE /thing/{id}")
     }
 
+    @Test("Of two lists below others whose records are at one path, the first is drafted")
+    func sharedPath() throws {
+        let call = Document.call("put", "Thing", "Thing")
+        let draft = try draft(
+            [Self.thing],
+            [
+                "/products/{productId}/entries: { \(Document.list("Thing")) }",
+                "/shelves/{shelfId}/entries: { \(Document.list("Thing")) }",
+                "/entry/{entryId}: { \(Document.single("Thing")), \(call) }",
+            ])
+        #expect(draft.paths.map(\.path) == ["/products/{productId}/entries"], "\(draft.yaml)")
+        let other = draft.leftOut.first { $0.path == "/shelves/{shelfId}/entries" }
+        #expect(other?.why == .sameRecords && other?.reason.contains("/entry/{entryId}") == true)
+    }
+
     @Test("Paths that end with .json are read as others are")
     func suffix() throws {
         let record = "Call: { type: object, properties: { sid: { type: string }, to: { type: string } } }"
@@ -45,6 +60,13 @@ struct DraftListTests {
                 "/Calls/{Sid}.json: { \(Document.single("Call")), \(Document.deletion) }",
             ])
         #expect(draft.schema["calls"]?.push.delete.first?.call == "DELETE /Calls/{sid}.json")
+    }
+
+    @Test("The plural of a list's own name at the start of an id is no verb", arguments: ["checks_add", "Checks.post"])
+    func ownName(_ id: String) throws {
+        let call = Document.call("post", "Thing", "Thing", "operationId: \(id),")
+        let draft = try draft([Self.thing], ["/checks: { \(Document.list("Thing")), \(call) }"])
+        #expect(draft.schema["checks"]?.push.create.first?.call == "POST /checks", "\(draft.yaml)")
     }
 
     @Test("A list of errors is no list, unless the path is that of errors")

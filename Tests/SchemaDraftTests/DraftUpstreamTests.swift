@@ -63,6 +63,26 @@ struct DraftUpstreamTests {
         #expect(draft.yaml.contains("X-App-Id: \"{$setting.x_app_id}\""))
     }
 
+    @Test("Two headers that only one of several calls needs are not needed for all")
+    func rarePair() throws {
+        let both = "security: [{ id: [], token: [] }],"
+        let text =
+            SmallDocument(
+                schemas: ["Thing: { type: object, properties: { id: { type: integer } } }"],
+                paths: [
+                    "/parts: { \(SmallDocument.list("Thing", both)) }", "/things: { \(SmallDocument.list("Thing")) }",
+                    "/tools: { \(SmallDocument.list("Thing")) }",
+                ]
+            ).text
+        let schemes =
+            "id: { type: apiKey, in: header, name: X-App-Id }, token: { type: apiKey, in: header, name: X-App-Token }"
+        let draft = try SchemaDraft.of(
+            text.replacing("components:", with: "components:\n  securitySchemes: { \(schemes) }")
+                + "\nsecurity: [{ token: [] }]\n")
+        #expect(draft.schema.upstream.tokenPlace == .header(name: "X-App-Token", before: "", after: ""))
+        #expect(draft.settings.isEmpty)
+    }
+
     @Test("A sign-in for programs is taken only if people have none")
     func programs() throws {
         let flow = "tokenUrl: \"https://a.shop.com/token\", scopes: {}"

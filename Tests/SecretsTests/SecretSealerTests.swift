@@ -50,6 +50,16 @@ struct SecretSealerTests {
         #expect(Set(nonces).count == nonces.count)
     }
 
+    @Test("a proof holds for its own text and key only")
+    func proofs() throws {
+        let proof = try sealer().proof(of: [1, 2])
+        #expect(try sealer().isProof(proof, of: [1, 2]))
+        #expect(try !sealer().isProof(proof, of: [1, 3]))
+        #expect(try !sealer(2).isProof(proof, of: [1, 2]))
+        #expect(try !sealer().isProof(sealer().fingerprint(of: [1, 2]), of: [1, 2]))
+        #expect(try !sealer().isProof("no base64", of: [1, 2]))
+    }
+
     @Test("short values have the same sealed length")
     func length() throws {
         let lengths = try ["", "1", "123456", "a longer pass phrase"].map {

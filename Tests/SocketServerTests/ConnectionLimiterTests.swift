@@ -4,13 +4,15 @@ import Testing
 
 extension SocketServerTests {
     @Suite struct ConnectionLimiterTests {
-        /// The owner calls from 127.0.0.1, two members from 127.0.1.1 and 127.0.1.2, strangers from any other address.
+        /// The owner calls from 127.0.0.1, two members from 127.0.1.1 and 127.0.1.2, a stranger from 127.0.2.2, and another one
+        /// from any other address.
         private static let lookup: Caller.Lookup = { _, peer in
             guard case .tcp(let remote, _) = peer else { return .unknown }
             return switch remote.address {
             case "127.0.0.1": Caller(user: 0, access: .owner)
             case "127.0.1.1": Caller(user: 1, access: .member)
             case "127.0.1.2": Caller(user: 2, access: .member)
+            case "127.0.2.2": Caller(user: 4, access: .stranger)
             default: Caller(user: 3, access: .stranger)
             }
         }
@@ -101,6 +103,68 @@ extension SocketServerTests {
                 for _ in 0..<2 { await iterator.next() }
                 #expect(try server.connect(from: "127.0.0.1").ask() == 503)
             }
+        }
+
+        @Test("a stranger with all connections gives them up for another one, even busy ones, until both have as many")
+        func fairness() async throws {
+            var limits = Self.limits(patience: .seconds(3600))
+            limits.strangerConnections = 4
+            let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
+            try await TestServer.run(limits: limits, lookup: Self.lookup) { request in
+                guard request.path == "/long" else { return Response(status: 200) }
+                continuation.yield()
+                await untilCancelled()
+                return Response(status: 200)
+            } _: { server in
+                let greedy = try (0..<4).map { _ in try server.connect(from: "127.0.0.2") }
+                greedy.forEach { $0.send("GET /long HTTP/1.1\r\nHost: a\r\n\r\n") }
+                var iterator = begun.makeAsyncIterator()
+                for _ in 0..<4 { await iterator.next() }
+                #expect(try server.connect(from: "127.0.0.2").ask() == 503)
+                let others = try (0..<3).map { _ in try server.connect(from: "127.0.2.2") }
+                #expect(others.map { $0.ask() } == [200, 200, 503])
+                #expect(try server.connect(from: "127.0.0.2").ask() == 503)
+                #expect(others[..<2].map { $0.ask() } == [200, 200])
+                withExtendedLifetime(greedy) {}
+            }
+        }
+
+        @Test("a connection that has shown who calls leaves the strangers' share, up to a member's")
+        func known() async throws {
+            let limits = Self.limits(patience: .seconds(3600))
+            try await TestServer.run(limits: limits, lookup: Self.lookup) { request in
+                if request.path == "/token" { request.noteKnown() }
+                return Response(status: 200)
+            } _: { server in
+                func showToken() throws -> (client: TestClient, status: Int?) {
+                    let client = try server.connect(from: "127.0.0.2")
+                    client.send("GET /token HTTP/1.1\r\nHost: a\r\n\r\n")
+                    return (client, (try? client.receiveAnswer())?.status)
+                }
+                let known = try (0..<7).map { _ in try showToken() }
+                #expect(known.map(\.status) == [200, 200, 200, 200, 200, 200, 503])
+                let other = try server.connect(from: "127.0.2.2")
+                #expect(other.ask() == 200)
+                #expect(known[..<4].map { $0.client.ask() } == [200, 200, 200, 200])
+            }
+        }
+
+        @Test("a machine has one share, whichever of its addresses it calls from")
+        func holders() {
+            func holder(_ address: String, user: UInt32? = nil) -> ConnectionHolder {
+                let peer = Peer.tcp(
+                    remote: Peer.Endpoint(address: address, port: 1), local: Peer.Endpoint(address: address, port: 2))
+                return ConnectionHolder(Caller(user: user, access: .stranger), peer)
+            }
+            for address in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
+                #expect(holder(address) == .thisMachine)
+                #expect(holder(address, user: 7) == .user(7))
+            }
+            #expect(holder("2001:db8:1:2::3") == holder("2001:db8:1:2:ffff:1:1:1"))
+            #expect(holder("2001:db8:1:2::3") != holder("2001:db8:1:3::3"))
+            #expect(holder("fe80::1%eth0") == holder("fe80::2%eth0"))
+            #expect(holder("::ffff:192.0.2.1") == holder("192.0.2.1") && holder("192.0.2.1") != holder("192.0.2.2"))
+            #expect(ConnectionHolder(.unknown, .unknown) == .unknown)
         }
 
         @Test("a caller that sends a request or reads a response too slowly is evicted", .timeLimit(.minutes(1)))

@@ -30,6 +30,20 @@ extension SocketServerTests {
             }
         }
 
+        @Test("a handler can have the connection closed after its answer")
+        func closing() async throws {
+            try await TestServer.run(handler: { _ in
+                var response = Response(status: 401)
+                response.closes = true
+                return response
+            }) { server in
+                let client = try server.connect()
+                client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                let text = try client.receiveAll()
+                #expect(statuses(text) == [401] && text.contains("\r\nConnection: close\r\n"))
+            }
+        }
+
         @Test("HEAD returns the length without a body, and the connection stays usable")
         func head() async throws {
             try await TestServer.run { server in
@@ -97,6 +111,19 @@ extension SocketServerTests {
                 let answer = try client.receiveAnswer()
                 #expect(answer.status == 500)
                 #expect(!answer.head.contains("Set-Cookie"))
+            }
+        }
+
+        @Test(
+            "the status line has the phrase of the status",
+            arguments: [(200, "OK"), (410, "Gone"), (412, "Precondition Failed"), (421, "Misdirected Request")])
+        func phrases(status: Int, phrase: String) async throws {
+            try await TestServer.run { _ in
+                Response(status: status)
+            } _: { server in
+                let client = try server.connect()
+                client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try client.receiveAnswer().head.hasPrefix("HTTP/1.1 \(status) \(phrase)\r\n"))
             }
         }
 

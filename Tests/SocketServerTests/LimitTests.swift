@@ -27,6 +27,24 @@ extension SocketServerTests {
             }
         }
 
+        @Test(
+            "a browser is told to forget cookies that make the head too large, which any port of the host may have set",
+            arguments: [
+                ("Cookie: a=\(String(repeating: "x", count: 23_000))", true),
+                ("cookie: a=\(String(repeating: "x", count: 9000))\r\nX: \(String(repeating: "y", count: 9000))", true),
+                ("Cookie: a=b\r\nX: \(String(repeating: "y", count: 20_000))", false),
+                ("X: \(String(repeating: "y", count: 20_000))", false),
+            ])
+        func cookies(_ fields: String, _ clears: Bool) async throws {
+            try await TestServer.run { server in
+                let client = try server.connect()
+                client.send("GET / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n")
+                let answer = try client.receiveAnswer()
+                #expect(answer.status == 431)
+                #expect(answer.head.contains("\r\nClear-Site-Data: \"cookies\"\r\n") == clears)
+            }
+        }
+
         @Test("a caller who may not call is refused at the end of the head, and only once")
         func screened() async throws {
             let server = SocketServer(

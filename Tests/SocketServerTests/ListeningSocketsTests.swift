@@ -54,6 +54,20 @@ extension SocketServerTests {
             #expect(throws: TestClient.Failure.self) { try TestClient(before[0]) }
         }
 
+        @Test("where the system chooses the port, 127.0.0.1 and [::1] get the same, whichever is open before")
+        func samePort() async throws {
+            let both = [Listener.tcp(host: "127.0.0.1", port: 0), .tcp(host: "::1", port: 0)]
+            for before in [[], [both[0]], [both[1]], both] {
+                var sockets = ListeningSockets()
+                try sockets.change(to: before)
+                try sockets.change(to: both)
+                let ports: [UInt16] = sockets.addresses.map { if case .tcp(let end) = $0 { end.port } else { 0 } }
+                #expect(ports.count == 2 && ports[0] == ports[1], "\(before.count) open before")
+                let served = try await addresses(try sockets.forServer())
+                #expect(served == sockets.addresses)
+            }
+        }
+
         @Test("a failed change leaves everything as it was")
         func refused() async throws {
             var sockets = ListeningSockets()

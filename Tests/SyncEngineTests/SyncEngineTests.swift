@@ -269,29 +269,6 @@ struct SyncEngineTests {
         }
     }
 
-    @Test("after a refused token the account is checked again before anything is sent", .timeLimit(.minutes(1)))
-    func exchangedToken() async throws {
-        let test = try TestEngine()
-        try test.upstream.set("/orders", orders)
-        let hasEnded = Ending()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                await #expect(throws: SyncError.otherAccount("company-2")) { try await test.engine.run() }
-                hasEnded.value.withLock { $0 = true }
-            }
-            try await test.engine.sync(SyncRequest())
-            test.upstream.setAccount("company-2")
-            test.upstream.fail(.unauthorized("GET /orders answered 401"))
-            try await test.change("a", #"{"notes":"x"}"#)
-            test.engine.noteLocalWrite()
-            while !hasEnded.value.withLock({ $0 }) {
-                test.clock.advance(by: .milliseconds(100))
-                await Task.yield()
-            }
-        }
-        #expect(test.upstream.pushes.count == 1)
-    }
-
     @Test("the account of a token is checked once, not in every sync")
     func knownToken() async throws {
         let test = try TestEngine()
@@ -314,17 +291,6 @@ struct SyncEngineTests {
             try await test.until { test.upstream.accountRequests == 2 && test.upstream.appliedCount == 1 }
             #expect(test.clock.timestamp.since(began) < .seconds(60))
         }
-    }
-
-    @Test("a token of another account never touches this cache")
-    func otherAccount() async throws {
-        let first = try TestEngine()
-        try await first.running { try await first.engine.sync(SyncRequest()) }
-        let second = try TestEngine(store: first.store)
-        second.upstream.setAccount("company-2")
-        try second.upstream.set("/orders", orders)
-        await #expect(throws: SyncError.otherAccount("company-2")) { try await second.engine.run() }
-        #expect(try second.store.rowCounts()["orders"] == 0)
     }
 
     @Test("a request joins the sync under way that covers it")

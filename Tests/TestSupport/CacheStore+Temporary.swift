@@ -9,12 +9,13 @@ extension CacheStore {
     /// `folder` is for tests that open the same file again: it holds `cache.db`.
     package static func temporary(
         _ schema: EntitySchema, in folder: TemporaryFolder? = nil, key: UInt8 = 1,
-        goesOn: @escaping @Sendable () -> Bool = { true },
+        hooks: [HookRule] = [], goesOn: @escaping @Sendable () -> Bool = { true },
         makeID: @escaping @Sendable () -> String = { UUID().uuidString }
     ) throws -> CacheStore {
         let folder = try folder ?? TemporaryFolder()
         return try CacheStore(
-            path: folder.path("cache.db"), schema: schema, sealer: SecretSealer.sample(key), goesOn: goesOn
+            path: folder.path("cache.db"), schema: schema, sealer: SecretSealer.sample(key), hooks: hooks,
+            goesOn: goesOn
         ) {
             // The store holds this closure, and the closure the folder.
             withExtendedLifetime(folder) { makeID() }

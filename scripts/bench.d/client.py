@@ -22,7 +22,7 @@ class Load:
 
 
 def request(method, path, headers=None, body=""):
-    lines = [f"{method} {path} HTTP/1.1", "Host: localhost"]
+    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1"]
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
     if body:
         lines += [f"Content-Length: {len(body.encode())}", "Content-Type: application/json"]

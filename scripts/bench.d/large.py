@@ -5,7 +5,7 @@ from figures import Row, in_turn
 TITLE = "A million rows"
 HOW = """
 Start is from `exec` to the first answer of `GET /v1/status`. The mixed load is reads, lists, searches, counts and writes over 8
-connections without a pause. The upstream is reachable, so changes are sent.
+connections without a pause. The upstream is reachable, so changes are sent. A whole list is one answer, of 650 MB as lines of JSON.
 """
 
 WARM_UP_SECONDS = 10
@@ -21,7 +21,7 @@ def measure(bench):
     with empty:
         pass
     rows = starts(bench, large, empty)
-    return rows + memory(bench, large)
+    return rows + lists(bench, large) + memory(bench, large)
 
 
 def starts(bench, large, empty):
@@ -38,6 +38,18 @@ def starts(bench, large, empty):
         Row(what, times["large"], "ms", at_most=80),
         Row(what, times["large"], "ms", "an empty database", times["empty"], at_most=2),
     ]
+
+
+def lists(bench, daemon):
+    """Memory while all records are sent in one answer."""
+    rows = []
+    for name, type in {"NDJSON": "application/x-ndjson", "CSV": "text/csv"}.items():
+        with daemon:
+            lines = daemon.count_lines("/v1/orders", type)
+            if lines < bench.large:
+                raise ValueError(f"the list has {lines:,} lines")
+            rows.append(Row(f"peak memory: a list of {bench.large:,} rows as {name}", [daemon.peak()], "MiB", at_most=64))
+    return rows
 
 
 def memory(bench, daemon):

@@ -69,7 +69,7 @@ extension CacheStore {
             db.cachedStatement(
                 sql: """
                     SELECT seq, at, kind, entity, keys, fields, change_id, detail FROM sync_change_log
-                    WHERE seq > ?1 AND (?2 IS NULL OR entity IN (SELECT value FROM json_each(?2)))
+                    WHERE seq > ?1 AND kind <> 'hook' AND (?2 IS NULL OR entity IN (SELECT value FROM json_each(?2)))
                       AND (?3 IS NULL OR kind IN (SELECT value FROM json_each(?3)))
                     ORDER BY seq
                     """),
@@ -85,7 +85,9 @@ extension CacheStore {
         let kind: String = row["kind"]
         let at = JSONText.string(Timestamp(milliseconds: row["at"]).description)
         let fields = try (row["fields"] as String?).map { try JSONText(parsing: $0) } ?? .null
-        for (key, seq) in zip(keys, first...) where seq > since {
+        for (index, key) in keys.enumerated() {
+            let seq = first + Int64(index)
+            guard seq > since else { continue }
             guard page.events.count < limit else { return page.isFull = true }
             var members: [(key: String, value: JSONText)] = [
                 ("seq", .integer(Int(seq))), ("at", at), ("kind", .string(kind)),
@@ -118,6 +120,9 @@ package struct LogLimits: Sendable, Equatable {
         self.age = age
         self.count = count
     }
+
+    /// For what a hook has not had yet.
+    var doubled: LogLimits { LogLimits(age: age * 2, count: count * 2) }
 }
 
 /// Deletes old entries of the change log.
@@ -125,9 +130,16 @@ extension CacheStore {
     /// Deletes one batch of rows beyond the limits, oldest first, and returns how many; 0 when there are none.
     ///
     /// One short transaction; the rows are selected before it, on a reader. The last row always stays, since the next
-    /// number follows from it.
+    /// number follows from it. What a hook has not had yet stays up to twice the limits.
     package func pruneLog(to limits: LogLimits, at now: Timestamp, batch: Int = 200) async throws -> Int {
-        let doomed = try snapshot { db in try Self.doomed(limits, now, batch, db) }
+        let doomed = try snapshot { db in
+            guard let held = try HookTable(db: db).leastPosition() else {
+                return try Self.doomed(limits, now, batch, db)
+            }
+            let had = try Self.doomed(limits, through: held, now, batch, db)
+            guard had.isEmpty else { return had }
+            return try Self.doomed(limits.doubled, now, batch, db)
+        }
         guard let last = doomed.last?.seq else { return 0 }
         let lastStep = doomed.last(where: \.isStep)?.seq ?? 0
         let list = JSONText.array(doomed.map { JSONText.integer(Int($0.seq)) }).text
@@ -147,9 +159,9 @@ extension CacheStore {
         }
     }
 
-    private static func doomed(_ limits: LogLimits, _ now: Timestamp, _ batch: Int, _ db: Database)
-        throws -> [(seq: Int64, isStep: Bool)]
-    {
+    private static func doomed(
+        _ limits: LogLimits, through last: Int64 = .max, _ now: Timestamp, _ batch: Int, _ db: Database
+    ) throws -> [(seq: Int64, isStep: Bool)] {
         let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
         let young = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT seq FROM sync_change_log WHERE at >= ? ORDER BY seq LIMIT 1"),
@@ -162,10 +174,10 @@ extension CacheStore {
             db.cachedStatement(
                 sql: """
                     SELECT seq, change_id IS NOT NULL FROM sync_change_log
-                    WHERE seq < ?1 AND (seq < ?2 OR iif(change_id IS NULL, seq <= ?3, steps <= ?4))
+                    WHERE seq < ?1 AND seq <= ?6 AND (seq < ?2 OR iif(change_id IS NULL, seq <= ?3, steps <= ?4))
                     ORDER BY seq LIMIT ?5
                     """),
-            arguments: [end, young ?? end, end - Int64(limits.count), steps - Int64(limits.count), batch]
+            arguments: [end, young ?? end, end - Int64(limits.count), steps - Int64(limits.count), batch, last]
         ).map { (seq: $0[0], isStep: $0[1]) }
     }
 }

@@ -10,14 +10,15 @@ extension CacheStore {
         before: Int64?, open: Bool, limit: Int
     ) throws -> (conflicts: [JSONText], next: Int64?) {
         try snapshot { db in
-            let rows = try Row.fetchAll(
+            let rows = try Row.fetchCursor(
                 db.cachedStatement(
                     sql: """
                         SELECT * FROM sync_conflict WHERE id < ? \(open ? "AND winner IS NULL" : "")
                         ORDER BY id DESC LIMIT ?
                         """),
                 arguments: [before ?? .max, limit + 1])
-            return (try rows.prefix(limit).map(conflict), rows.count > limit ? rows[limit - 1]["id"] : nil)
+            return try PageSize.page(
+                of: rows, limit: limit, shown: { try self.conflict($0) }, place: { $0["id"] as Int64 })
         }
     }
 

@@ -89,7 +89,7 @@ extension CacheStore {
         var start: Int64? = 1
         var left: [(pk: Int64, key: String)] = []
         while let from = start {
-            let step = try await change(at: now) { context in
+            let step = try await change(at: now) { [self] context in
                 let (rows, next) = try Self.unseenRows(
                     table, seen, from: from, limit: Self.batch, since: now - schema.upstream.settle, context.db)
                 var (going, staying): ([String], [(pk: Int64, key: String)]) = ([], [])

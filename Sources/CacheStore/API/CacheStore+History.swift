@@ -19,25 +19,25 @@ extension CacheStore {
             let names = try KeyAlias.all(of: key, entity, db)
             let own = try Self.ownSteps(entity, names, after, limit + 1, db)
             let pulled = try Self.pulls(entity, names, after, limit + 1, db)
-            let rows = (own + pulled).sorted { ($0["seq"] as Int64) < $1["seq"] }
-            if rows.isEmpty, after == 0, try !RecordRow(table: table, db: db).exists(names[0]) {
+            let steps = (own + pulled).sorted()
+            if steps.isEmpty, after == 0, try !RecordRow(table: table, db: db).exists(names[0]) {
                 throw CacheError.notCached(entity: entity, key: key)
             }
-            let entries = try rows.prefix(limit).map { try historyEntry($0, names, db) }
-            return (entries, rows.count > limit ? rows[limit - 1]["seq"] : nil)
+            return try PageSize.page(
+                of: AnyCursor(steps), limit: limit, shown: { try historyEntry($0, names, db) }, place: { $0 })
         }
     }
 
     private static func ownSteps(
         _ entity: String, _ names: [String], _ after: Int64, _ limit: Int, _ db: Database
-    ) throws -> [Row] {
+    ) throws -> [Int64] {
         let keys = ChangeLog.keys(names.map { ChangeLog.keys([$0]) })
-        var found: [Row] = []
+        var found: [Int64] = []
         for part in try parts(with: keys, after, db) where found.count < limit {
-            found += try Row.fetchAll(
+            found += try Int64.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT seq, at, kind, keys, fields, change_id, detail FROM sync_change_log
+                        SELECT seq FROM sync_change_log
                         WHERE seq > ?1 AND seq <= ?2 AND change_id IS NOT NULL
                           AND entity = ?3 AND keys IN (SELECT value FROM json_each(?4))
                         ORDER BY seq LIMIT ?5
@@ -63,22 +63,28 @@ extension CacheStore {
 
     private static func pulls(
         _ entity: String, _ names: [String], _ after: Int64, _ limit: Int, _ db: Database
-    ) throws -> [Row] {
+    ) throws -> [Int64] {
         // `instr` alone would match a key made of commas and quotes across two others.
         let name = "(instr(keys, ?) > 0 AND EXISTS (SELECT 1 FROM json_each(keys) WHERE value = ?))"
         let condition = names.map { _ in name }.joined(separator: " OR ")
         let arguments = names.flatMap { [JSONText.string($0).text, $0] }
-        return try Row.fetchAll(
+        return try Int64.fetchAll(
             db,
             sql: """
-                SELECT seq, at, kind, keys, fields, change_id, detail FROM sync_change_log
-                WHERE change_id IS NULL AND entity = ? AND seq > ? AND (\(condition)) ORDER BY seq LIMIT ?
+                SELECT seq FROM sync_change_log
+                WHERE change_id IS NULL AND kind <> 'hook' AND entity = ? AND seq > ? AND (\(condition)) ORDER BY seq
+                LIMIT ?
                 """,
             arguments: StatementArguments([entity, after] as [any DatabaseValueConvertible])
                 + StatementArguments(arguments) + [limit])
     }
 
-    private func historyEntry(_ row: Row, _ names: [String], _ db: Database) throws -> JSONText {
+    private func historyEntry(_ step: Int64, _ names: [String], _ db: Database) throws -> JSONText {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT seq, at, kind, keys, fields, change_id, detail FROM sync_change_log WHERE seq = ?"),
+            arguments: [step])
+        guard let row else { return .null }
         let keys = try JSONText(parsing: row["keys"] as String).elements.map { $0.string ?? "" }
         let place = keys.firstIndex { names.contains($0) } ?? 0
         var members: [(key: String, value: JSONText)] = [

@@ -1,19 +1,32 @@
 package import EntitySchema
 internal import GRDB
 package import JSONText
-internal import SQLiteStore
+package import SQLiteStore
 
 /// The queue as users see and correct it.
 extension CacheStore {
     /// A page of the queue, and the cursor of the next one.
     package func pending(_ query: PendingQuery) throws -> (changes: [JSONText], next: String?) {
         try snapshot { db in
-            let page = try PendingStatement(query, schema: schema, strangers: strangers(query, db))
+            let strangers = try strangers(query, db)
+            let page = try QueryMistakes.checked(query, parts: query.parts) { (part: PendingQuery) throws(CacheError) in
+                try PendingStatement(part, schema: schema, strangers: strangers)
+            }
             let statement =
                 try page.isFrequent ? db.cachedStatement(sql: page.sql) : db.makeStatement(sql: page.sql)
-            let rows = try Row.fetchAll(statement, arguments: StatementArguments(page.arguments))
-            let changes = try rows.prefix(query.limit).map { try pendingChange($0, db) }
-            return (changes, rows.count > query.limit ? page.cursor(after: rows[query.limit - 1]) : nil)
+            let rows = try Row.fetchCursor(statement, arguments: StatementArguments(page.arguments))
+            return try PageSize.page(
+                of: rows, limit: query.limit, shown: { try pendingChange($0, db) }, place: { page.cursor(after: $0) })
+        }
+    }
+
+    /// What is wrong with the parts of a query of the queue, each by itself.
+    package func mistakes(in query: PendingQuery) throws -> [FieldProblem] {
+        try snapshot { db in
+            let strangers = try strangers(query, db)
+            return QueryMistakes.found(in: query.parts) { (part: PendingQuery) throws(CacheError) in
+                try PendingStatement(part, schema: schema, strangers: strangers)
+            }
         }
     }
 
@@ -32,7 +45,7 @@ extension CacheStore {
     func pendingChange(_ id: Int64, _ db: Database) throws -> JSONText {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "\(PendingStatement.select(schema)) WHERE outbox.id = ?"), arguments: [id])
-        guard let row else { throw CacheError.notFound("no change \(id) is pending; it was acknowledged or discarded") }
+        guard let row else { throw OutboxTable.notPending(id) }
         return try pendingChange(row, db)
     }
 

@@ -24,7 +24,7 @@ extension CacheStore {
         after: @escaping @Sendable (inout Progress, PulledPage, PageOutcome) -> Void
     ) async throws -> (outcomes: [PageOutcome], progress: Progress) {
         let prepared = try pages.map { try prepare($0, at: now) }
-        return try await change(at: now) { context in
+        return try await change(at: now) { [self] context in
             var progress = progress
             var outcomes: [PageOutcome] = []
             for page in prepared where outcomes.isEmpty || !writer.isAwaited {
@@ -68,6 +68,7 @@ extension CacheStore {
             position: page.position, watermark: page.watermark.flatMap(Timestamp.init(iso8601:)),
             isNew: page.isOfFirstPull, hasMore: page.cursor != nil, serverNow: page.serverNow,
             tombstones: page.tombstones, holdsUndated: page.deletions == .dated, view: page.view)
+        if page.isOfFirstPull { context.records.isLoading = true }
         let applier = PageApplier(table: table, context: context)
         let unmoved = try page.details.filter { try isUnmoved($0, table, db) }
         // Before the page makes the store forget deletions that are older than it.

@@ -44,7 +44,8 @@ extension CacheStore {
         }
     }
 
-    private static let untriedSQL = "tried = 0 AND state = \(OutboxState.queued.sql)"
+    /// The opposite of `OutboxChange.wasSent`: a change that is neither would wait for ever once retries are rationed.
+    private static let untriedSQL = "tried = 0 AND error_class IS NULL AND state = \(OutboxState.queued.sql)"
 
     /// The id of the newest change in the queue, in any state; 0 when there is none.
     package func newestChange() throws -> Int64 {
@@ -64,6 +65,19 @@ extension CacheStore {
                         """),
                 arguments: [id])
             return try row.flatMap { row in try outboxChange(row, db) }
+        }
+    }
+
+    /// Those of these changes that create a record of the entity.
+    package func creations(_ ids: Set<Int64>, of entity: String) throws -> [OutboxChange] {
+        try read { db in
+            try ids.sorted().compactMap { id -> OutboxChange? in
+                let row = try Row.fetchOne(
+                    db.cachedStatement(
+                        sql: "SELECT * FROM sync_outbox WHERE id = ? AND entity = ? AND operation = 'create'"),
+                    arguments: [id, entity])
+                return try row.flatMap { row in try outboxChange(row, db) }
+            }
         }
     }
 
@@ -160,7 +174,7 @@ extension CacheStore {
     /// `isLookUp`: nothing is sent, so the time of the last attempt stays.
     package func begin(_ change: OutboxChange, at now: Timestamp, isLookUp: Bool = false) async throws -> Bool {
         let table = try table(change.entity)
-        return try await self.change(at: now) { context in try begin(change, in: table, isLookUp, context) }
+        return try await self.change(at: now) { [self] context in try begin(change, in: table, isLookUp, context) }
     }
 
     /// The same for the changes of a batch, in one transaction. Returns those that have begun. Of the `hidden` ones the
@@ -169,7 +183,7 @@ extension CacheStore {
         batch changes: [OutboxChange], hidingKeysOf hidden: Set<Int64> = [], at now: Timestamp
     ) async throws -> Set<Int64> {
         let tables = try changes.map { try table($0.entity) }
-        return try await self.change(at: now) { context in
+        return try await self.change(at: now) { [self] context in
             var begun: Set<Int64> = []
             for (change, table) in zip(changes, tables) where try begin(change, in: table, false, context) {
                 if hidden.contains(change.id) { try context.queue.hideKey(change.id) }
@@ -214,7 +228,7 @@ extension CacheStore {
                 arguments: [now.milliseconds])
         }
         let waits = attempts.map { (attempts: $0, until: (now + longest($0)).milliseconds) }
-        return try await change(at: now) { context in
+        return try await change(at: now) { [self] context in
             for wait in waits {
                 try context.db.execute(
                     sql: """
@@ -230,7 +244,7 @@ extension CacheStore {
 
     /// The same for these changes only, whose attempts ended without a stored outcome.
     package func recoverUnsettled(_ changes: Set<Int64>, at now: Timestamp) async throws -> Int {
-        try await change(at: now) { context in try recover(changes, context) }
+        try await change(at: now) { [self] context in try recover(changes, context) }
     }
 
     private func recover(_ changes: Set<Int64>?, _ context: WriteContext) throws -> Int {

@@ -15,17 +15,20 @@ extension CacheStore {
     package func shown(
         _ entity: String, key: String, include: [Inclusion] = [], labels: Bool = false
     ) throws -> ShownRecord? {
-        guard let sql = queries.record[entity], let known = schema[entity] else {
-            throw CacheError.notFound("no entity \(entity)")
-        }
-        let extras = RecordExtras(
-            EntityTable(entity: known), labels: labels, sealers, computed: queries.computed[entity])
+        let reading = try reading(entity)
+        let extras = labels ? reading.extras.labelled(reading.table.entity) : reading.extras
         func look(for key: String) throws -> ShownRecord? {
-            try include.isEmpty ? record(sql, key, extras) : expanded(entity, key, include, extras)
+            try include.isEmpty ? record(reading.one, key, extras) : expanded(entity, key, include, extras)
         }
         if let found = try look(for: key) { return found }
         let current = try read { db in try KeyAlias.current(of: key, entity, db) }
         return current == key ? nil : try look(for: current)
+    }
+
+    /// Throws if there is no such entity.
+    func reading(_ entity: String) throws(CacheError) -> FixedQueries.Reading {
+        guard let reading = queries.records[entity] else { throw .notFound("no entity \(entity)") }
+        return reading
     }
 
     private func record(_ sql: NumberedSQL, _ key: String, _ extras: RecordExtras) throws -> ShownRecord? {
@@ -39,21 +42,28 @@ extension CacheStore {
         }
     }
 
-    /// The records of a list in order, as a JSON array, and the cursor of the next page.
-    package func list(_ query: ListQuery, include: [Inclusion] = []) throws -> ListPage {
-        let table = try table(query.entity)
-        let list = try ListStatement.checked(
-            table: table, query: query, context: filterContext, extraColumns: Includer.columns(for: include, table))
-        let extras = RecordExtras(
-            table, labels: query.labels, sealers, computed: queries.computed[query.entity])
+    /// The records of a list in order, as a JSON array, and the cursor of the next page. `opening` is written before the
+    /// array, so that the caller need not copy a large page into its answer.
+    package func list(
+        _ query: ListQuery, include: [Inclusion] = [], after opening: StaticString = ""
+    ) throws -> ListPage {
+        let reading = try reading(query.entity)
+        let table = reading.table
+        let extraColumns = Includer.columns(for: include, table)
+        let list = try QueryMistakes.checked(query, parts: query.parts) { (query: ListQuery) throws(CacheError) in
+            try ListStatement(
+                table: table, query: query, context: filterContext, columns: reading.columns,
+                extraColumns: extraColumns)
+        }
+        let extras = query.labels ? reading.extras.labelled(table.entity) : reading.extras
         return try readers.read { connection in
             var page = ListPage(records: [])
-            let walk = include.isEmpty ? list.walk : nil
+            let walk = include.isEmpty && query.search != nil ? list.walk : nil
             func fill() throws {
                 page =
                     try include.isEmpty
-                    ? Self.page(list, walk, query.limit, connection, extras)
-                    : expandedPage(list, query, include, connection, extras)
+                    ? Self.page(list, walk, query.limit, connection, extras, after: opening)
+                    : expandedPage(list, query, include, connection, extras, after: opening)
                 if query.count { page.total = try Self.total(list, connection) }
             }
             let isOne = !query.count && include.isEmpty && list.isOneStatement && walk == nil
@@ -68,15 +78,17 @@ extension CacheStore {
 
     /// What is wrong with the parts of a query, each by itself.
     package func mistakes(in query: ListQuery) throws -> [FieldProblem] {
-        ListStatement.mistakes(in: query, try table(query.entity), filterContext)
+        let table = try table(query.entity)
+        return QueryMistakes.found(in: query.parts) { (part: ListQuery) throws(CacheError) in
+            try ListStatement(table: table, query: part, context: filterContext)
+        }
     }
 
-    var filterContext: FilterContext { FilterContext(schema: schema, sealers: sealers, readers: readers) }
-
     private static func page(
-        _ list: ListStatement, _ walk: SearchWalk?, _ limit: Int, _ connection: ReadConnection, _ extras: RecordExtras
+        _ list: ListStatement, _ walk: SearchWalk?, _ limit: Int, _ connection: ReadConnection, _ extras: RecordExtras,
+        after opening: StaticString
     ) throws -> ListPage {
-        try page(list, limit, extras) { row in
+        try page(list, limit, extras, after: opening) { row in
             if let walk, let found = try walk.found(limit: limit, connection) {
                 try connection.query(walk.record, forEach: found, row: row)
             } else {
@@ -87,10 +99,11 @@ extension CacheStore {
 
     /// `read` calls its argument with each row of the list, until that returns false.
     private static func page(
-        _ list: ListStatement, _ limit: Int, _ extras: RecordExtras,
+        _ list: ListStatement, _ limit: Int, _ extras: RecordExtras, after opening: StaticString,
         _ read: ((OpaquePointer) -> Bool) throws -> Void
     ) throws -> ListPage {
         var output = RecordBytes(reserving: 800 * limit, extras)
+        output.append(opening)
         output.append(UInt8(ascii: "["))
         var end = PageEnd(of: list, limit: limit)
         var count = 0
@@ -156,7 +169,7 @@ extension CacheStore {
     /// Call this in a snapshot.
     func expandedPage(
         _ list: ListStatement, _ query: ListQuery, _ include: [Inclusion], _ connection: ReadConnection,
-        _ extras: RecordExtras
+        _ extras: RecordExtras, after opening: StaticString
     ) throws -> ListPage {
         var records: [Includer.Open] = []
         var positions: [[DatabaseValue]] = []
@@ -175,8 +188,10 @@ extension CacheStore {
         let includer = Includer(connection: connection, labels: extras.labels != nil, context: filterContext)
         let closed = try includer.closed(records, including: include)
         let next = closed.count < records.count ? list.cursor(after: positions[closed.count - 1]) : end.next
-        var bytes = [UInt8(ascii: "[")]
-        bytes.reserveCapacity(closed.reduce(2) { $0 + $1.bytes.count + 1 })
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(closed.reduce(opening.utf8CodeUnitCount + 2) { $0 + $1.bytes.count + 1 })
+        bytes.append(opening)
+        bytes.append(UInt8(ascii: "["))
         for (index, record) in closed.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
             bytes += record.bytes

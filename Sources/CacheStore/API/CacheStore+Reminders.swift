@@ -22,9 +22,16 @@ extension CacheStore {
                     JSONText.array(states.map { .string($0.rawValue) }).text, limit + 1,
                 ])
             let table = ReminderTable(records: RecordTransaction(db, plans))
-            let reminders = try rows.prefix(limit).map(table.reminder)
-            let last = rows.count > limit ? reminders.last : nil
-            return (reminders, last.map { ReminderPlace(dueAt: $0.dueAt, id: $0.id) })
+            var reminders: [Reminder] = []
+            var size = PageSize(limit: limit)
+            for row in rows {
+                let reminder = try table.reminder(row)
+                reminders.append(reminder)
+                guard size.ends(with: reminder.text.utf8.count) else { continue }
+                let next = ReminderPlace(dueAt: reminder.dueAt, id: reminder.id)
+                return (reminders, reminders.count < rows.count ? next : nil)
+            }
+            return (reminders, nil)
         }
     }
 
@@ -103,13 +110,13 @@ extension CacheStore {
 
     /// See `ReminderTable.beginDelivery`.
     package func beginDelivery(_ id: Int64, retryAt: Timestamp) async throws -> Reminder? {
-        try await writer.write { db in
+        try await writer.write { [self] db in
             try ReminderTable(records: RecordTransaction(db, plans)).beginDelivery(id, retryAt: retryAt)
         }
     }
 
     package func settleDelivery(of begun: Reminder, _ outcome: ReminderOutcome, at now: Timestamp) async throws {
-        try await writer.write { db in
+        try await writer.write { [self] db in
             try ReminderTable(records: RecordTransaction(db, plans)).settleDelivery(of: begun, outcome, at: now)
         }
     }

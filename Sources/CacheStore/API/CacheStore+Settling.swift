@@ -35,7 +35,7 @@ extension CacheStore {
                     SELECT entity, record_key, at FROM sync_settling WHERE at <= ? AND confirmed = 0 ORDER BY at LIMIT ?
                     """,
                 arguments: [over, limit])
-            return try rows.compactMap { row in
+            return try rows.compactMap { [self] row in
                 let (name, key): (String, String) = (row[0], row[1])
                 guard let table = context.table(name) else {
                     try SettlingTable(entity: name, db: context.db).remove(key)

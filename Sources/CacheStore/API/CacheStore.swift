@@ -9,10 +9,14 @@ internal import Synchronization
 ///
 /// One writing connection, grouped commits, `synchronous=FULL`: an acknowledged write is on disk. Readers never wait
 /// for it. What belongs together happens in one transaction, and nothing uncommitted is visible.
-package struct CacheStore: Sendable {
+///
+/// A class only because each request of the local API copies what holds it: as a struct of this size, that took as long
+/// as parsing the request.
+package final class CacheStore: Sendable {
     let schema: EntitySchema
     let plans: RecordPlans
     let reminderDays: ReminderDays
+    package let hooks: [HookRule]
     let pool: DatabasePool
     /// For records and lists; `pool` reads everything else.
     let readers: ReaderPool
@@ -20,6 +24,8 @@ package struct CacheStore: Sendable {
     let damage = DamageWatch()
     /// The fixed statements that readers keep prepared.
     let queries: FixedQueries
+    let filterContext: FilterContext
+    let loadedEntities = LoadedEntities()
     /// Those of the writing connection.
     var statements: WriterStatements { plans.statements }
     let sealers: RecordSealers
@@ -34,15 +40,15 @@ package struct CacheStore: Sendable {
     /// Opens or creates the database at `path` and adapts its tables to `schema`, keeping records and queue. Secret
     /// fields are stored only as `sealer` seals them.
     ///
-    /// `readerCount`: how many threads read records at once; more wait for one another. `schedule` runs a commit later,
-    /// never two at once; nil uses a queue of the store's own. `goesOn` is polled while opening takes long; false
-    /// undoes the step under way. `progress` is called after each step of a long adaptation. `preview` is one of the
-    /// same file, if there is one already. Throws `.incompatible` for a file of a newer version or one sealed with
-    /// another key, `.damaged` for a damaged one (both are left as they are, log included), `.unwritable` when it cannot
-    /// be used now, and `CancellationError` after `goesOn` was false.
+    /// `hooks`: those for which events of records are logged. `readerCount`: how many threads read records at once;
+    /// more wait for one another. `schedule` runs a commit later, never two at once; nil uses a queue of the store's
+    /// own. `goesOn` is polled while opening takes long; false undoes the step under way. `progress` is called after
+    /// each step of a long adaptation. `preview` is one of the same file, if there is one already. Throws `.incompatible`
+    /// for a file of a newer version or one sealed with another key, `.damaged` for a damaged one (both are left as they
+    /// are, log included), `.unwritable` when it cannot be used now, and `CancellationError` after `goesOn` was false.
     package init(
         path: String, schema: EntitySchema, sealer: SecretSealer, reminderDays: ReminderDays = .utc,
-        readerCount: Int = 2, preview: sending DatabasePreview? = nil,
+        hooks: [HookRule] = [], readerCount: Int = 2, preview: sending DatabasePreview? = nil,
         goesOn: @escaping @Sendable () -> Bool = { true },
         progress: @escaping @Sendable (OpeningProgress) -> Void = { _ in },
         schedule: (@Sendable (_ commit: @escaping @Sendable () -> Void) -> Void)? = nil,
@@ -50,11 +56,12 @@ package struct CacheStore: Sendable {
     ) throws {
         self.schema = schema
         self.reminderDays = reminderDays
+        self.hooks = hooks
         self.makeID = makeID
         sealers = RecordSealers(schema, sealer)
         var numbers = StatementNumbers()
-        queries = FixedQueries(schema, &numbers)
-        plans = RecordPlans(schema, &numbers)
+        queries = FixedQueries(schema, sealers, &numbers)
+        plans = RecordPlans(schema, hooks: hooks, &numbers, noting: sealers.added)
         searchCatchUp = SearchCatchUp(schema: schema)
         let preview = preview ?? DatabasePreview(path: path)
         let isNew = preview.mark == nil
@@ -78,6 +85,7 @@ package struct CacheStore: Sendable {
             throw Self.classified(error, path, isNew: isNew)
         }
         readers = ReaderPool(path: path, damage: damage, count: readerCount, first: preview.connection)
+        filterContext = FilterContext(schema: schema, sealers: sealers, readers: readers)
         writer = GroupCommit(
             writer: pool, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
             finish: { [plans, searchCatchUp] db in
@@ -91,8 +99,7 @@ package struct CacheStore: Sendable {
     }
 
     func table(_ entity: String) throws(CacheError) -> EntityTable {
-        guard let entity = schema[entity] else { throw CacheError.notFound("no entity \(entity)") }
-        return EntityTable(entity: entity)
+        try reading(entity).table
     }
 
     /// For writing inside the transaction that is open on `db`.
@@ -120,6 +127,7 @@ package struct CacheStore: Sendable {
         configuration.prepareDatabase { db in
             // 2 MiB per connection: the kernel caches the file, and five connections must stay small.
             try db.execute(sql: "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = 0")
+            db.refuseAttaching()
             addFunctions(to: db, reminderDays)
         }
         return configuration
@@ -163,6 +171,7 @@ package struct CacheStore: Sendable {
             try ReminderAdapter(schema: schema, days: reminderDays, db: db).adapt()
             try DriftTable.adapt(schema, sealers, db)
             try LocalRecords.note(schema, db)
+            try plans.added.load(schema, db)
         }
         try SealingAdapter.scrub(pool)
         // Readers' prepared statements for the older tables would fail once: start with new ones.
@@ -175,10 +184,10 @@ package struct CacheStore: Sendable {
     func change<Result: Sendable>(
         at now: Timestamp, _ body: @escaping @Sendable (WriteContext) throws -> Result
     ) async throws -> Result {
-        try await writer.write { db in
+        try await writer.write { [self] db in
             let context = context(db, at: now)
             let result = try body(context)
-            try context.refresh()
+            try context.finish()
             return result
         }
     }

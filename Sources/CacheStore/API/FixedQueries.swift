@@ -3,10 +3,17 @@ internal import SQLiteStore
 
 /// The most frequent questions to a store, which each reading connection keeps prepared, and what their answers need.
 struct FixedQueries: Sendable {
-    /// One record, by entity.
-    let record: [String: NumberedSQL]
-    /// What completes the records of each entity.
-    let computed: [String: ComputedMembers]
+    /// How one record is read, and what completes the rows of all, by entity.
+    struct Reading: Sendable {
+        let table: EntityTable
+        let one: NumberedSQL
+        /// Those of `RecordSelect`.
+        let columns: String
+        /// Without labels.
+        let extras: RecordExtras
+    }
+
+    let records: [String: Reading]
     /// See `LoadedCondition`, by entity.
     let loaded: [String: NumberedSQL]
     /// See `CacheStore.summary`; one statement, so that all of it is of one moment.
@@ -16,20 +23,18 @@ struct FixedQueries: Sendable {
     /// The value of a setting.
     let setting: NumberedSQL
 
-    init(_ schema: EntitySchema, _ numbers: inout StatementNumbers) {
-        var record: [String: NumberedSQL] = [:]
-        for entity in schema.entities {
-            record[entity.name] = numbers.next(RecordSelect(table: EntityTable(entity: entity)).one)
-        }
-        self.record = record
-        computed = Dictionary(
-            uniqueKeysWithValues: schema.entities.map {
-                ($0.name, ComputedMembers(EntityTable(entity: $0).computedFields))
-            })
+    init(_ schema: EntitySchema, _ sealers: RecordSealers, _ numbers: inout StatementNumbers) {
+        var records: [String: Reading] = [:]
         var loaded: [String: NumberedSQL] = [:]
         for entity in schema.entities {
+            let table = EntityTable(entity: entity)
+            let select = RecordSelect(table: table)
+            records[entity.name] = Reading(
+                table: table, one: numbers.next(select.one), columns: select.columns,
+                extras: RecordExtras(table, sealers))
             loaded[entity.name] = numbers.next(LoadedCondition(entity: entity, schema: schema).sql)
         }
+        self.records = records
         self.loaded = loaded
         summary = numbers.next(
             """

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import JSONText
 
 /// Where a page of a list ends: at its limit, or once its records have so many bytes that a list of large ones could fill
 /// the memory.
@@ -26,5 +27,40 @@ struct PageEnd {
     /// the record's row.
     mutating func note(_ count: Int, bytes: Int, _ row: OpaquePointer) {
         if count == limit || bytes >= ListPage.mostBytes { last = list.order.position(of: row) }
+    }
+}
+
+/// Counts the elements of a page and their bytes, which end it as they end the page of a `PageEnd`.
+struct PageSize {
+    private let limit: Int
+    private var count = 0
+    private var bytes = 0
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Counts one element. Returns whether the page ends with it, so that a page has at least one.
+    mutating func ends(with size: Int) -> Bool {
+        count += 1
+        bytes += size
+        return count >= limit || bytes >= ListPage.mostBytes
+    }
+
+    /// A page with one element for each source, and the place of its last one if there are more. Reads one source at a time,
+    /// because the elements can be large.
+    static func page<Source, Place>(
+        of sources: some Cursor<Source>, limit: Int, shown: (Source) throws -> JSONText, place: (Source) -> Place
+    ) throws -> ([JSONText], Place?) {
+        var elements: [JSONText] = []
+        var size = PageSize(limit: limit)
+        var next: Place?
+        while let source = try sources.next() {
+            if next != nil { return (elements, next) }
+            let element = try shown(source)
+            elements.append(element)
+            if size.ends(with: element.bytes.count) { next = place(source) }
+        }
+        return (elements, nil)
     }
 }

@@ -3,66 +3,68 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// Checks a copy of a backup before anything else runs on it, since the file can have SQL and names of its own.
+/// Checks a copy of a backup before anything else runs on it, since the file can have SQL, names and values of its own.
 ///
-/// SQLite runs a trigger with each write, and a view in place of a table with each read. A backup has the triggers of
-/// its migrations, word for word, and views and full-text indexes of its entities.
+/// SQLite runs a trigger with each write, a view in place of a table with each read, and the expressions of tables and
+/// indexes with either. A backup has the tables, indexes and triggers of its migrations, word for word, and tables, views
+/// and indexes of its entities, which follow its schema.
 struct BackupCheck {
     let db: Database
     let schema: EntitySchema
     /// Named in errors.
     let path: String
 
-    /// An object of the file that SQLite runs or loads code for.
-    private struct Object: Hashable {
-        var type: String
-        var name: String
-        var sql: String
+    /// What an object that the migrations and this schema do not make may be.
+    private enum Kind {
+        /// The table of an entity's records, which may have the columns of another schema.
+        case records
+        case view
+        case index
+        /// Part of an entity's full-text index.
+        case search(of: String)
+        /// Left by Litestream or by `ANALYZE`.
+        case extra
     }
 
-    /// What a view or a virtual table may belong to: an entity, or its full-text index.
-    private enum Owner {
-        case entity
-        case index(of: String)
-    }
+    private static let extras: Set<String> = ["_litestream_lock", "_litestream_seq", "sqlite_stat1", "sqlite_stat4"]
 
-    /// Drops what opening the cache makes again: views and indexes of another schema, triggers of earlier versions on
-    /// the tables of records. Throws `.incompatible` for anything else that no backup has.
+    /// Drops what opening the cache makes again, such as views and indexes of another schema, and triggers of earlier
+    /// versions on the tables of records. Throws `.incompatible` for anything else that no backup has.
     func run() throws {
         try requireOwnNames()
         let applied = try Migrations.migrator().appliedIdentifiers(db)
         try Migrations.requireKnown(applied, path: path)
         let made = try made(by: applied)
         try EntityTableAdapter.dropTriggers(db)
-        for object in try Self.objects(db) where !made.contains(object) {
-            guard let owner = try owner(of: object) else { throw refusal(of: object) }
-            try drop(object, owner)
+        let objects = try StoredObject.all(db)
+        let entities = Self.entities(in: objects)
+        var others: [(object: StoredObject, kind: Kind)] = []
+        for object in objects where !made.contains(object) && !object.isAutomatic {
+            guard let kind = Self.kind(of: object, entities) else { throw refusal(of: object) }
+            others.append((object, kind))
         }
+        for (object, kind) in others { try drop(object, kind) }
+        // What is inside them cannot be checked. Opening the cache makes them again.
+        for entity in entities { try dropSearch(of: entity) }
         try requireContents()
+        try requireValues()
     }
 
     /// Throws `.incompatible` if a view or a virtual table is in the place of a table: reading that would run it.
     func requireOwnNames() throws {
-        for object in try Self.objects(db) where object.type != "trigger" {
-            guard try owner(of: object) != nil else { throw refusal(of: object) }
+        let objects = try StoredObject.all(db)
+        let entities = Self.entities(in: objects)
+        for object in objects {
+            // Reading runs no trigger.
+            guard !object.isTable, !object.isIndex, !object.isAutomatic, !object.isTrigger else { continue }
+            guard Self.kind(of: object, entities) != nil else { throw refusal(of: object) }
         }
     }
 
     // MARK: The file's own SQL
 
-    private static func objects(_ db: Database) throws -> [Object] {
-        // A column of this table can hold anything, also what is no text.
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT type, CAST(coalesce(name, '') AS TEXT), CAST(coalesce(sql, '') AS TEXT) FROM sqlite_schema
-                WHERE type = 'trigger' OR type = 'view' OR type = 'table' AND rootpage = 0
-                """)
-        return rows.map { Object(type: $0[0], name: $0[1], sql: $0[2]) }
-    }
-
     /// The objects that the daemon makes: those of the migrations so far, and those of this schema.
-    private func made(by applied: Set<String>) throws -> Set<Object> {
+    private func made(by applied: Set<String>) throws -> Set<StoredObject> {
         let empty = try DatabaseQueue()
         if let last = Migrations.names.last(where: { applied.contains($0) }) {
             try Migrations.migrator().migrate(empty, upTo: last)
@@ -71,73 +73,68 @@ struct BackupCheck {
             for entity in schema.entities {
                 let table = EntityTable(entity: entity)
                 try db.execute(sql: table.createTable)
+                for index in table.indexes.values { try db.execute(sql: index) }
                 try db.execute(sql: table.createView)
                 if let index = SearchTable(entity) { try db.execute(sql: index.create) }
             }
-            return Set(try Self.objects(db))
+            return Set(try StoredObject.all(db))
         }
     }
 
-    /// Nil for a trigger, and for a name that is not made of that of an entity with a table in the file.
-    private func owner(of object: Object) throws -> Owner? {
-        guard object.type != "trigger" else { return nil }
-        for entity in try entities() {
-            if object.type == "view", object.name == entity { return .entity }
-            if SearchTable.names(entity).contains(object.name) { return .index(of: entity) }
+    /// Nil for what no backup has.
+    private static func kind(of object: StoredObject, _ entities: [String]) -> Kind? {
+        if object.isTable, extras.contains(object.name) { return .extra }
+        for entity in entities {
+            if object.holdsRecords(of: entity) { return .records }
+            if object.isView, object.name == entity { return .view }
+            if object.isIndex, object.table == "records_\(entity)" { return .index }
+            let isSearched = object.isView || object.isVirtualTable
+            if isSearched, SearchTable.names(entity).contains(object.name) { return .search(of: entity) }
+            if object.isTable, SearchTable.storage(entity).contains(object.name) { return .search(of: entity) }
         }
         return nil
     }
 
     /// The entities with a table in the file, which this schema need not have.
-    private func entities() throws -> [String] {
+    private static func entities(in objects: [StoredObject]) -> [String] {
         let prefix = "records_"
-        let tables = try String.fetchAll(
-            db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage <> 0 AND name GLOB 'records_*'")
-        return tables.map { String($0.dropFirst(prefix.count)) }.filter { name in
-            name != "grdb_migrations" && name.utf8.allSatisfy { Self.nameBytes.contains($0) }
+        let tables = objects.filter { $0.isTable && $0.name.hasPrefix(prefix) }
+        return tables.map { String($0.name.dropFirst(prefix.count)) }.filter { name in
+            !name.isEmpty && name.utf8.allSatisfy { StoredObject.nameBytes.contains($0) }
                 && !EntitySchema.reservedEntityPrefixes.contains { name.hasPrefix($0) }
         }
     }
 
-    private static let nameBytes = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_".utf8)
-
-    private func drop(_ object: Object, _ owner: Owner) throws {
-        switch owner {
-        case .entity:
-            try db.execute(sql: "DROP VIEW \(object.name.quoted(by: "\""))")
-            // The views are made again once the tables are adapted to the schema.
-            try SettingTable(db: db).remove("tables")
-        case .index(let entity):
-            try db.execute(sql: SearchTable.drop(entity))
-            try db.execute(sql: "DELETE FROM sync_search WHERE entity = ?", arguments: [entity])
+    private func drop(_ object: StoredObject, _ kind: Kind) throws {
+        let name = object.name.quoted(by: "\"")
+        switch kind {
+        case .records: return
+        case .view: try db.execute(sql: "DROP VIEW \(name)")
+        case .index: try db.execute(sql: "DROP INDEX \(name)")
+        case .extra: try db.execute(sql: "DROP TABLE \(name)")
+        case .search(let entity): try dropSearch(of: entity)
         }
+        // Views and indexes are made again once the tables are adapted to the schema.
+        try SettingTable(db: db).remove("tables")
     }
 
-    private func refusal(of object: Object) -> CacheError {
-        let type = object.type == "table" ? "virtual table" : object.type
+    private func dropSearch(of entity: String) throws {
+        do {
+            try db.execute(sql: SearchTable.drop(entity))
+        } catch let error as DatabaseError where [.SQLITE_ERROR, .SQLITE_CORRUPT].contains(error.resultCode) {
+            throw refusal("a full-text index that is not one")
+        }
+        try SettingTable(db: db).remove("tables")
+        guard try db.tableExists("sync_search") else { return }
+        try db.execute(sql: "DELETE FROM sync_search WHERE entity = ?", arguments: [entity])
+    }
+
+    private func refusal(of object: StoredObject) -> CacheError {
+        let type = object.type == "table" && !object.isStored ? "virtual table" : object.type.start(scalars: 100)
         return refusal("the \(type) \(object.name.start(scalars: 100)), which no backup has")
     }
 
-    private func refusal(_ what: String) -> CacheError {
+    func refusal(_ what: String) -> CacheError {
         .incompatible("\(path) has \(what), so it was changed by another program; restore another backup")
-    }
-
-    // MARK: Contents
-
-    /// Files are opened by the names of contents, and headers have their types.
-    private func requireContents() throws {
-        guard try db.tableExists("sync_content") else { return }
-        let rows = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT CAST(sha256 AS TEXT), CAST(type AS TEXT) FROM sync_content
-                UNION ALL SELECT CAST(content AS TEXT), '' FROM sync_outbox WHERE content <> ''
-                """)
-        while let row = try rows.next() {
-            let (name, type): (String?, String?) = (row[0], row[1])
-            guard let name, let type, Content.isName(name), Content.isType(type) else {
-                throw refusal("the content \((name ?? "").start(scalars: 100)), whose name or type no content can have")
-            }
-        }
     }
 }

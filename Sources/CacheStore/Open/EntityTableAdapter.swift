@@ -34,7 +34,11 @@ struct EntityTableAdapter {
     /// Earlier versions had triggers on their tables of records.
     static func dropTriggers(_ db: Database) throws {
         let names = try String.fetchAll(
-            db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name GLOB 'records_*'")
+            db,
+            sql: """
+                SELECT CAST(coalesce(name, '') AS TEXT) FROM sqlite_master
+                WHERE type = 'trigger' AND tbl_name GLOB 'records_*'
+                """)
         for name in names { try db.execute(sql: "DROP TRIGGER \(name.quoted(by: "\""))") }
     }
 
@@ -91,9 +95,11 @@ struct EntityTableAdapter {
         if !outdated.isEmpty {
             // SQLite refuses to drop a column that an index or a view still uses.
             try db.execute(sql: "DROP VIEW IF EXISTS \(table.view)")
-            for index in try presentIndexes().keys { try db.execute(sql: "DROP INDEX \"\(index)\"") }
+            for index in try presentIndexes().keys { try SecondaryIndexes.drop(index, db) }
         }
-        for name in outdated { try db.execute(sql: "ALTER TABLE \(table.name) DROP COLUMN \"\(name)\"") }
+        for name in outdated {
+            try db.execute(sql: "ALTER TABLE \(table.name) DROP COLUMN \(name.quoted(by: "\""))")
+        }
         for (name, definition) in EntityTable.ownColumns where !present.contains(name) {
             try db.execute(sql: "ALTER TABLE \(table.name) ADD COLUMN \(name) \(definition)")
         }
@@ -111,15 +117,19 @@ struct EntityTableAdapter {
 
     private func presentIndexes() throws -> [String: String] {
         let rows = try Row.fetchAll(
-            db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+            db,
+            sql: """
+                SELECT CAST(coalesce(name, '') AS TEXT), CAST(sql AS TEXT) FROM sqlite_master
+                WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL
+                """,
             arguments: [tableName])
-        return Dictionary(uniqueKeysWithValues: rows.map { ($0["name"], $0["sql"]) })
+        return rows.reduce(into: [:]) { indexes, row in indexes[row[0] as String] = row[1] as String }
     }
 
     /// Leaves building to `TableBackfill` when there are records.
     private func adaptIndexes() throws {
         let present = try presentIndexes()
-        for (name, sql) in present where table.indexes[name] != sql { try db.execute(sql: "DROP INDEX \"\(name)\"") }
+        for (name, sql) in present where table.indexes[name] != sql { try SecondaryIndexes.drop(name, db) }
         let missing = table.indexes.filter { present[$0.key] != $0.value }
         guard !missing.isEmpty else { return }
         if try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.name))") == true {

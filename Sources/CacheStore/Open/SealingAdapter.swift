@@ -6,8 +6,8 @@ internal import Secrets
 
 /// Adapts what is stored to the schema's secrets: seals what has become secret, opens what no longer is.
 ///
-/// The sealed places of each entity are recorded, so nothing is guessed from what a value looks like. Runs in the
-/// transaction that opens the cache, and is idempotent.
+/// The sealed places of each entity are recorded, so nothing is guessed from what a value looks like (`SealedPlaces`).
+/// Runs in the transaction that opens the cache, and is idempotent.
 struct SealingAdapter {
     private static let keySetting = "secrets_key"
     private static let scrubSetting = "secrets_scrub"
@@ -43,8 +43,14 @@ struct SealingAdapter {
     // MARK: One entity
 
     private func adapt(_ entity: Entity) throws {
-        let name = "secrets:\(entity.name)"
-        guard let conversion = try Self.conversion(of: entity, from: settings[name], sealer) else { return }
+        var file: [String: String] = [:]
+        for name in SealedPlaces.settings(of: entity.name) { file[name] = try settings[name] }
+        let known = SealedPlaces(of: entity, in: file)
+        if let conversion = try known.conversion(sealer) { try convert(entity, conversion) }
+        for (name, value) in known.wanted(sealer) { try settings.set(name, to: value) }
+    }
+
+    private func convert(_ entity: Entity, _ conversion: SealedPlaces.Conversion) throws {
         try convertRecords(entity, conversion)
         try convertQueue(entity, conversion)
         try convertConflicts(entity, conversion)
@@ -55,35 +61,9 @@ struct SealingAdapter {
             try forgetQuotes(entity)
             try requestScrubbing()
         }
-        try settings.set(name, to: Self.text(entity.secretPlaces))
     }
 
-    /// What to open and what to seal to get from one state to the other.
-    struct Conversion {
-        var opening: RecordSealer
-        var sealing: RecordSealer
-
-        /// Leaves out secrets that cannot be opened: the upstream still has them.
-        func converted(_ text: String?) throws -> String? {
-            try text.map { try converted(JSONText(parsing: $0)).text }
-        }
-
-        func converted(_ record: JSONText) throws -> JSONText {
-            try sealing.seal(opening.open(record).record)
-        }
-    }
-
-    /// Converts from the places that a database has sealed to those of the schema; nil if they are the same.
-    static func conversion(of entity: Entity, from known: String?, _ sealer: SecretSealer) throws -> Conversion? {
-        let known = try known.map(places) ?? []
-        let wanted = entity.secretPlaces
-        guard known != wanted else { return nil }
-        return Conversion(
-            opening: RecordSealer(known.filter { !wanted.contains($0) }, sealer),
-            sealing: RecordSealer(wanted.filter { !known.contains($0) }, sealer))
-    }
-
-    private func convertRecords(_ entity: Entity, _ conversion: Conversion) throws {
+    private func convertRecords(_ entity: Entity, _ conversion: SealedPlaces.Conversion) throws {
         let writer = records.writer(EntityTable(entity: entity))
         var last: Int64 = 0
         while true {
@@ -100,12 +80,12 @@ struct SealingAdapter {
         }
     }
 
-    private func convertQueue(_ entity: Entity, _ conversion: Conversion) throws {
+    private func convertQueue(_ entity: Entity, _ conversion: SealedPlaces.Conversion) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT id, body, base FROM sync_outbox WHERE entity = ?", arguments: [entity.name])
         for row in rows {
             let body = try JSONText(parsing: row["body"] as String)
-            if let field = conversion.opening.open(body).unreadable.first {
+            if let field = conversion.unreadable(in: body).first {
                 throw CacheError.incompatible(
                     """
                     change \(row["id"] as Int64) of \(entity.name) sets \(field), which cannot be decrypted; \
@@ -120,7 +100,7 @@ struct SealingAdapter {
         }
     }
 
-    private func convertConflicts(_ entity: Entity, _ conversion: Conversion) throws {
+    private func convertConflicts(_ entity: Entity, _ conversion: SealedPlaces.Conversion) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT id, field, base, local, server FROM sync_conflict WHERE entity = ?",
             arguments: [entity.name])
@@ -168,35 +148,10 @@ struct SealingAdapter {
             try pool.writeWithoutTransaction { db in
                 guard try SettingTable(db: db)[scrubSetting] != nil else { return }
                 // The secrets in its temporary copy are sealed.
-                try db.execute(sql: "VACUUM")
+                try db.vacuum()
                 _ = try db.checkpoint(.truncate)
                 try SettingTable(db: db).remove(scrubSetting)
             }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {}
-    }
-
-    // MARK: Places as text
-
-    /// `[["device.passcode", "devices", "passcode"], …]`, with `[]` for the elements of a list.
-    private static func text(_ places: [SecretPlace]) -> String {
-        JSONText.array(
-            places.map { place in
-                let path = place.path.map { step in
-                    if case .member(let name) = step { name } else { "[]" }
-                }
-                return .array([.string(path.joined(separator: ".")), .string(place.entity), .string(place.field)])
-            }
-        ).text
-    }
-
-    private static func places(_ text: String) throws -> [SecretPlace] {
-        try JSONText(parsing: text).elements.map { place in
-            let parts = place.elements.compactMap(\.string)
-            guard parts.count == 3 else { throw CacheError.failed("the list of sealed places cannot be read: \(text)") }
-            let path = parts[0].split(separator: ".").map {
-                $0 == "[]" ? .elements : JSONPlaces.Step.member(String($0))
-            }
-            return SecretPlace(path: path, entity: parts[1], field: parts[2])
-        }
     }
 }

@@ -7,8 +7,11 @@ internal import SQLiteStore
 struct ChangeValidation {
     let entity: Entity
 
-    /// Returns one problem per field; empty when the body may be queued. `record` is the whole record with the change
-    /// applied.
+    /// More are not listed: a caller needs some of them, however many fields there are.
+    private static let mostProblems = 100
+
+    /// Returns one problem per field, up to a hundred; empty when the body may be queued. `record` is the whole record with
+    /// the change applied.
     func problems(in body: JSONText, operation: Operation, record: JSONText) -> [FieldProblem] {
         guard body.kind == .object else {
             return [FieldProblem(field: "", message: "expected a JSON object", code: .wrongType)]
@@ -17,6 +20,7 @@ struct ChangeValidation {
         var seen: Set<String> = []
         let sendable = entity.sendable(for: operation, record: record)
         for (name, value) in body.members {
+            guard problems.count < Self.mostProblems else { return problems }
             if !seen.insert(name).inserted {
                 problems.append(
                     FieldProblem(field: name, message: "the body has this field twice", code: .repeatedField))
@@ -89,7 +93,7 @@ struct ChangeValidation {
         case .number, .money: return value.kind == .number ? nil : "expected a number, got\(shown)"
         case .boolean: return value.kind == .boolean ? nil : "expected true or false, got\(shown)"
         case .time:
-            let isTime = value.string.flatMap(Timestamp.init(iso8601:)) != nil
+            let isTime = value.string.flatMap(Timestamp.init(written:)) != nil
             return isTime ? nil : "expected a time in ISO 8601, such as 2026-11-21T10:42:00Z, got\(shown)"
         case .date: return value.isDay ? nil : "expected a day, such as 2026-11-25, got\(shown)"
         case .enum(let values):

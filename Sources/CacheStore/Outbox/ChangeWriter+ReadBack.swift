@@ -3,13 +3,10 @@ internal import JSONText
 
 /// Bodies that a caller has read, edited and sent back.
 extension ChangeWriter {
-    /// The members that answers add to a record.
-    private static let added: Set<String> = ["_sync", "_include", "_labels", "_server", "_next"]
-
     /// Nil if the body has none of the members that answers add.
     static func withoutAdded(_ body: JSONText) -> JSONText? {
         let members = body.members
-        let own = members.filter { !added.contains($0.key) }
+        let own = members.filter { !AddedMembers.names.contains($0.key) }
         return own.count < members.count ? .object(members: own) : .none
     }
 
@@ -22,7 +19,7 @@ extension ChangeWriter {
         let read = sealer.shown(document)
         return .object(
             members: members.filter { name, value in
-                if Self.added.contains(name) { return false }
+                if AddedMembers.names.contains(name) { return false }
                 if name == entity.key, names.contains(value.plain) { return false }
                 let old = entity.value(of: name, in: read) ?? (entity[field: name] == nil ? .none : .null)
                 return old?.isEquivalent(to: value) != true

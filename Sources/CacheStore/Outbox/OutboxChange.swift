@@ -97,6 +97,14 @@ package struct OutboxChange: Sendable, Equatable {
         return isKnown ? isNearly(record, of: entity, sent) : sent.contains { isForm(of: $0, in: record, entity) }
     }
 
+    /// Whether a record is another creation's by its values: it has all that the other sent, and in one of these fields not
+    /// what was sent here.
+    package func yields(_ record: JSONText, of entity: Entity, to other: OutboxChange) -> Bool {
+        let sent = other.sentFields(of: entity)
+        return other.isSaid(by: record, of: entity, sent)
+            && sent.contains { body[$0] != nil && !isForm(of: $0, in: record, entity) }
+    }
+
     /// Whether a record may be the one that the change created, though it is not as it was sent: in the fields of a
     /// look-up it has what the server may have made of them, or all sent values but one are its own.
     package func isNearly(_ record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {

@@ -9,34 +9,38 @@ extension OutboxTable {
     /// record, the changes that refer to it, and the same for every record that those create. A change that only
     /// follows it in a group does not depend on it.
     func dependents(on change: Entry) throws -> [Entry] {
-        var found: [Entry] = []
-        var creations = change.operation == .create ? [change] : []
-        while let creation = creations.popLast() {
-            let near = try changes(of: creation.entity, key: creation.key) + changes(referringTo: creation)
-            for entry in near where entry.id != change.id && !found.contains(where: { $0.id == entry.id }) {
-                found.append(entry)
-                if entry.operation == .create { creations.append(entry) }
-            }
-        }
-        return found.sorted { $0.id < $1.id }
+        guard change.operation == .create else { return [] }
+        let statement = BoundStatement(
+            try db.cachedStatement(
+                sql: """
+                    WITH RECURSIVE reference (_id, _entity, _key) AS MATERIALIZED (\(references)),
+                    creation (_entity, _key) AS (
+                      SELECT ?1, ?2
+                      UNION SELECT entity, record_key FROM creation CROSS JOIN reference USING (_entity, _key)
+                        CROSS JOIN sync_outbox ON id = _id AND operation = 'create')
+                    \(QueueStatements.columns)
+                    WHERE id <> ?3 AND ((entity, record_key) IN (SELECT _entity, _key FROM creation)
+                      OR id IN (SELECT _id FROM creation CROSS JOIN reference USING (_entity, _key)))
+                    ORDER BY id
+                    """))
+        try statement.bind(change.entity, to: 1)
+        try statement.bind(change.key, to: 2)
+        try statement.bind(change.id, to: 3)
+        return try statement.all { try Entry(reading: BoundStatement($0)) }
     }
 
-    private func changes(referringTo creation: Entry) throws -> [Entry] {
-        var found: [Entry] = []
-        for entity in schema.entities {
-            for field in entity.fields where field.kind == .reference(to: creation.entity) {
-                let statement = BoundStatement(
-                    try db.cachedStatement(
-                        sql: """
-                            \(QueueStatements.columns)
-                            WHERE entity = ? AND CAST(body ->> '$."\(field.name)"' AS TEXT) = ?
-                            """))
-                try statement.bind(entity.name, to: 1)
-                try statement.bind(creation.key, to: 2)
-                found += try statement.all { try Entry(reading: BoundStatement($0)) }
+    /// Selects which queued change refers to which record: id, entity and key. Read once, however many creations there are.
+    private var references: String {
+        let parts = schema.entities.flatMap { entity in
+            entity.fields.compactMap { field -> String? in
+                guard case .reference(let target) = field.kind else { return nil }
+                return """
+                    SELECT id, '\(target)', CAST(body ->> '$."\(field.name)"' AS TEXT) FROM sync_outbox
+                    WHERE entity = '\(entity.name)'
+                    """
             }
         }
-        return found
+        return (["SELECT NULL, NULL, NULL"] + parts).joined(separator: " UNION ALL ")
     }
 
     /// Every change that waits for this one, directly or through others.

@@ -140,14 +140,14 @@ extension OutboxTable {
 
     // MARK: Merging
 
-    /// Makes the change create its record, which the server no longer has.
+    /// Makes the change create its record, which the server no longer has. It counts as never sent.
     func recreate(_ id: Int64, body: JSONText, idempotencyKey: String) throws {
         let content = try change(id).content
         try db.cachedStatement(
             sql: """
                 UPDATE sync_outbox SET operation = 'create', body = ?2, base = '{}', idempotency_key = ?3,
                   \(Transition.recreate.assignment), content = NULL, tried = 0, attempt_count = 0, known_pk = NULL,
-                  next_attempt_at = NULL, sent = NULL
+                  next_attempt_at = NULL, error_class = NULL, error_status = NULL, error_message = NULL, sent = NULL
                 WHERE id = ?1 AND \(Transition.recreate.condition)
                 """
         ).execute(arguments: [id, body.text, idempotencyKey])

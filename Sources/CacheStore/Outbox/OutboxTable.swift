@@ -272,10 +272,12 @@ struct OutboxTable {
     }
 
     func change(_ id: Int64) throws -> Entry {
-        guard let entry = try entry(id) else {
-            throw CacheError.notFound("no change \(id) is pending; it was acknowledged or discarded")
-        }
+        guard let entry = try entry(id) else { throw Self.notPending(id) }
         return entry
+    }
+
+    static func notPending(_ id: Int64) -> CacheError {
+        .notFound("no change \(id) is pending; one that was acknowledged or discarded has left the queue")
     }
 
     func entry(_ id: Int64) throws -> Entry? {

@@ -20,12 +20,21 @@ struct WriteContext {
     var log: ChangeLog { ChangeLog(records: records, at: now) }
 
     /// The table of an entity; nil when the schema no longer has it.
-    func table(_ entity: String) -> EntityTable? { schema[entity].map { EntityTable(entity: $0) } }
+    func table(_ entity: String) -> EntityTable? { records.plans[entity]?.table }
 
     func row(_ table: EntityTable) -> RecordRow { RecordRow(table: table, db: db) }
 
     func writer(_ table: EntityTable) -> RecordWriter { records.writer(table) }
 
     /// Recomputes what the transaction has made stale so far, before anything is answered from it.
-    func refresh() throws { try DerivedRefresh(records: records, now: now).work() }
+    func refresh() throws {
+        try DerivedRefresh(records: records, now: now).work()
+        if records.hooks.areLarge { try records.hooks.log(to: log) }
+    }
+
+    /// Ends the transaction: refreshes, and logs what hooks are told of.
+    func finish() throws {
+        try refresh()
+        try records.hooks.log(to: log)
+    }
 }

@@ -8,6 +8,9 @@ struct CursorRow {
     let entity: String
     let db: Database
 
+    /// More than any list has, and few enough to count on from there.
+    fileprivate static let most = 1 << 53
+
     func load() throws -> PullCursor {
         let row = try Row.fetchOne(
             db.cachedStatement(
@@ -24,7 +27,7 @@ struct CursorRow {
             pull: (row["pull"] as String?).flatMap(PullInProgress.init(json:)),
             lastSyncedAt: (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:)),
             lastFullAt: (row["last_full_at"] as Int64?).map(Timestamp.init(milliseconds:)),
-            lateness: row["lateness"], heldDeletions: row["held_deletions"], held: row["held"],
+            lateness: row["lateness"], heldDeletions: min(row["held_deletions"] as Int, Self.most), held: row["held"],
             listGap: row["list_gap"], error: row["error"], window: row["window"], total: row["total"])
     }
 
@@ -65,10 +68,10 @@ extension PullInProgress {
         ]).text
     }
 
-    /// Nil for the format of an older version; its pull starts over.
+    /// Nil for the format of an older version, and for a number that no pull reaches; its pull starts over.
     fileprivate init?(json: String) {
         guard let value = try? JSONText(parsing: json), let kind = value["kind"]?.string.flatMap(Kind.init(rawValue:)),
-            let seen = value["seen"]?.integer
+            let seen = value["seen"]?.integer, (0...CursorRow.most).contains(seen)
         else { return nil }
         self.init(
             kind: kind, since: value["since"]?.string, delta: value["delta"]?.string,

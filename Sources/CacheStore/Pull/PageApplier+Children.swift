@@ -5,30 +5,70 @@ internal import JSONText
 /// Applies the schema's delete rules to the records that refer to deleted ones. Nothing of it is sent: the server has
 /// done the same.
 extension PageApplier {
+    /// What is left to do. It names entities, because there may be as many steps as there are records.
+    private enum Step {
+        /// What a relation's rule does to the records that refer to deleted ones.
+        case rule(DeleteRule, entity: String, field: String, parents: [String])
+        /// The deletion of these rows, and all that follows from it.
+        case deletion(entity: String, pks: ArraySlice<Int64>)
+    }
+
+    /// The rows that are deleted before their own delete rules are applied.
+    private static let batch = 1000
+
     func applyDeleteRules(of keys: [String]) throws {
-        for relation in table.entity.relations {
-            guard case .many(let field, let rule) = relation.kind, let child = context.schema[relation.entity] else {
-                continue
+        // Not by recursion: records may refer to one another to any depth.
+        var left = rules(after: keys)
+        while let step = left.popLast() { left += try perform(step) }
+    }
+
+    /// The steps after the deletion of records of this entity, the first one last.
+    private func rules(after keys: [String]) -> [Step] {
+        guard !keys.isEmpty else { return [] }
+        return table.entity.relations.reversed().compactMap { relation -> Step? in
+            guard case .many(let field, let rule) = relation.kind, rule == .cascade || rule == .nullify else {
+                return nil
             }
-            switch rule {
-            case .keep, .deny: continue
-            case .cascade:
-                let applier = applier(EntityTable(entity: child))
-                _ = try applier.delete(keys: applier.keys(applier.table.referring(by: field, Self.isListed), keys))
-            case .nullify: try applier(EntityTable(entity: child)).nullify(field, referringTo: keys)
-            }
+            return .rule(rule, entity: relation.entity, field: field, parents: keys)
         }
     }
 
-    private func applier(_ table: EntityTable) -> PageApplier {
-        PageApplier(table: table, context: context, ownDeletion: ownDeletion)
+    /// Returns the steps that follow, the first one last.
+    private func perform(_ step: Step) throws -> [Step] {
+        switch step {
+        case .rule(let rule, let entity, let field, let parents):
+            guard let applier = applier(entity) else { return [] }
+            guard rule == .cascade else {
+                try applier.nullify(field, referringTo: parents)
+                return []
+            }
+            let sql = applier.table.referring(by: field, Self.isListed, "_pk")
+            let pks = try Int64.fetchAll(db.cachedStatement(sql: sql), arguments: [Self.list(parents)])
+            return [.deletion(entity: entity, pks: pks[...])]
+        case .deletion(let entity, let pks):
+            guard !pks.isEmpty, let applier = applier(entity) else { return [] }
+            let deleted = try applier.deleteAlone(applier.keys(of: pks.prefix(Self.batch)))
+            return [Step.deletion(entity: entity, pks: pks.dropFirst(Self.batch))]
+                + applier.rules(after: deleted.cascading)
+        }
+    }
+
+    private func applier(_ entity: String) -> PageApplier? {
+        context.table(entity).map { PageApplier(table: $0, context: context, ownDeletion: ownDeletion) }
     }
 
     private static let isListed = "IN (SELECT value FROM json_each(?1))"
 
+    private static func list(_ keys: [String]) -> String { JSONText.array(keys.map(JSONText.string)).text }
+
     private func keys(_ sql: String, _ parents: [String]) throws -> [String] {
+        try String.fetchAll(db.cachedStatement(sql: sql), arguments: [Self.list(parents)])
+    }
+
+    private func keys(of pks: ArraySlice<Int64>) throws -> [String] {
         try String.fetchAll(
-            db.cachedStatement(sql: sql), arguments: [JSONText.array(parents.map(JSONText.string)).text])
+            db.cachedStatement(sql: "SELECT _key FROM \(table.name) WHERE _pk \(Self.isListed)"),
+            arguments: [JSONText.array(pks.map { .integer(Int($0)) }).text])
     }
 
     /// Assumes that the server's version has no reference any more, until the server says otherwise, and rebases local
@@ -39,8 +79,9 @@ extension PageApplier {
         var changed: [String] = []
         let here = try self.keys(table.referring(by: field, Self.isListed), keys)
         let there = try self.keys(table.displaced(by: field, Self.isListed), keys)
-        for key in here + there.filter({ !here.contains($0) }) {
-            guard let remote = try writer.row.remote(of: key), let value = remote[field], keys.contains(value.plain)
+        let (parents, known) = (Set(keys), Set(here))
+        for key in here + there.filter({ !known.contains($0) }) {
+            guard let remote = try writer.row.remote(of: key), let value = remote[field], parents.contains(value.plain)
             else { continue }
             try writer.assumeRemote(remote.setting(field, to: .null), of: key)
             try noteOwnChange(of: field, from: value, of: key)

@@ -165,7 +165,7 @@ struct PageApplier {
     /// record would say that the new one was known before an attempt.
     private func firstPK(of written: Written) throws -> Int64? {
         guard written.inserted == 0, try !context.records.isQueueEmpty(),
-            let noted = try context.queue.greatestKnownPK(of: entity.name), noted > written.greatestPK
+            let noted = try context.queue.greatestKnownPK(of: entity.name), noted > written.greatestPK, noted < .max
         else { return nil }
         return noted + 1
     }
@@ -244,7 +244,16 @@ struct PageApplier {
     ///
     /// `isInferred`: the server did not say so, its answers were only without the record.
     func delete(keys: [String], isInferred: Bool = false) throws -> Int {
-        guard !keys.isEmpty else { return 0 }
+        let deleted = try deleteAlone(keys, isInferred: isInferred)
+        try applyDeleteRules(of: deleted.cascading)
+        return deleted.count
+    }
+
+    /// The same without what the schema cascades to. `cascading`: the records whose delete rules are still to be applied.
+    func deleteAlone(
+        _ keys: [String], isInferred: Bool = false
+    ) throws -> (count: Int, cascading: [String]) {
+        guard !keys.isEmpty else { return (0, []) }
         var gone: [String] = []
         var changedHere: [String] = []
         var news: [String] = []
@@ -266,8 +275,7 @@ struct PageApplier {
         let cascading = gone + news
         gone += try changedHere.filter { try !row.exists($0) }
         try context.log.append(.deleted, entity: entity.name, keys: gone)
-        try applyDeleteRules(of: cascading)
-        return gone.count
+        return (gone.count, cascading)
     }
 
     private func noteOwnDeletion(of image: RecordImage) throws {

@@ -2,7 +2,8 @@ package import EntitySchema
 
 /// Which records a full pull has seen: one bit for each `_pk` that existed when it began.
 ///
-/// A million records take 125 kB. A record that was not seen by the end of the list was deleted upstream.
+/// A million records take 140 kB, whatever the greatest `_pk` is. A record that was not seen by the end of the list was
+/// deleted upstream.
 package struct SeenRecords: Sendable, Equatable {
     /// Records with a greater `_pk` are newer than the pull.
     package private(set) var knownUpTo: Int64
@@ -15,12 +16,16 @@ package struct SeenRecords: Sendable, Equatable {
     package private(set) var hasChanged = false
     /// Records that came twice, as they do when a list moves, and always in some lists; the first ten.
     package private(set) var repeated: Set<Int64> = []
-    private var bits: [UInt64]
+    /// The bits of `pageSize` records each, by `_pk / pageSize`; only those of which one was seen.
+    private var pages: [Int64: [UInt64]] = [:]
+
+    private static let pageSize: Int64 = 4096
+    private static let emptyPage = Array(repeating: UInt64(0), count: Int(pageSize / 64))
 
     package init(knownUpTo: Int64, position: Int64) {
-        self.knownUpTo = knownUpTo
+        // There is always a number after it.
+        self.knownUpTo = min(knownUpTo, .max - 1)
         self.position = position
-        bits = Array(repeating: 0, count: Int(knownUpTo / 64) + 1)
     }
 
     /// Nil is no window.
@@ -47,31 +52,44 @@ package struct SeenRecords: Sendable, Equatable {
                 }
                 continue
             }
-            bits[Int(pk / 64)] |= 1 << UInt64(pk % 64)
+            pages[pk / Self.pageSize, default: Self.emptyPage][Self.word(pk)] |= 1 << UInt64(pk % 64)
         }
     }
 
     package func contains(_ pk: Int64) -> Bool {
-        guard pk > 0, pk <= knownUpTo else { return false }
-        return bits[Int(pk / 64)] & 1 << UInt64(pk % 64) != 0
+        guard pk > 0, pk <= knownUpTo, let page = pages[pk / Self.pageSize] else { return false }
+        return page[Self.word(pk)] & 1 << UInt64(pk % 64) != 0
     }
+
+    /// The place in a page of the 64 bits that a record's is one of.
+    private static func word(_ pk: Int64) -> Int { Int(pk % pageSize / 64) }
 
     /// The next run of unseen `_pk`s, from `start` on; nil when there is none.
     func gap(from start: Int64) -> ClosedRange<Int64>? {
         guard let first = next(from: max(start, 1), seen: false) else { return nil }
-        return first...((next(from: first, seen: true) ?? knownUpTo + 1) - 1)
+        return first...(next(from: first, seen: true).map { $0 - 1 } ?? knownUpTo)
     }
 
-    /// Skips 64 at a time while all of them are equal.
+    /// Skips 64 at a time while all of them are equal, and what has no page.
     private func next(from start: Int64, seen: Bool) -> Int64? {
         var pk = start
         while pk <= knownUpTo {
-            let word = (seen ? bits[Int(pk / 64)] : ~bits[Int(pk / 64)]) >> UInt64(pk % 64)
+            let number = pk / Self.pageSize
+            guard let page = pages[number] else {
+                guard seen else { return pk }
+                guard let following = pages.keys.filter({ $0 > number }).min() else { return nil }
+                pk = following * Self.pageSize
+                continue
+            }
+            let bits = page[Self.word(pk)]
+            let word = (seen ? bits : ~bits) >> UInt64(pk % 64)
             if word != 0 {
                 let found = pk + Int64(word.trailingZeroBitCount)
                 return found <= knownUpTo ? found : nil
             }
-            pk = (pk / 64 + 1) * 64
+            let last = pk | 63
+            guard last < knownUpTo else { return nil }
+            pk = last + 1
         }
         return nil
     }

@@ -25,7 +25,7 @@ struct WindowExit {
             guard leaving.contains(pk), let image = try image(pk), let remote = image.remote,
                 !statement.test.holds(for: remote, of: table.entity)
             else { continue }
-            try remove(image, table, &gone)
+            try remove(image.key, &gone)
         }
         for (entity, keys) in gone.sorted(by: { $0.key < $1.key }) {
             if let table = context.table(entity) { try context.writer(table).tally(-Int64(keys.count)) }
@@ -38,16 +38,28 @@ struct WindowExit {
         try context.writer(table).images(after: pk - 1, limit: 1).first.flatMap { $0.pk == pk ? $0 : nil }
     }
 
-    private func remove(_ image: RecordImage, _ table: EntityTable, _ gone: inout [String: [String]]) throws {
-        try context.writer(table).deleteUncounted(image)
-        gone[table.entity.name, default: []].append(image.key)
-        for child in WindowTies(of: table.entity, in: context.schema).children {
-            let keys = try String.fetchAll(
-                context.db.cachedStatement(sql: child.table.referring(by: child.field, "= ?1")), arguments: [image.key])
-            for key in keys {
-                guard let image = try context.writer(child.table).image(of: key) else { continue }
-                try remove(image, child.table, &gone)
+    private func remove(_ key: String, _ gone: inout [String: [String]]) throws {
+        // Not by recursion: records may refer to one another to any depth.
+        var left = [(table: table, keys: [key])]
+        while let (table, keys) = left.popLast() {
+            let removed = try keys.filter { try remove($0, table) }
+            gone[table.entity.name, default: []] += removed
+            for child in WindowTies(of: table.entity, in: context.schema).children {
+                let keys = try removed.flatMap { key in
+                    try String.fetchAll(
+                        context.db.cachedStatement(sql: child.table.referring(by: child.field, "= ?1")),
+                        arguments: [key])
+                }
+                if !keys.isEmpty { left.append((table: child.table, keys: keys)) }
             }
         }
+    }
+
+    /// False if there is no such record any more.
+    private func remove(_ key: String, _ table: EntityTable) throws -> Bool {
+        let writer = context.writer(table)
+        guard let image = try writer.image(of: key) else { return false }
+        try writer.deleteUncounted(image)
+        return true
     }
 }

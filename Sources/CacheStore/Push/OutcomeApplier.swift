@@ -91,6 +91,8 @@ struct OutcomeApplier {
     ) throws {
         guard let table = context.table(change.entity) else { return try queue.remove(change.id) }
         guard change.operation != .delete else { return try acknowledge(deletion: change, table) }
+        // A record that a pull would set aside: the change keeps the key that it has.
+        let record = record.flatMap { table.entity.hasUnusableKey($0) ? .none : $0 }
         try queue.remove(change.id)
         // A look-up may find the tombstone of the record that an attempt created.
         let isGone =

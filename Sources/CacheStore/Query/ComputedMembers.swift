@@ -8,10 +8,10 @@ internal import JSONText
 struct ComputedMembers: Sendable {
     private struct Member: Sendable {
         var name: String
-        /// The name with quotes, as a document has it.
-        var quoted: [UInt8]
-        /// The same as a C string.
+        /// The name with quotes, as a document has it, as a C string.
         var pattern: [UInt8]
+        /// The same between a comma and a colon.
+        var opening: [UInt8]
         var isBoolean: Bool
     }
 
@@ -20,9 +20,10 @@ struct ComputedMembers: Sendable {
     /// `fields`: those whose columns follow `RecordSelect.pkColumn`, in their order.
     init(_ fields: [Field]) {
         members = fields.map { field in
-            let quoted = Array("\"\(field.name)\"".utf8)
+            let quoted = "\"\(field.name)\""
             return Member(
-                name: field.name, quoted: quoted, pattern: quoted + [0], isBoolean: field.kind == .boolean)
+                name: field.name, pattern: Array(quoted.utf8) + [0], opening: Array(",\(quoted):".utf8),
+                isBoolean: field.kind == .boolean)
         }
     }
 
@@ -32,16 +33,15 @@ struct ComputedMembers: Sendable {
         let start = bytes.count
         let document = RecordBytes.bytes(RecordSelect.documentColumn, of: statement)
         bytes.append(contentsOf: UnsafeBufferPointer(rebasing: document.dropLast()))
-        for (index, member) in members.enumerated() {
-            let column = RecordSelect.pkColumn + 1 + Int32(index)
-            guard sqlite3_column_type(statement, column) != SQLITE_NULL else { continue }
-            if Self.has(member.pattern, document) {
-                Self.add(member, column, statement, to: &bytes, from: start)
+        // By index, because a walk over the members retains each of them.
+        for index in members.indices {
+            let value = Value(statement, RecordSelect.pkColumn + 1 + Int32(index), members[index].isBoolean)
+            guard value.type != SQLITE_NULL else { continue }
+            if Self.has(members[index].pattern, document) {
+                Self.add(members[index].name, value, to: &bytes, from: start)
             } else {
-                bytes.append(UInt8(ascii: ","))
-                bytes.append(contentsOf: member.quoted)
-                bytes.append(UInt8(ascii: ":"))
-                Self.appendValue(member, column, statement, to: &bytes)
+                bytes.append(contentsOf: members[index].opening)
+                value.append(to: &bytes)
             }
         }
     }
@@ -59,32 +59,45 @@ struct ComputedMembers: Sendable {
     }
 
     /// The name may be that of a member in an inner object. The record's own one counts, unless it is null.
-    private static func add(
-        _ member: Member, _ column: Int32, _ statement: OpaquePointer, to bytes: inout [UInt8], from start: Int
-    ) {
+    private static func add(_ name: String, _ value: Value, to bytes: inout [UInt8], from start: Int) {
         let record = JSONText(validated: Array(bytes[start...]) + [UInt8(ascii: "}")])
-        if let own = record[member.name], own.kind != .null { return }
-        var value: [UInt8] = []
-        appendValue(member, column, statement, to: &value)
+        if let own = record[name], own.kind != .null { return }
+        var json: [UInt8] = []
+        value.append(to: &json)
         bytes.removeSubrange(start...)
-        bytes += record.setting(member.name, to: JSONText(validated: value)).bytes.dropLast() as ArraySlice<UInt8>
+        bytes += record.setting(name, to: JSONText(validated: json)).bytes.dropLast() as ArraySlice<UInt8>
+    }
+
+    /// The value of a column in the current row.
+    private struct Value {
+        let statement: OpaquePointer
+        let column: Int32
+        let type: Int32
+        let isBoolean: Bool
+
+        init(_ statement: OpaquePointer, _ column: Int32, _ isBoolean: Bool) {
+            self.statement = statement
+            self.column = column
+            self.isBoolean = isBoolean
+            type = sqlite3_column_type(statement, column)
+        }
+
+        /// As SQLite's `json_quote`, and 1 and 0 of a boolean as true and false.
+        func append(to bytes: inout [UInt8]) {
+            guard type != SQLITE_TEXT else {
+                return JSONText.append(utf8: RecordBytes.bytes(column, of: statement), to: &bytes)
+            }
+            if isBoolean, type == SQLITE_INTEGER {
+                switch sqlite3_column_int64(statement, column) {
+                case 1: return bytes.append(contentsOf: ComputedMembers.yes)
+                case 0: return bytes.append(contentsOf: ComputedMembers.no)
+                default: break
+                }
+            }
+            bytes.append(contentsOf: RecordBytes.bytes(column, of: statement))
+        }
     }
 
     private static let yes = Array("true".utf8)
     private static let no = Array("false".utf8)
-
-    /// As SQLite's `json_quote`, and 1 and 0 of a boolean as true and false.
-    private static func appendValue(
-        _ member: Member, _ column: Int32, _ statement: OpaquePointer, to bytes: inout [UInt8]
-    ) {
-        guard sqlite3_column_type(statement, column) != SQLITE_TEXT else {
-            return bytes.append(contentsOf: JSONText.string(RecordBytes.text(column, of: statement)).bytes)
-        }
-        let isBoolean = member.isBoolean && sqlite3_column_type(statement, column) == SQLITE_INTEGER
-        switch sqlite3_column_int64(statement, column) {
-        case 1 where isBoolean: bytes.append(contentsOf: yes)
-        case 0 where isBoolean: bytes.append(contentsOf: no)
-        default: bytes.append(contentsOf: RecordBytes.bytes(column, of: statement))
-        }
-    }
 }

@@ -136,6 +136,11 @@ struct Includer {
 
     // MARK: One relation
 
+    private func extras(of table: EntityTable) -> RecordExtras {
+        let extras = RecordExtras(table, sealers)
+        return labels ? extras.labelled(table.entity) : extras
+    }
+
     private func part(
         _ inclusion: Inclusion, of records: [Open], reference: Int
     ) throws -> (parts: [String: Part], isMany: Bool) {
@@ -153,7 +158,7 @@ struct Includer {
             SELECT \(RecordSelect(table: table).columns), \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))
             FROM \(table.name) WHERE _key IN (SELECT value FROM json_each(?)) AND _deleted = 0
             """
-        let extras = RecordExtras(table, labels: labels, sealers)
+        let extras = extras(of: table)
         var found: [Open] = []
         var size = 0
         try connection.query(sql, [Self.list(keys)]) { statement in
@@ -185,7 +190,7 @@ struct Includer {
             FROM child CROSS JOIN \(table.name) ON _pk = _child WHERE _n <= \(Self.mostChildren + 1) LIMIT ?2
             """
         let first = RecordSelect.end(table) + Int32(order.terms.count)
-        let extras = RecordExtras(table, labels: labels, sealers)
+        let extras = extras(of: table)
         var shown = ShownChildren()
         var found: [Open] = []
         try connection.query(sql, [Self.list(keys), (Self.mostIncluded + keys.count + 1).databaseValue]) { statement in

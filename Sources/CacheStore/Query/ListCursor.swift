@@ -5,30 +5,52 @@ internal import SQLiteStore
 
 /// The text form of a position in a list: base64url of a JSON array, marked with the list that it belongs to.
 enum ListCursor {
-    static func text(_ position: [DatabaseValue], list: String) -> String {
-        let values = position.map { value -> JSONText in
-            switch value.storage {
-            case .int64(let number): .array([.integer(Int(number))])
-            // As text, because the shortest form of a double reads back as the same double.
-            case .double(let number): .array([.string("\(number)"), true])
-            case .string(let text): .array([.string(text)])
-            case .null, .blob: .null
+    /// What tells a list from others, from its parts.
+    static func name(of parts: [String]) -> [UInt8] {
+        var name: [UInt8] = []
+        for part in parts {
+            name.append(name.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
+            JSONText.append(part, to: &name)
+        }
+        name.append(UInt8(ascii: "]"))
+        return name
+    }
+
+    /// `list`: its `name(of:)`.
+    static func text(_ position: [DatabaseValue], list: [UInt8]) -> String {
+        var json = Array("[\"\(mark(list))\"".utf8)
+        for value in position {
+            json.append(UInt8(ascii: ","))
+            append(value, to: &json)
+        }
+        json.append(UInt8(ascii: "]"))
+        var base64 = [UInt8](Data(json).base64EncodedData())
+        while base64.last == UInt8(ascii: "=") { base64.removeLast() }
+        for index in base64.indices {
+            switch base64[index] {
+            case UInt8(ascii: "+"): base64[index] = UInt8(ascii: "-")
+            case UInt8(ascii: "/"): base64[index] = UInt8(ascii: "_")
+            default: break
             }
         }
-        let json = JSONText.array([.string(mark(list))] + values)
-        let base64url = Data(json.bytes).base64EncodedData().compactMap { byte -> UInt8? in
-            switch byte {
-            case UInt8(ascii: "+"): UInt8(ascii: "-")
-            case UInt8(ascii: "/"): UInt8(ascii: "_")
-            case UInt8(ascii: "="): nil
-            default: byte
-            }
+        return String(decoding: base64, as: UTF8.self)
+    }
+
+    private static func append(_ value: DatabaseValue, to json: inout [UInt8]) {
+        switch value.storage {
+        case .int64(let number): json += Array("[\(number)]".utf8)
+        // As text, because the shortest form of a double reads back as the same double.
+        case .double(let number): json += Array("[\"\(number)\",true]".utf8)
+        case .string(let text):
+            json.append(UInt8(ascii: "["))
+            JSONText.append(text, to: &json)
+            json.append(UInt8(ascii: "]"))
+        case .null, .blob: json += Array("null".utf8)
         }
-        return String(decoding: base64url, as: UTF8.self)
     }
 
     /// A position of as many values. Throws for text that is not a cursor of this list.
-    static func position(_ text: String, list: String, columns: Int) throws(CacheError) -> [DatabaseValue] {
+    static func position(_ text: String, list: [UInt8], columns: Int) throws(CacheError) -> [DatabaseValue] {
         guard let values = values(of: text, list: list), values.count == columns else {
             throw CacheError.badQuery(
                 field: "cursor", message: "this cursor belongs to another list; use it with the same filters and sort"
@@ -38,7 +60,7 @@ enum ListCursor {
     }
 
     /// Nil for text that is not a cursor of this list.
-    static func values(of text: String, list: String) -> [DatabaseValue]? {
+    static func values(of text: String, list: [UInt8]) -> [DatabaseValue]? {
         // Byte by byte, because `String` would go through all characters to replace two.
         var base64 = text.utf8.map { byte in
             switch byte {
@@ -60,8 +82,8 @@ enum ListCursor {
     }
 
     /// FNV-1a: unlike Swift's hashes, it is the same in every run.
-    private static func mark(_ list: String) -> String {
-        let hash = list.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    private static func mark(_ list: [UInt8]) -> String {
+        let hash = list.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return String(hash, radix: 36)
     }
 }

@@ -59,9 +59,9 @@ struct ListOrder {
     /// A row's position in the order: the values of the sort fields, and `_pk`.
     func position(of statement: OpaquePointer) -> [DatabaseValue] {
         let first = RecordSelect.end(table)
-        let sortColumns = (0..<terms.count).map { first + Int32($0) }
-        return (sortColumns + [RecordSelect.pkColumn]).map { column in
-            switch sqlite3_column_type(statement, column) {
+        return (0...terms.count).map { index in
+            let column = index < terms.count ? first + Int32(index) : RecordSelect.pkColumn
+            return switch sqlite3_column_type(statement, column) {
             case SQLITE_INTEGER: sqlite3_column_int64(statement, column).databaseValue
             case SQLITE_FLOAT: sqlite3_column_double(statement, column).databaseValue
             case SQLITE_NULL: DatabaseValue.null

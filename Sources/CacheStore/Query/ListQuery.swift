@@ -98,7 +98,7 @@ package struct ListPage: Sendable {
     /// records may take as many again.
     static let mostBytes = 4 << 20
 
-    /// A JSON array.
+    /// The records as a JSON array, after the opening that the caller asked for.
     package var records: [UInt8]
     /// The number of records.
     package var count = 0

@@ -16,13 +16,19 @@ struct ListStatement {
     private let ranges: [Keyset.Range]
     private let all: Keyset.Range
     private let columns: String
-    /// `extraColumns` come after those of `RecordSelect` and the order's.
-    init(table: EntityTable, query: ListQuery, context: FilterContext, extraColumns: [String] = []) throws(CacheError) {
+
+    /// `columns`: those of the whole record, if the caller has them. `extraColumns` come after those of `RecordSelect`
+    /// and the order's.
+    init(
+        table: EntityTable, query: ListQuery, context: FilterContext, columns: String? = nil,
+        extraColumns: [String] = []
+    ) throws(CacheError) {
         self.table = table
         self.query = query
         order = try ListOrder(query.sort, table)
-        columns =
-            RecordSelect(table: table, fields: query.fields).columns + order.extraColumns
+        let whole = query.fields == nil ? columns : nil
+        self.columns =
+            (whole ?? RecordSelect(table: table, fields: query.fields).columns) + order.extraColumns
             + extraColumns.map { ", \($0)" }.joined()
         for name in query.fields ?? [] {
             guard let field = table.entity[field: name], !field.secret else {
@@ -120,13 +126,13 @@ struct ListStatement {
     }
 
     /// What identifies a list: its filters and its order.
-    private static func name(_ query: ListQuery, _ order: ListOrder) -> String {
+    private static func name(_ query: ListQuery, _ order: ListOrder) -> [UInt8] {
         // The number tells cursors apart whose positions have another form.
         var parts = ["2", query.entity, query.sync?.rawValue ?? ""]
         if let search = query.search { parts += ["q", search.text] }
         for filter in query.filters { parts += [filter.field, filter.comparison.rawValue] + filter.values }
         for condition in query.conditions { parts += ["where"] + condition.identity }
         for term in order.terms { parts += [term.field, term.descending ? "desc" : "asc"] }
-        return JSONText.array(parts.map(JSONText.string)).text
+        return ListCursor.name(of: parts)
     }
 }

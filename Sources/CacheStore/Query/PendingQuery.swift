@@ -2,7 +2,7 @@ package import EntitySchema
 
 /// A request for the queue; every name in it is checked before it reaches SQL.
 package struct PendingQuery: Sendable, Equatable {
-    /// On what `PendingStatement.filters` names.
+    /// Each on one of `PendingQuery.filters`.
     package var filters: [ListQuery.Filter]
     /// Only changes of the record with this key; a former key is followed.
     package var record: String?
@@ -23,6 +23,12 @@ package struct PendingQuery: Sendable, Equatable {
         self.cursor = cursor
         self.onlyWithErrors = onlyWithErrors
     }
+
+    /// What it can be filtered by.
+    package static let filters = ["entity", "state", "retry_count"]
+
+    /// The names of all its parameters.
+    package static let parameters = ["entity", "state", "record", "retry_count", "sort", "limit", "cursor"]
 
     /// The state of a change as callers see it: that of the queue, or `blocked`.
     package enum State: String, Sendable, CaseIterable {

@@ -34,8 +34,6 @@ struct PendingStatement {
         "next_attempt_at": "next_attempt_at",
     ]
 
-    private static let parameters = ["entity", "state", "record", "retry_count", "sort", "limit", "cursor"]
-
     private let query: PendingQuery
     private let schema: EntitySchema
     private var keyset = Keyset(columns: [])
@@ -74,11 +72,11 @@ struct PendingStatement {
     }
 
     /// What identifies a list: its filters and its order.
-    private var name: String {
+    private var name: [UInt8] {
         var parts = ["pending", query.record.map { "record \($0)" } ?? ""]
         for filter in query.filters { parts += [filter.field, filter.comparison.rawValue] + filter.values }
         for column in keyset.columns { parts += [column.name, column.descending ? "desc" : "asc"] }
-        return JSONText.array(parts.map(JSONText.string)).text
+        return ListCursor.name(of: parts)
     }
 
     // MARK: Order
@@ -113,7 +111,7 @@ struct PendingStatement {
             try requireKnown(filter, among: PendingQuery.State.allCases.map(\.rawValue))
             add(states: filter.values)
         case "retry_count": try add(retryCount: filter)
-        default: throw Self.unknown("parameter", filter.field, among: Self.parameters, field: filter.field)
+        default: throw Self.unknown("filter", filter.field, among: PendingQuery.filters, field: filter.field)
         }
     }
 

@@ -19,7 +19,7 @@ struct RecordBytes {
     }
 
     mutating func append(_ text: StaticString) {
-        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        bytes.append(text)
     }
 
     /// Appends the record of the current row of `statement`, followed by `_sync` and, if asked for, `_labels`. Returns
@@ -28,6 +28,7 @@ struct RecordBytes {
     mutating func appendRecord(_ statement: OpaquePointer) -> Int {
         let start = bytes.count
         appendOwnMembers(statement)
+        if extras.added.mayBeSent { removeAddedMembers(from: start) }
         let ownEnd = bytes.count
         append(",\"_sync\":")
         if sqlite3_column_type(statement, RecordSelect.syncColumn) == SQLITE_NULL {
@@ -53,6 +54,13 @@ struct RecordBytes {
         own.append(UInt8(ascii: "}"))
         // Without the type it is the `dropLast` of sequences, which takes 80 instructions a byte.
         bytes += sealer.shown(JSONText(validated: own)).bytes.dropLast() as ArraySlice<UInt8>
+    }
+
+    /// `start`: that of a record without its closing brace.
+    private mutating func removeAddedMembers(from start: Int) {
+        let sent = JSONText(validated: Array(bytes[start...]) + [UInt8(ascii: "}")])
+        bytes.removeSubrange(start...)
+        bytes += AddedMembers.removed(from: sent).bytes.dropLast() as ArraySlice<UInt8>
     }
 
     /// Appends null for a record that did not come from a server.
@@ -81,5 +89,11 @@ struct RecordBytes {
     /// The bytes of a column as text.
     static func text(_ column: Int32, of statement: OpaquePointer) -> String {
         String(decoding: bytes(column, of: statement), as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    mutating func append(_ text: StaticString) {
+        append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 }

@@ -3,20 +3,26 @@ internal import JSONText
 
 /// What a record needs besides its document to be shown: members that are computed on reading, labels that were asked for,
 /// and sealed values in the clear.
-struct RecordExtras {
+struct RecordExtras: Sendable {
     let computed: ComputedMembers
-    /// Nil to show no labels.
-    let labels: RecordLabels?
+    /// Nil to show none; see `labelled`.
+    private(set) var labels: RecordLabels?
     /// Nil when readers see nothing that is stored sealed.
     let sealer: RecordSealer?
+    let added: AddedMembers
 
-    /// `computed`: those of the table, if the caller has them already; making them takes as long as reading a record.
-    init(
-        _ table: EntityTable, labels: Bool = false, _ sealers: RecordSealers, computed: ComputedMembers? = nil
-    ) {
+    /// Takes as long as reading a record: `FixedQueries` keeps one for each entity.
+    init(_ table: EntityTable, _ sealers: RecordSealers) {
         let sealer = sealers[table.entity.name]
-        self.computed = computed ?? ComputedMembers(table.computedFields)
-        self.labels = labels ? RecordLabels(table.entity) : nil
+        self.computed = ComputedMembers(table.computedFields)
         self.sealer = sealer.opens ? sealer : nil
+        self.added = sealers.added
+    }
+
+    /// The same with the labels of the entity's enum values.
+    func labelled(_ entity: Entity) -> RecordExtras {
+        var labelled = self
+        labelled.labels = RecordLabels(entity)
+        return labelled
     }
 }

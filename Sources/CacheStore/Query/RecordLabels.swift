@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import JSONText
 
 /// The labels that the schema gives to the values of an entity's enum fields, as `_labels` shows them.
-struct RecordLabels {
+struct RecordLabels: Sendable {
     /// Labels by value, in the schema's order of fields; secret fields have none.
     private let fields: [(field: Field, labels: [String: String])]
 

@@ -15,7 +15,7 @@ struct RecordSelect {
     static let pkColumn: Int32 = 3
 
     /// Then come those of `EntityTable.computedFields`, and after them what a query adds, from this column on.
-    static func end(_ table: EntityTable) -> Int32 { pkColumn + 1 + Int32(table.computedFields.count) }
+    static func end(_ table: EntityTable) -> Int32 { pkColumn + 1 + Int32(table.computedFieldCount) }
 
     var columns: String { "\(document), _synced_at, \(sync), _pk\(computed)" }
 

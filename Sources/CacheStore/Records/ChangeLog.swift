@@ -35,7 +35,8 @@ struct ChangeLog {
     func append(_ kind: ChangeLogKind, entity: String, keys: [String], reason: ChangeLogReason? = nil) throws {
         guard !keys.isEmpty else { return }
         try insert(
-            kind, entity, keys: keys, fields: nil, change: nil, detail: reason.map { .object(members: [$0.member]) })
+            kind.rawValue, entity, keys: keys, fields: nil, change: nil,
+            detail: reason.map { .object(members: [$0.member]) })
     }
 
     /// Appends an entry for a local-only write.
@@ -43,13 +44,26 @@ struct ChangeLog {
         saved key: String, of entity: String, fields: [String], detail: [(key: String, value: JSONText)]
     ) throws {
         try insert(
-            .upserted, entity, keys: [key], fields: fields, change: nil, detail: .object(members: detail))
+            ChangeLogKind.upserted.rawValue, entity, keys: [key], fields: fields, change: nil,
+            detail: .object(members: detail))
     }
 
     func append(_ reminder: Reminder) throws {
         try insert(
-            .reminder, reminder.entity, keys: [reminder.key], fields: nil, change: nil,
+            ChangeLogKind.reminder.rawValue, reminder.entity, keys: [reminder.key], fields: nil, change: nil,
             detail: .object([ChangeLogKind.reminder.rawValue: reminder.document]))
+    }
+
+    /// In the log, but not in `ChangeLogKind`: entries that only hooks read.
+    static let hookKind = "hook"
+
+    /// Appends an entry for the hooks that are told of an event; none if there are none. `key` is empty for an event that
+    /// is about no record.
+    func append(_ event: HookEvent, entity: String, key: String, hooks: [String]) throws {
+        guard !hooks.isEmpty else { return }
+        try insert(
+            Self.hookKind, entity, keys: [key], fields: nil, change: nil,
+            detail: .object(["event": .string(event.rawValue), "hooks": Self.names(hooks)]))
     }
 
     /// Appends a step of one queued change; `fields` are the fields that it sets. Returns the entry's number.
@@ -59,7 +73,7 @@ struct ChangeLog {
         detail: [(key: String, value: JSONText)] = []
     ) throws -> Int64 {
         let number = try insert(
-            kind, entity, keys: [key], fields: fields?.isEmpty == true ? nil : fields, change: change,
+            kind.rawValue, entity, keys: [key], fields: fields?.isEmpty == true ? nil : fields, change: change,
             detail: detail.isEmpty ? nil : .object(members: detail))
         return number
     }
@@ -109,12 +123,12 @@ struct ChangeLog {
     /// Returns the row's number.
     @discardableResult
     private func insert(
-        _ kind: ChangeLogKind, _ entity: String, keys: [String], fields: [String]?, change: Int64?, detail: JSONText?
+        _ kind: String, _ entity: String, keys: [String], fields: [String]?, change: Int64?, detail: JSONText?
     ) throws -> Int64 {
         try records.with(records.plans.queue.log) { statement in
             try statement.bind(Int64(keys.count), to: 1)
             try statement.bind(at.milliseconds, to: 2)
-            try statement.bind(kind.rawValue, to: 3)
+            try statement.bind(kind, to: 3)
             try statement.bind(entity, to: 4)
             try statement.bind(Self.names(keys), to: 5)
             try statement.bind(fields.map(Self.names), to: 6)

@@ -27,6 +27,7 @@ struct RecordDependents {
     /// `values`: those of the watched fields; a new row is as the server says or still empty.
     func noteInserted(_ image: RecordImage, _ values: [JSONText?]) throws {
         let version = Version(image: image, shown: values, remote: values)
+        noteForHooks(nil, image)
         try noteOwnVersion(nil, version)
         for reference in plan.references {
             if reference.tie.isCounted { noteParents(reference, version) }
@@ -37,6 +38,7 @@ struct RecordDependents {
 
     /// `changed`: the watched fields that differ, for readers or on the server.
     func noteUpdated(_ old: Version, _ new: Version, _ changed: RecordPlan.Fields) throws {
+        noteForHooks(old.image, new.image)
         if old.image.key != new.image.key || old.image.remote != new.image.remote { try noteOwnVersion(old, new) }
         for reference in plan.references {
             let isRecounted = changed & reference.counted != 0 || old.differs(from: new)
@@ -54,6 +56,7 @@ struct RecordDependents {
 
     func noteDeleted(_ image: RecordImage, _ shown: [JSONText?], _ remote: [JSONText?]) throws {
         let version = Version(image: image, shown: shown, remote: remote)
+        noteForHooks(image, nil)
         for reference in plan.references where reference.tie.isCounted { noteParents(reference, version) }
         try noteOwned(by: image.key)
         for reminder in plan.reminders { try reminder.noteDeleted(image.key, db) }
@@ -126,9 +129,9 @@ struct RecordDependents {
 
     private func noteOwned(by key: String) throws {
         for owned in plan.owned {
-            let keys = try String.fetchAll(
+            let keys = try String.fetchCursor(
                 db.cachedStatement(sql: owned.table.referring(by: owned.field, "= ?1")), arguments: [key])
-            for key in keys { transaction.stale.insert(key, of: owned.table.entity.name, .owner) }
+            while let key = try keys.next() { transaction.stale.insert(key, of: owned.table.entity.name, .owner) }
         }
     }
 
@@ -142,5 +145,12 @@ struct RecordDependents {
             guard changed & plan.fields(reminder.fields) != 0 || old.differs(from: new) else { continue }
             try reminder.note(new.image.pk, key: new.image.key, db)
         }
+    }
+
+    // MARK: Hooks
+
+    private func noteForHooks(_ old: RecordImage?, _ new: RecordImage?) {
+        guard !plan.hooks.isEmpty, !transaction.isLoading else { return }
+        transaction.hooks.note(plan, from: old, to: new)
     }
 }

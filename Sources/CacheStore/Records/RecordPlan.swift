@@ -34,6 +34,8 @@ final class RecordPlan: Sendable {
     let references: [Reference]
     let owned: [Owned]
     let reminders: [ReminderSchedule]
+    /// Those that are told of the records' own events.
+    let hooks: [HookRule]
     /// What to note for the search index before a change, and after a deletion.
     let searchNotes: [RecordSearchNote]
     let searchDeletion: NumberedSQL?
@@ -65,7 +67,7 @@ final class RecordPlan: Sendable {
 
     var entity: Entity { table.entity }
 
-    init(_ entity: Entity, in schema: EntitySchema, _ numbers: inout StatementNumbers) {
+    init(_ entity: Entity, in schema: EntitySchema, hooks: [HookRule], _ numbers: inout StatementNumbers) {
         let search = SearchNotes(entity)
         let table = EntityTable(entity: entity)
         self.table = table
@@ -73,6 +75,7 @@ final class RecordPlan: Sendable {
         overlay = RecordOverlay(entity)
         let rules = schema.reminders.filter { $0.entity == entity.name }
         reminders = rules.map { ReminderSchedule(rule: $0, table: table) }
+        self.hooks = hooks.filter { $0.entity == entity.name && $0.events.contains(where: \.isOfRecord) }
         followed = entity.fields.filter { $0.follow != nil }.map(\.name)
         let names = Self.watched(entity, schema, reminders, search)
         watched = names
@@ -216,12 +219,20 @@ struct RecordPlans: Sendable {
     let statements = WriterStatements()
     let queue: QueueStatements
     let searchBacklog = SearchBacklog()
+    let added: AddedMembers
     private let plans: [String: RecordPlan]
 
-    init(_ schema: EntitySchema, _ numbers: inout StatementNumbers) {
+    /// `added`: where to note what records have of the members that answers add.
+    init(
+        _ schema: EntitySchema, hooks: [HookRule] = [], _ numbers: inout StatementNumbers,
+        noting added: AddedMembers = AddedMembers()
+    ) {
         self.schema = schema
+        self.added = added
         var plans: [String: RecordPlan] = [:]
-        for entity in schema.entities { plans[entity.name] = RecordPlan(entity, in: schema, &numbers) }
+        for entity in schema.entities {
+            plans[entity.name] = RecordPlan(entity, in: schema, hooks: hooks, &numbers)
+        }
         self.plans = plans
         queue = QueueStatements(&numbers)
     }

@@ -8,6 +8,10 @@ final class RecordTransaction {
     let plans: RecordPlans
     /// What has to be recomputed before the transaction ends (`DerivedRefresh`).
     var stale = StaleRecords()
+    /// What hooks may be told of (`WriteContext.finish`).
+    var hooks = HookNotes()
+    /// While an entity is read for the first time, hooks are told of nothing.
+    var isLoading = false
     /// What values mean to the server, by entity, as far as it was asked for.
     var meanings: [String: Meaning] = [:]
     /// While the tables are being adapted: what depends on records is not in place yet, and is built
@@ -24,6 +28,12 @@ final class RecordTransaction {
     func writer(_ table: EntityTable) -> RecordWriter {
         guard let plan = plans[table.entity.name] else { preconditionFailure("no entity \(table.entity.name)") }
         return RecordWriter(plan: plan, transaction: self)
+    }
+
+    /// Call this after a write was undone: what it made stale is as it was. `noted` is what was noted for hooks before it.
+    func forgetNotes(since noted: HookNotes) {
+        stale = StaleRecords()
+        hooks = noted
     }
 
     /// Runs a numbered statement; see `WriterStatements.with`.

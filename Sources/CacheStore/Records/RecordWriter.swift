@@ -68,6 +68,7 @@ struct RecordWriter {
     func insertUncounted(
         _ key: String, remote: JSONText?, from origin: Origin? = nil, pk: Int64? = nil
     ) throws -> RecordImage? {
+        if let remote { try transaction.plans.added.note(remote, db) }
         var image = RecordImage(key: key, remote: remote)
         let values = plan.values(in: remote)
         try transaction.with(plan.statements.insert) { statement in
@@ -120,6 +121,7 @@ struct RecordWriter {
 
     /// Writes what differs between two images of a row. With `origin`, the server has just said `new.remote`.
     func update(_ old: RecordImage, to new: RecordImage, from origin: Origin? = nil) throws {
+        if let remote = new.remote, remote != old.remote { try transaction.plans.added.note(remote, db) }
         var new = new
         let (before, after) = plan.values(in: old.shown, and: new.shown)
         let remoteBefore = old.isPlain ? before : remote(old)

@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import GRDB
+internal import SQLiteStore
 
 /// The indexes of one entity's table besides that of its key: dropped for a first load, which is faster without them,
 /// and built afterwards, each in a transaction of its own. Figures that need them wait meanwhile (`PostponedFigures`).
@@ -25,8 +26,13 @@ struct SecondaryIndexes {
 
     /// Drops them. Lists stay right, but have to sort.
     func postpone() throws {
-        for name in try present() { try db.execute(sql: "DROP INDEX \"\(name)\"") }
+        for name in try present() { try Self.drop(name, db) }
         try request()
+    }
+
+    /// The name may come from the file, which another program may have changed.
+    static func drop(_ name: String, _ db: Database) throws {
+        try db.execute(sql: "DROP INDEX \(name.quoted(by: "\""))")
     }
 
     /// Builds the next one; false when none is missing any more.
@@ -42,7 +48,11 @@ struct SecondaryIndexes {
 
     private func present() throws -> Set<String> {
         try String.fetchSet(
-            db, sql: "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+            db,
+            sql: """
+                SELECT CAST(coalesce(name, '') AS TEXT) FROM sqlite_master
+                WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL
+                """,
             arguments: ["records_\(table.entity.name)"])
     }
 }

@@ -22,6 +22,8 @@ struct StaleRecords {
 
     /// Entity → key → why.
     private var entries: [String: [String: Stale]] = [:]
+    /// What is being taken: an entity, and some of its keys, the next one last.
+    private var turn: (entity: String, keys: [String]) = ("", [])
 
     var isEmpty: Bool { entries.isEmpty }
 
@@ -34,15 +36,19 @@ struct StaleRecords {
 
     /// Removes and returns at most `limit` records of one entity; nil when there are none. The same records come in the
     /// same order in every run.
+    ///
+    /// All records that an entity has now come before what is noted meanwhile. So they are sorted once, and a record
+    /// that is computed from many others is recomputed once after them, not after each part.
     mutating func take(atMost limit: Int) -> (entity: String, records: [String: Stale])? {
-        guard let (entity, records) = entries.min(by: { $0.key < $1.key }) else { return nil }
-        guard records.count > limit else {
-            entries[entity] = nil
-            return (entity, records)
+        if turn.keys.isEmpty {
+            guard let entity = entries.keys.min(), let records = entries[entity] else { return nil }
+            turn = (entity, records.keys.sorted(by: >))
         }
-        let keys = records.keys.sorted().prefix(limit)
-        let taken = Dictionary(uniqueKeysWithValues: keys.compactMap { key in records[key].map { (key, $0) } })
-        for key in taken.keys { entries[entity]?[key] = nil }
+        let entity = turn.entity
+        var taken: [String: Stale] = [:]
+        for key in turn.keys.suffix(limit) { taken[key] = entries[entity]?.removeValue(forKey: key) }
+        turn.keys.removeLast(min(limit, turn.keys.count))
+        if entries[entity]?.isEmpty ?? false { entries[entity] = nil }
         return (entity, taken)
     }
 }

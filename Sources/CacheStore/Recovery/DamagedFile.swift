@@ -9,47 +9,63 @@ struct DamagedFile {
     /// Newest first.
     let backups: [String]
 
-    /// All readings; the first is whatever can be read of the file itself. No file is changed.
+    /// Calls `body` with each reading; the first is whatever can be read of the file itself. No file is changed.
     ///
-    /// Reads outside of transactions, because a transaction cannot end cleanly after a read that met damage.
-    func readings() -> [QueueSnapshot] {
+    /// Lets go of each reading before the next, because each can be large. Reads outside of transactions, because a
+    /// transaction cannot end cleanly after a read that met damage.
+    func forEachReading(_ body: (QueueSnapshot) -> Void) {
         // First, while nothing else has the file open.
-        let mark = OpeningCheck.mark(of: path)
-        let alone = try? WithoutWAL.reading(path, QueueSnapshot.init(ofOurs:))
-        let guardian = LogGuardian(path: path)
-        defer { guardian?.close() }
-        var whole = repaired() ?? (try? DatabaseFile.openReadOnly(path).unsafeRead(QueueSnapshot.init(ofOurs:)))
+        let hasForeignMark = hasForeignMark
+        let name = try? WithoutWAL.reading(path, QueueSnapshot.databaseName(ofOurs:))
+        let whole = preservingLog { repaired() ?? reading(of: path) }
+        let isLogForeign = hasForeignMark ?? (name != nil && whole?.settings["database"] != name)
         // A log of another database hides what the file itself has.
-        let isLogForeign = isForeign(mark, logSeenIn: whole, beside: alone)
-        if isLogForeign { whole = nil }
-        if let whole, whole.isComplete { return [whole] }
+        let first = (isLogForeign ? nil : whole) ?? QueueSnapshot()
+        body(first)
+        if first.isComplete { return }
         // None of the following readings is certain to be the latest state.
-        var readings = [whole ?? QueueSnapshot()]
+        forEachOlderReading(isLogForeign: isLogForeign, body)
+    }
+
+    private func forEachOlderReading(isLogForeign: Bool, _ body: (QueueSnapshot) -> Void) {
+        // With another database's log in place, the file would show that database's records.
+        let alone = isLogForeign ? readingAlone : nil
         if var scan = QueueSnapshot(scanning: path, withLog: !isLogForeign) {
-            // With another database's log in place, the file would show that database's records.
             if isLogForeign {
                 scan.takeRecords(from: alone)
             } else {
-                _ = try? DatabaseFile.openReadOnly(path).unsafeRead { db in scan.readRecords(db) }
+                preservingLog { _ = try? DatabaseFile.openReadOnly(path).unsafeRead { db in scan.readRecords(db) } }
             }
-            readings.append(scan)
+            body(scan)
         }
-        if let alone { readings.append(alone) }
+        if let alone = alone ?? readingAlone { body(alone) }
         for backup in backups {
-            guard let reading = try? DatabaseFile.openReadOnly(backup).unsafeRead(QueueSnapshot.init(ofOurs:)) else {
-                continue
-            }
-            readings.append(reading)
-            break
+            guard let reading = reading(of: backup) else { continue }
+            return body(reading)
         }
-        return readings
     }
 
-    /// Compares the number that every one of our databases has in its first page; if that does not help, its name.
-    private func isForeign(_ mark: Int32?, logSeenIn whole: QueueSnapshot?, beside alone: QueueSnapshot?) -> Bool {
-        if let mark, mark != 0, let other = PageScan(path: path, withLog: true)?.markOfLog { return other != mark }
-        guard let name = alone?.settings["database"] else { return false }
-        return whole?.settings["database"] != name
+    private func reading(of path: String) -> QueueSnapshot? {
+        try? DatabaseFile.openReadOnly(path).unsafeRead(QueueSnapshot.init(ofOurs:))
+    }
+
+    /// The file without its log. Nothing else may have it open.
+    private var readingAlone: QueueSnapshot? { try? WithoutWAL.reading(path, QueueSnapshot.init(ofOurs:)) }
+
+    /// Whether the number in the first page, which each of our databases has, is another in the log; nil if one of them
+    /// cannot be read.
+    private var hasForeignMark: Bool? {
+        guard let mark = OpeningCheck.mark(of: path), mark != 0,
+            let other = PageScan(path: path, withLog: true)?.markOfLog
+        else { return nil }
+        return other != mark
+    }
+
+    /// While `body` opens and closes the file, its log stays as it is.
+    private func preservingLog<Result>(_ body: () -> Result) -> Result {
+        let guardian = LogGuardian(path: path)
+        defer { guardian?.close() }
+        return body()
     }
 
     // MARK: A lost first page
@@ -68,7 +84,7 @@ struct DamagedFile {
             try? FileManager.default.copyItem(atPath: path + "-wal", toPath: copy + "-wal")
             guard let file = FileHandle(forUpdatingAtPath: copy), (try? file.write(contentsOf: beginning)) != nil,
                 (try? file.close()) != nil,
-                let reading = try? DatabaseFile.openReadOnly(copy).unsafeRead(QueueSnapshot.init(ofOurs:))
+                let reading = reading(of: copy)
             else { continue }
             return reading
         }
@@ -112,7 +128,17 @@ struct DamagedFile {
 extension QueueSnapshot {
     /// Throws if the file does not contain a queue of ours.
     fileprivate init(ofOurs db: Database) throws {
-        guard try db.tableExists("sync_outbox") else { throw CacheError.damaged("the file has no queue") }
+        try Self.requireQueue(db)
         self.init(db)
+    }
+
+    /// The database's name; nil if it cannot be read. Throws if the file does not contain a queue of ours.
+    fileprivate static func databaseName(ofOurs db: Database) throws -> String? {
+        try requireQueue(db)
+        return Self.settings(db)["database"]
+    }
+
+    private static func requireQueue(_ db: Database) throws {
+        guard try db.tableExists("sync_outbox") else { throw CacheError.damaged("the file has no queue") }
     }
 }

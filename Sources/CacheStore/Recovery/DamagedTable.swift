@@ -26,14 +26,14 @@ struct DamagedTable {
             back = row[key]
             body(row)
         }
-        var (id, misses) = (front + 1, 0)
-        while id < back, misses < Self.mostMisses {
+        var (id, misses) = (front, 0)
+        while id < back - 1, misses < Self.mostMisses {
+            id += 1
             misses += 1
             _ = scan("\(sql) AND \(key) = ?", [id]) { row in
                 misses = 0
                 body(row)
             }
-            id += 1
         }
         return false
     }

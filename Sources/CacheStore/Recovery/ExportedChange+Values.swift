@@ -4,7 +4,15 @@ internal import JSONText
 /// The values of a change that comes from a file.
 extension ExportedChange {
     /// Says which value no queue can have; nil if there is none.
-    var wrongValue: String? { wrongNumber ?? wrongContent }
+    var wrongValue: String? { wrongNumber ?? wrongKey ?? wrongContent }
+
+    // MARK: The idempotency key
+
+    /// Says what is wrong with the key. It is the value of a header: with a control character no attempt could be sent.
+    private var wrongKey: String? {
+        let isText = idempotencyKey.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        return isText ? nil : "idempotency_key has a control character"
+    }
 
     // MARK: Content
 

@@ -13,7 +13,8 @@ package struct ExportedQueue: Sendable {
         package var schema: String
         package var upstream: String
         package var account: String?
-        /// The settings needed to read the changes: the key's mark, the sealed places, the database's name.
+        /// The settings needed to read the changes: the key's mark, the sealed places with their proofs, the database's
+        /// name.
         var settings: [String: String]
 
         enum CodingKeys: String, CodingKey {
@@ -39,9 +40,7 @@ package struct ExportedQueue: Sendable {
         let settings = reading.settings
         origin = Origin(
             schema: settings["schema"] ?? "", upstream: settings["upstream"] ?? "", account: settings["account"],
-            settings: settings.filter { name, _ in
-                name == "secrets_key" || name == "database" || name.hasPrefix("secrets:")
-            })
+            settings: settings.filter { name, _ in SealedPlaces.isPart(name) })
         changes = reading.changes
     }
 

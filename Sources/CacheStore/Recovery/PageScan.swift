@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// Reads rows directly from the pages of a database file and its log, without anything that SQLite needs to find them
 /// (SQLite's file format, 1.6 and 2.1).
 ///
@@ -15,34 +13,34 @@ struct PageScan {
 
     struct Row {
         var id: Int64
-        /// The column of the id itself is null.
+        /// The first, the column of the id itself, is null.
         var values: [Value]
     }
 
     private static let pageSize = 4096
-    private let file: Data
-    private let log: Data
+    private let file: ScannedFile
+    private let log: ScannedFile?
     /// Page number → the position of its newest version in the log.
     private var inLog: [Int: Int] = [:]
 
     /// Nil if the file cannot be read.
     init?(path: String, withLog: Bool) {
-        guard let file = try? Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe) else { return nil }
+        guard let file = ScannedFile(path: path) else { return nil }
         self.file = file
-        let log = (try? Data(contentsOf: URL(fileURLWithPath: path + "-wal"), options: .mappedIfSafe)) ?? Data()
-        self.log = withLog ? log : Data()
+        log = withLog ? ScannedFile(path: path + "-wal") : nil
         indexLog()
     }
 
     /// The number of the database whose first page is in the log; nil if there is none, or the log has another format.
     var markOfLog: Int32? {
-        guard let offset = inLog[1] else { return nil }
-        return Int32(truncatingIfNeeded: log.integer(at: offset + 68, bytes: 4))
+        guard let offset = inLog[1], let mark = log?.bytes(at: offset + 68, count: 4) else { return nil }
+        return Int32(truncatingIfNeeded: mark.integer(at: 0, bytes: 4))
     }
 
-    /// Calls `body` with every row whose number of columns is in `columns`.
+    /// Calls `body` with every row whose number of columns is in `columns` and whose first column is its id, so that its
+    /// value is null.
     func forEachRow(columns: ClosedRange<Int>, _ body: (Row) -> Void) {
-        let count = max(file.count / Self.pageSize, inLog.keys.max() ?? 0)
+        let count = max(file.size / Self.pageSize, inLog.keys.max() ?? 0)
         for number in 1...max(count, 1) {
             guard let page = page(number) else { continue }
             for offset in cells(of: page, isFirst: number == 1) {
@@ -56,11 +54,13 @@ struct PageScan {
     /// Indexes the frames up to the last commit, as long as they have the salt of the log's header.
     private mutating func indexLog() {
         let (header, frame) = (32, 24)
-        guard log.count >= header else { return }
+        guard let log, let salt = log.bytes(at: 16, count: 8) else { return }
         var (offset, pending) = (header, [Int: Int]())
-        while offset + frame + Self.pageSize <= log.count, log.same(at: 16, as: offset + 8, count: 8) {
-            pending[log.integer(at: offset, bytes: 4)] = offset + frame
-            if log.integer(at: offset + 4, bytes: 4) != 0 {
+        while offset + frame + Self.pageSize <= log.size, let start = log.bytes(at: offset, count: frame),
+            start[8..<16] == salt[...]
+        {
+            pending[start.integer(at: 0, bytes: 4)] = offset + frame
+            if start.integer(at: 4, bytes: 4) != 0 {
                 inLog.merge(pending) { $1 }
                 pending = [:]
             }
@@ -68,15 +68,13 @@ struct PageScan {
         }
     }
 
-    private func page(_ number: Int) -> Data? {
-        if let offset = inLog[number] { return Data(log[offset..<offset + Self.pageSize]) }
-        let start = (number - 1) * Self.pageSize
-        guard number > 0, start + Self.pageSize <= file.count else { return nil }
-        return Data(file[start..<start + Self.pageSize])
+    private func page(_ number: Int) -> [UInt8]? {
+        if let offset = inLog[number] { return log?.bytes(at: offset, count: Self.pageSize) }
+        return file.bytes(at: (number - 1) * Self.pageSize, count: Self.pageSize)
     }
 
     /// The possible starts of rows: the cell pointers of a table leaf page; any offset if the page is no longer one.
-    private func cells(of page: Data, isFirst: Bool) -> [Int] {
+    private func cells(of page: [UInt8], isFirst: Bool) -> [Int] {
         let header = isFirst ? 100 : 0
         let count = page.integer(at: header + 3, bytes: 2)
         guard page[header] == 0x0D, header + 8 + 2 * count <= page.count else {
@@ -89,33 +87,41 @@ struct PageScan {
 
     // MARK: Rows
 
-    private func row(at offset: Int, in page: Data, _ columns: ClosedRange<Int>) -> Row? {
+    private func row(at offset: Int, in page: [UInt8], _ columns: ClosedRange<Int>) -> Row? {
         var offset = offset
         guard let size = page.varint(at: &offset), let id = page.varint(at: &offset), size > columns.lowerBound,
-            size < 16 << 20, id > 0, let payload = payload(Int(size), at: offset, in: page)
+            size < 16 << 20, id > 0, beginsWithNull(at: offset, in: page),
+            let payload = payload(Int(size), at: offset, in: page)
         else { return nil }
         return values(payload, columns).map { Row(id: id, values: $0) }
     }
 
+    /// Whether the first column of a payload is null. This rules out nearly every place in a long text.
+    private func beginsWithNull(at offset: Int, in page: [UInt8]) -> Bool {
+        var offset = offset
+        // The size of the header, then the type of the first column.
+        return page.varint(at: &offset) != nil && page.varint(at: &offset) == 0
+    }
+
     /// A long payload continues in a chain of overflow pages.
-    private func payload(_ size: Int, at offset: Int, in page: Data) -> Data? {
+    private func payload(_ size: Int, at offset: Int, in page: [UInt8]) -> [UInt8]? {
         let usable = Self.pageSize
-        guard size > usable - 35 else { return offset + size <= page.count ? Data(page[offset..<offset + size]) : nil }
+        guard size > usable - 35 else { return offset + size <= page.count ? Array(page[offset..<offset + size]) : nil }
         let least = (usable - 12) * 32 / 255 - 23
         let some = least + (size - least) % (usable - 4)
         let local = some <= usable - 35 ? some : least
         guard offset + local + 4 <= page.count else { return nil }
-        var payload = Data(page[offset..<offset + local])
+        var payload = Array(page[offset..<offset + local])
         var next = page.integer(at: offset + local, bytes: 4)
         while payload.count < size {
             guard let overflow = self.page(next) else { return nil }
-            payload.append(overflow[4..<4 + min(usable - 4, size - payload.count)])
+            payload += overflow[4..<4 + min(usable - 4, size - payload.count)]
             next = overflow.integer(at: 0, bytes: 4)
         }
         return payload
     }
 
-    private func values(_ payload: Data, _ columns: ClosedRange<Int>) -> [Value]? {
+    private func values(_ payload: [UInt8], _ columns: ClosedRange<Int>) -> [Value]? {
         var offset = 0
         guard let headerSize = payload.varint(at: &offset), headerSize > columns.lowerBound, headerSize <= payload.count
         else { return nil }
@@ -135,7 +141,7 @@ struct PageScan {
         return offset == payload.count ? values : nil
     }
 
-    private func value(of type: Int64, in payload: Data, at offset: inout Int) -> Value? {
+    private func value(of type: Int64, in payload: [UInt8], at offset: inout Int) -> Value? {
         let size = type >= 12 ? Int(type - 12) / 2 : [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, -1, -1][Int(type)]
         guard size >= 0, offset + size <= payload.count else { return nil }
         defer { offset += size }
@@ -150,21 +156,16 @@ struct PageScan {
     }
 }
 
-extension Data {
+extension [UInt8] {
     /// Big-endian, like all numbers in a database file.
     fileprivate func integer(at offset: Int, bytes: Int) -> Int {
-        (0..<bytes).reduce(0) { $0 << 8 | Int(self[startIndex + offset + $1]) }
+        (0..<bytes).reduce(0) { $0 << 8 | Int(self[offset + $1]) }
     }
 
     fileprivate func signed(at offset: Int, bytes: Int) -> Int64 {
         let bits = UInt64(bytes) * 8
-        let raw = (0..<bytes).reduce(UInt64(0)) { $0 << 8 | UInt64(self[startIndex + offset + $1]) }
+        let raw = (0..<bytes).reduce(UInt64(0)) { $0 << 8 | UInt64(self[offset + $1]) }
         return Int64(bitPattern: raw << (64 - bits)) >> Int64(64 - bits)
-    }
-
-    fileprivate func same(at one: Int, as other: Int, count: Int) -> Bool {
-        self[startIndex + one..<startIndex + one + count].elementsEqual(
-            self[startIndex + other..<startIndex + other + count])
     }
 
     /// Reads a number of seven bits a byte, at most nine bytes, and moves `offset` past it.
@@ -172,7 +173,7 @@ extension Data {
         var value: UInt64 = 0
         for index in 0..<9 {
             guard offset < count else { return nil }
-            let byte = self[startIndex + offset]
+            let byte = self[offset]
             offset += 1
             if index == 8 { return Int64(bitPattern: value << 8 | UInt64(byte)) }
             value = value << 7 | UInt64(byte & 0x7F)

@@ -68,7 +68,14 @@ struct QueueImport {
             if mayHaveHiddenKey(change, entity) {
                 change.idempotencyKey = OutboxChange.hidden(change.idempotencyKey)
             }
-            if isUnknowable(change, entity) { fail(&change) }
+            if isUnknowable(change, entity) {
+                fail(
+                    &change, "unclear",
+                    """
+                    it may have arrived before it was imported here: check whether the upstream has it, then retry or \
+                    discard
+                    """)
+            }
         }
         // Before the change, which counts as one use of it; so its file is not dropped in between.
         if let content = change.carriedContent { try ContentTable(db: db).insert(content, at: now) }
@@ -127,12 +134,11 @@ struct QueueImport {
         return !route.isKeyShown(in: plan, for: operation)
     }
 
-    private func fail(_ change: inout ExportedChange) {
+    private func fail(_ change: inout ExportedChange, _ errorClass: String, _ message: String) {
         change.state = OutboxState.failed.rawValue
-        change.errorClass = "unclear"
+        change.errorClass = errorClass
         change.errorStatus = nil
-        change.errorMessage =
-            "it may have arrived before it was imported here: check whether the upstream has it, then retry or discard"
+        change.errorMessage = message
     }
 
     private func insert(_ change: ExportedChange, id: Int64?) throws -> Int64 {
@@ -189,10 +195,15 @@ struct QueueImport {
     private func resealed(_ change: ExportedChange, _ entity: Entity) throws -> ExportedChange {
         // Without settings, the change is taken to be sealed as here.
         guard !settings.isEmpty,
-            let conversion = try SealingAdapter.conversion(
-                of: entity, from: settings["secrets:\(entity.name)"], context.sealers.sealer)
+            let conversion = try SealedPlaces(of: entity, in: settings).conversion(context.sealers.sealer)
         else { return change }
         var change = change
+        if let field = try conversion.unproven.fields(in: JSONText(parsing: change.body)).first {
+            fail(
+                &change, "sealed",
+                "it came without a sealed value, because nothing shows that it is one of \(field.start(scalars: 100)): "
+                    + "discard it and make it again")
+        }
         change.body = try conversion.converted(change.body) ?? change.body
         change.base = try conversion.converted(change.base) ?? change.base
         change.record = try conversion.converted(change.record)

@@ -4,21 +4,24 @@ extension QueueSnapshot {
     init?(scanning path: String, withLog: Bool) {
         guard let scan = PageScan(path: path, withLog: withLog) else { return nil }
         self.init()
-        var found: [Int64: ExportedChange] = [:]
-        // The number of columns that the table has had, from the first version to this one.
-        scan.forEachRow(columns: 17...22) { row in
-            guard let change = ExportedChange(row), change.isSound else { return }
-            // Of several versions of a change, the one with the most attempts is the latest.
-            if let other = found[change.id], other.tried >= change.tried { return }
-            found[change.id] = change
-        }
+        // The log first, because free pages can have many times as many changes that have ended as the queue has.
         scan.forEachRow(columns: 8...10) { row in
             guard case .integer(let at) = row.values[1], case .text(let kind) = row.values[2],
                 ChangeLogKind(rawValue: kind) != nil, case .integer(let id) = row.values[6]
             else { return }
             noteStep(of: id, at, kind, detail: row.values[7].text)
         }
-        changes = found.values.filter { !hasEnded($0) }.sorted { $0.id < $1.id }
+        var found: [Int64: ExportedChange] = [:]
+        var tried: [Int64: Int] = [:]
+        // The number of columns that the table has had, from the first version to this one.
+        scan.forEachRow(columns: 17...22) { row in
+            guard let change = ExportedChange(row), change.isSound else { return }
+            // Of several versions of a change, the one with the most attempts is the latest.
+            if let other = tried[change.id], other >= change.tried { return }
+            tried[change.id] = change.tried
+            found[change.id] = hasEnded(change) ? nil : change
+        }
+        changes = found.values.sorted { $0.id < $1.id }
         lastID = max(changes.last?.id ?? 0, begun.keys.max() ?? 0)
     }
 }

@@ -39,9 +39,7 @@ struct QueueSnapshot {
         changes.sort { $0.id < $1.id }
         isComplete = isWhole && isSound
         lastID = max(Self.lastID(db), changes.last?.id ?? 0)
-        for row in (try? Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting")) ?? [] {
-            settings[row[0]] = row[1]
-        }
+        settings = Self.settings(db)
         local = LocalRecords(db, settings: settings)
         for table in Self.kept {
             var found: [Row] = []
@@ -52,6 +50,15 @@ struct QueueSnapshot {
         readLog(db)
         readRecords(db)
         readConflicts()
+    }
+
+    /// Empty if they cannot be read completely.
+    static func settings(_ db: Database) -> [String: String] {
+        var settings: [String: String] = [:]
+        for row in (try? Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting")) ?? [] {
+            settings[row[0]] = row[1]
+        }
+        return settings
     }
 
     /// The greatest id that a change has had, according to the log, or in older files to SQLite's table of sequences.
@@ -143,18 +150,18 @@ struct QueueSnapshot {
         return true
     }
 
-    /// Merges several sources, newest first; returns the queue, and how many changes of the older ones may have reached
-    /// the upstream since.
-    static func merged(_ sources: [QueueSnapshot]) -> (queue: QueueSnapshot, uncertain: Int) {
-        var queue = sources.first ?? QueueSnapshot()
-        var uncertain = 0
-        for (index, older) in sources.enumerated().dropFirst() {
-            uncertain += queue.add(older, knownBy: Array(sources[..<index]))
-        }
-        return (queue, uncertain)
+    /// What `hasEnded` and `isUnsent` need, without the queue, which can be large.
+    var withoutQueue: QueueSnapshot {
+        var rest = self
+        rest.changes = []
+        rest.rows = [:]
+        rest.local = LocalRecords()
+        return rest
     }
 
-    private mutating func add(_ older: QueueSnapshot, knownBy newer: [QueueSnapshot]) -> Int {
+    /// Takes what only an older reading has; `newer` are all readings before that one. Returns how many of the changes
+    /// may have reached the upstream since.
+    mutating func add(_ older: QueueSnapshot, knownBy newer: [QueueSnapshot]) -> Int {
         let missing = older.changes.filter { change in
             !changes.contains { $0.isSame(as: change) } && !newer.contains { $0.hasEnded(change) }
         }

@@ -19,7 +19,9 @@ struct ReminderTable {
     func row(_ id: Int64) throws -> Row {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT * FROM sync_reminder WHERE id = ? AND withdrawn = 0"), arguments: [id])
-        guard let row else { throw CacheError.notFound("there is no reminder \(id); its record is done or deleted") }
+        guard let row else {
+            throw CacheError.notFound("there is no reminder \(id); that of a record that is done or deleted is gone")
+        }
         return row
     }
 

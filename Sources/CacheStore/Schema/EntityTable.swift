@@ -20,8 +20,14 @@ internal import SQLiteStore
 ///
 /// A field that is indexed, or computed on reading, has an ordinary column with the value that readers see, kept by
 /// `RecordWriter`; a time in it is a number of milliseconds. Every other field is an expression over the document.
-struct EntityTable {
+///
+/// A class only because a list, its order and its conditions would each copy the whole entity.
+final class EntityTable: Sendable {
     let entity: Entity
+
+    init(entity: Entity) {
+        self.entity = entity
+    }
 
     var name: String { "\"records_\(entity.name)\"" }
     /// Also works for a name that was not validated by a schema.
@@ -94,6 +100,11 @@ struct EntityTable {
 
     /// The fields that no document has, unless the server sends them.
     var computedFields: [Field] { entity.fields.filter(\.isComputedOnReading) }
+
+    var computedFieldCount: Int {
+        // By index, because a walk over the fields copies each of them.
+        entity.fields.indices.reduce(0) { entity.fields[$1].isComputedOnReading ? $0 + 1 : $0 }
+    }
 
     /// A field's value in a query: `_key`, its column, or an expression with the type that a column would have. `row`
     /// is empty or the name of the table in the query with a dot.
@@ -194,7 +205,7 @@ struct EntityTable {
     }
 
     /// A field's value as JSON text, with digits as the upstream wrote them.
-    func json(of field: Field, in record: String = Self.document) -> String {
+    func json(of field: Field, in record: String = EntityTable.document) -> String {
         let value = value(of: field, by: "->", in: record)
         return field.source == nil ? value : "nullif(\(value), 'null')"
     }
@@ -264,18 +275,18 @@ struct EntityTable {
         return indexes
     }
 
-    /// The keys of the records, hidden ones included, whose reference meets `condition` (`= ?1`) for readers. Each part
-    /// has an index.
-    func referring(by field: String, _ condition: String) -> String {
+    /// The keys, or another column, of the records, hidden ones included, whose reference meets `condition` (`= ?1`) for
+    /// readers. Each part has an index.
+    func referring(by field: String, _ condition: String, _ column: String = "_key") -> String {
         ["_deleted = 0", "_deleted <> 0"].map { rows in
-            "SELECT _key FROM \(name) WHERE \(rows) AND \(sql(for: field)) \(condition)"
+            "SELECT \(column) FROM \(name) WHERE \(rows) AND \(sql(for: field)) \(condition)"
         }.joined(separator: " UNION ALL ")
     }
 
     /// The same for the records whose reference meets it on the server, and not for readers.
-    func displaced(by field: String, _ condition: String) -> String {
+    func displaced(by field: String, _ condition: String, _ columns: String = "_key") -> String {
         let reference = entity[field: field].map { expression(for: $0, in: "_remote") } ?? "NULL"
-        return "SELECT _key FROM \(name) WHERE _displaced <> 0 AND \(reference) \(condition)"
+        return "SELECT \(columns) FROM \(name) WHERE _displaced <> 0 AND \(reference) \(condition)"
     }
 
     var fetch: PullPlan.Fetch? { entity.pull?.fetch }

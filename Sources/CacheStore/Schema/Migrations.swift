@@ -28,6 +28,7 @@ enum Migrations {
         migrator.registerMigration("15: delta tokens") { db in try db.execute(sql: lists) }
         migrator.registerMigration("16: activity") { db in try db.execute(sql: activity) }
         migrator.registerMigration("17: kinds of drift") { db in try db.execute(sql: drift) }
+        migrator.registerMigration("18: hooks") { db in try db.execute(sql: hooks) }
         return migrator
     }
 

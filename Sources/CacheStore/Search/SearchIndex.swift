@@ -94,7 +94,7 @@ struct SearchIndex {
 
     /// The step at which merging stands, which is kept across restarts; nil when nothing is to be merged.
     func mergeStep() throws -> Int? {
-        try SettingTable(db: db)[merging].flatMap { Int($0) }
+        try SettingTable(db: db)[merging].flatMap { Int($0) }.map { max($0, 0) }
     }
 
     private func setMerging(_ step: Int?) throws {

@@ -26,7 +26,7 @@ struct SearchPart {
     /// In the schema's order; never empty.
     let fields: [String]
 
-    var name: String { "\"sync_\(entity)_\(kind.name)\"" }
+    var name: String { "sync_\(entity)_\(kind.name)".quoted(by: "\"") }
     /// The columns in view and index.
     var columns: [String] { fields.map(SearchTable.column) }
     var columnList: String { columns.joined(separator: ", ") }

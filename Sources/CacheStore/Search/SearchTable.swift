@@ -52,9 +52,10 @@ struct SearchTable {
 
     // MARK: Names
 
-    static func view(_ entity: String) -> String { "\"sync_\(entity)_searched\"" }
-    static func outdated(_ entity: String) -> String { "\"sync_\(entity)_outdated\"" }
-    private static func terms(_ entity: String) -> String { "\"sync_\(entity)_terms\"" }
+    // Also work for a name that was not validated by a schema.
+    static func view(_ entity: String) -> String { "sync_\(entity)_searched".quoted(by: "\"") }
+    static func outdated(_ entity: String) -> String { "sync_\(entity)_outdated".quoted(by: "\"") }
+    private static func terms(_ entity: String) -> String { "sync_\(entity)_terms".quoted(by: "\"") }
     /// The terms of the words, one row for each place where one occurs.
     var terms: String { Self.terms(entity.name) }
 
@@ -86,6 +87,13 @@ struct SearchTable {
     static func names(_ entity: String) -> Set<String> {
         let parts = SearchPart.Kind.allCases.map { SearchPart(kind: $0, entity: entity, fields: []).name }
         return Set(([view(entity), terms(entity)] + parts).map { $0.filter { $0 != "\"" } })
+    }
+
+    /// The names of the tables that hold an entity's index: those of FTS5, and that of the outdated entries.
+    static func storage(_ entity: String) -> Set<String> {
+        let parts = SearchPart.Kind.allCases.map { "sync_\(entity)_\($0.name)" }
+        let tables = parts.flatMap { part in ["data", "idx", "content", "docsize", "config"].map { "\(part)_\($0)" } }
+        return Set(tables + ["sync_\(entity)_outdated"])
     }
 
     /// Drops all parts of the index, whichever exist.

@@ -113,6 +113,17 @@ struct RecordSealer: Sendable {
         return record.replacing(inRecord) { (_, _) -> JSONText? in nil }
     }
 
+    /// The fields that have a value in the record.
+    func fields(in record: JSONText) -> [String] {
+        guard !places.isEmpty else { return [] }
+        var found: [String] = []
+        _ = record.replacing(inRecord) { place, value -> JSONText? in
+            if value.kind != .null { found.append(places[place].field) }
+            return value
+        }
+        return found
+    }
+
     /// The record as readers see it, with `…` for each secret; it may be open already.
     func mask(in record: JSONText) -> JSONText { replacing(record, secretsBy: .some("…")) { $0 } }
 
@@ -146,6 +157,8 @@ struct RecordSealers: Sendable {
     private let sealers: [String: RecordSealer]
     private let none: RecordSealer
     let sealer: SecretSealer
+    /// What is not shown of any record.
+    let added = AddedMembers()
 
     init(_ schema: EntitySchema, _ sealer: SecretSealer) {
         self.sealer = sealer

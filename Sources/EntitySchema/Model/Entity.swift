@@ -49,7 +49,11 @@ package struct Entity: Sendable, Equatable {
         package var isCounted: Bool
     }
 
-    package subscript(field name: String) -> Field? { fields.first { $0.name == name } }
+    package subscript(field name: String) -> Field? {
+        // By index, because a walk over the fields copies each of them.
+        for index in fields.indices where fields[index].name == name { return fields[index] }
+        return nil
+    }
 
     package subscript(relation name: String) -> Relation? { relations.first { $0.name == name } }
 
@@ -67,7 +71,9 @@ package struct Entity: Sendable, Equatable {
     /// The parts of an id of the form `order_number:1486`; nil for any other. An empty value names no record: it is what
     /// a script sends when a variable is not set.
     package func naturalKey(in id: String) -> (field: Field, value: String)? {
-        guard let colon = id.firstIndex(of: ":"), let field = self[field: String(id[..<colon])], field.isNatural
+        // In bytes: the same search by characters takes as long as reading a record.
+        guard let colon = id.utf8.firstIndex(of: UInt8(ascii: ":")), let field = self[field: String(id[..<colon])],
+            field.isNatural
         else { return nil }
         let value = String(id[id.index(after: colon)...])
         return value.isEmpty ? nil : (field, value)

@@ -31,6 +31,14 @@ package struct ListPlan: Sendable, Equatable {
             case .link, .nextURL, .headerURL, .single: nil
             }
         }
+
+        /// Where a response has the next page.
+        package var next: Place? {
+            switch self {
+            case .cursor(_, let place), .nextURL(let place): place
+            case .page, .offset, .lastRecord, .link, .header, .headerURL, .single: nil
+            }
+        }
     }
 
     package var style: Style
@@ -50,12 +58,37 @@ package struct ListPlan: Sendable, Equatable {
     package var totalHeader: String?
     /// Where the response has the records.
     package var records: Place
-    /// What a response without records has when there are none: an object, or null.
+    /// What a response without records has when there are none: an object, or null; `.itself` if it is `{}`.
     package var empty: Place?
+    /// Where a record has its key. An object with a key, in the place of the list, is a single record.
+    package var key: Place?
 
     /// Whether the next page is asked for by the last record of this one.
     package var isByLastRecord: Bool {
         if case .lastRecord = style { true } else { false }
+    }
+
+    /// What a response has in the place of the list; see `listed`.
+    package func found(in answer: JSONText) -> JSONText? { records.value(in: answer).map(listed) }
+
+    /// What was found in the place of the list, with the list around a single record that some servers leave out. A
+    /// response that would be the list itself is never a record.
+    package func listed(_ found: JSONText) -> JSONText {
+        guard found.kind == .object, !records.paths.contains(""), let value = key?.value(in: found),
+            Entity.key(value) != nil
+        else { return found }
+        return .array([found])
+    }
+
+    /// Whether a place is inside the records, as `data.-1.id` is.
+    package func isInRecords(_ place: Place) -> Bool {
+        place.paths.contains { path in
+            let steps = JSONPath.steps(path)
+            return records.paths.contains { list in
+                let outer = JSONPath.steps(list)
+                return steps.count > outer.count && steps.starts(with: outer)
+            }
+        }
     }
 }
 

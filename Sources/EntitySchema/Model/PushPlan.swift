@@ -44,8 +44,9 @@ package struct PushRoute: Sendable, Equatable {
 package enum LookUp: Sendable, Equatable {
     /// The upstream keeps the key that the record was created with.
     case key
-    /// Lists the upstream's records and looks for one, unknown before the attempt, with the same values in `fields`.
-    case match(fields: [String], path: Template, query: [QueryItem], call: ListCall?, list: ListPlan)
+    /// Lists the upstream's records at `path` and looks for one, unknown before the attempt, with the same values in
+    /// `fields`. Without `path` it is the entity's own list, asked for as a full pull asks for it.
+    case match(fields: [String], path: Template?, list: ListPlan)
 }
 
 /// Which side wins when a field was changed both locally and upstream.

@@ -175,7 +175,7 @@ extension Int64 {
         return overflow ? (other < 0 ? .max : .min) : difference
     }
 
-    func flooredQuotient(_ divisor: Int64) -> Int64 {
+    package func flooredQuotient(_ divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
     }

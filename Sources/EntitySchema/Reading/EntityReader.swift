@@ -317,6 +317,7 @@ struct EntityReader {
 extension SchemaNode {
     /// Where the upstream's record has a field: names, numbers of elements, and `*` for all elements once.
     fileprivate func source(of field: String) throws(SchemaError) -> String {
+        guard !isSequence else { throw error("expected one place; a field has no alternatives") }
         let path = try string()
         let steps = path.split(separator: ".", omittingEmptySubsequences: false)
         if JSONPath.isValid(path), path.contains("\"") {

@@ -11,7 +11,7 @@ struct ListReader {
         var plan = base ?? ListPlan(style: .single, size: nil, pageSize: 100, total: nil, records: .itself)
         if let pagination = node.child("pagination") { plan = try paged(pagination, plan) }
         if let records = node.child("records") { plan.records = try records.place() }
-        if let empty = node.child("empty") { plan.empty = try empty.place() }
+        if let empty = node.child("empty") { plan.empty = try self.empty(empty) }
         return plan
     }
 
@@ -25,6 +25,13 @@ struct ListReader {
         (plan.first, plan.firstOffset) = (first ?? 1, first ?? 0)
         (plan.more, plan.moreIs) = try more(node.child("more"))
         return plan
+    }
+
+    /// A place, or `{}` for an answer that has nothing at all.
+    private func empty(_ node: SchemaNode) throws(SchemaError) -> Place {
+        guard node.isMapping else { return try node.place() }
+        try node.requireKeys([])
+        return .itself
     }
 
     /// A place, or `{ header: X-Total-Count }`.
@@ -54,7 +61,8 @@ struct ListReader {
             try node.requireKeys(["style", "size", "page_size", "total"] + names)
         }
         let style = try node.required("style")
-        switch try style.string() {
+        let word = try style.string()
+        switch word {
         case "page":
             try keys(["page", "pages", "first", "more"])
             return .page(
@@ -78,8 +86,10 @@ struct ListReader {
             try node.requireKeys(["style", "total"])
             return .single
         default:
+            let known = ["page", "offset", "cursor", "link", "header", "next_url", "single"]
             throw style.error(
-                "expected one of the paging styles: page, offset, cursor, link, header, next_url, single")
+                "expected one of the paging styles: \(known.joined(separator: ", "))"
+                    + Suggestion.hint(for: word, among: known))
         }
     }
 

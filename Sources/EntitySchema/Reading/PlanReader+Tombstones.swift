@@ -24,7 +24,9 @@ extension PlanReader {
         guard let pull = entity.child("pull"), let node = pull.child("deleted"), isList(node) else { return nil }
         try node.requireKeys(Self.listKeys)
         let since = node.child("since").map { SinceReader(node: $0) }
-        let list = try ListReader(node: node, base: self.list).list()
+        let key = try node.child("key")?.place() ?? Place(paths: [self.key])
+        var list = try ListReader(node: node, base: self.list).list()
+        list.key = key
         var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()
         let mode = try since?.mode(isInTemplate: request.call?.names(since?.name ?? "") ?? false) ?? .full
         if case .since(let parameter, _) = mode {
@@ -44,6 +46,6 @@ extension PlanReader {
         let plan = PullPlan(
             path: request.path, query: request.query, call: request.call, list: list, mode: mode, changedAt: nil,
             deleted: nil, single: PullPlan.Single(isServed: false, path: Template(parts: []), place: .itself))
-        return TombstoneList(plan: plan, key: try node.child("key")?.place() ?? Place(paths: [key]), at: at)
+        return TombstoneList(plan: plan, key: key, at: at)
     }
 }

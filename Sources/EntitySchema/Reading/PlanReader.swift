@@ -17,7 +17,8 @@ struct PlanReader {
                 "path", "call", "query", "body", "mode", "since", "changed_at", "deleted", "record", "detail", "where",
                 "keep",
             ] + ListReader.keys)
-        let list = try ListReader(node: node, base: list).list()
+        var list = try ListReader(node: node, base: list).list()
+        list.key = Place(paths: [key])
         var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()
         let mode = try mode(node, request.call)
         if case .since(let parameter, _) = mode {
@@ -136,7 +137,7 @@ struct PlanReader {
         try node.requireKeys([
             "call", "when", "fields", "body", "encoding", "html", "file", "record", "look_up", "batch",
         ])
-        let body = node.child("body").map { BodyReader(node: $0, sendsFields: operation != .delete) }
+        let body = BodyReader.body(of: node, operation)
         let call = try node.required("call")
         let words = try call.string().split(separator: " ")
         guard words.count == 2, ["POST", "PUT", "PATCH", "DELETE"].contains(words[0]), words[1].hasPrefix("/"),
@@ -181,21 +182,17 @@ struct PlanReader {
         let pull = node.child("path") == nil ? entity.child("pull") : nil
         let base = try pull.map { (pull) throws(SchemaError) in try ListReader(node: pull, base: list).list() } ?? list
         var plan = try ListReader(node: node, base: base).list()
+        plan.key = Place(paths: [key])
         if let embedded = node.child("embedded") {
             plan.style = .single
             plan.records = try embedded.place()
         }
         let fields = try node.required("match").strings()
-        if let pull {
-            let names = names(of: base, pull.child("since"))
-            let request = try ListCallReader(node: pull, names: names).read()
-            let path = Template(parts: [.text(request.path)])
-            return .match(fields: fields, path: path, query: request.query, call: request.call, list: plan)
-        }
-        guard let path = node.child("path") else {
+        let path = try node.child("path")?.urlTemplate()
+        guard path != nil || pull != nil else {
             throw node.error("expected path, because this entity has no list of its own to search")
         }
-        return .match(fields: fields, path: try path.urlTemplate(), query: [], call: nil, list: plan)
+        return .match(fields: fields, path: path, list: plan)
     }
 
     private func pairs(_ node: SchemaNode?) throws(SchemaError) -> [String: String]? {
@@ -224,7 +221,7 @@ extension SchemaNode {
             throw error("expected a place; leave this key out where the record or the list is the answer itself")
         }
         let paths = isSequence ? try strings() : [try string()]
-        for path in paths where !JSONPath.isValid(path) {
+        for path in paths where !JSONPath.isValid(path) || JSONPath.steps(path).isEmpty {
             throw error(
                 "\(path) is no place; put quotes around each name with a dot in it, such as '\"@odata.nextLink\"'")
         }

@@ -178,6 +178,7 @@ extension EntitySchema {
                 entities[child].fields[link].indexed = true
                 entities[index].pull?.details[place].by = self.entities[child].fields[link].name
                 entities[index].pull?.details[place].key = self.entities[child].key
+                entities[index].pull?.details[place].list.key = Place(paths: [self.entities[child].key])
             }
         }
         var schema = self

@@ -7,23 +7,32 @@ package enum Suggestion {
 
     /// The candidate with the smallest edit distance; nil when none is within a third of the name's length.
     package static func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
-        let limit = max(1, name.count / 3)
-        return candidates.map { ($0, distance(name, $0)) }.filter { $0.1 <= limit }.min { $0.1 < $1.1 }?.0
+        // Comparing a text of a megabyte takes seconds, and it is no slip of the pen.
+        guard name.utf8.count <= 200 else { return nil }
+        let count = name.count
+        let limit = max(1, count / 3)
+        // Most candidates differ too much in their length alone.
+        let near = candidates.filter { abs($0.count - count) <= limit }
+        return near.map { ($0, distance(name, $0)) }.filter { $0.1 <= limit }.min { $0.1 < $1.1 }?.0
     }
 
-    /// Levenshtein's distance, one row at a time.
+    /// Levenshtein's distance, one row at a time. Two letters in the wrong order are one mistake.
     private static func distance(_ one: String, _ other: String) -> Int {
-        let other = Array(other)
-        var row = Array(0...other.count)
-        for (index, letter) in one.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
+        let (one, other) = (Array(one), Array(other))
+        var earlier: [Int] = []
+        var last = Array(0...other.count)
+        for index in one.indices {
+            var row = [index + 1]
             for column in other.indices {
-                let substitution = diagonal + (letter == other[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(substitution, diagonal + 1, row[column] + 1)
+                let isSame = one[index] == other[column]
+                var least = min(last[column] + (isSame ? 0 : 1), last[column + 1] + 1, row[column] + 1)
+                if index > 0, column > 0, one[index] == other[column - 1], one[index - 1] == other[column] {
+                    least = min(least, earlier[column - 1] + 1)
+                }
+                row.append(least)
             }
+            (earlier, last) = (last, row)
         }
-        return row[other.count]
+        return last[other.count]
     }
 }

@@ -31,6 +31,7 @@ package struct BatchRequest: Sendable, Equatable {
         if let name = upstream.idempotencyHeader {
             headers.append(WireRequest.Header(name, idempotencyKey(of: body ?? .null)))
         }
+        headers.append(.json)
         var request = WireRequest(method: plan.method, path: plan.path, headers: headers, body: body)
         request.secrets = elements.flatMap(\.request.secrets)
         request.secretMembers = elements.reduce(into: []) { $0.formUnion($1.request.secretMembers) }

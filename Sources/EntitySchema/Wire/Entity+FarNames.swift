@@ -17,7 +17,7 @@ extension Entity {
         let routes = push.create + push.update + push.delete + [content?.upload, content?.delete].compactMap(\.self)
         var paths = routes.map(\.path) + [content?.path].compactMap(\.self)
         for route in routes {
-            if case .match(_, let path, _, _, _) = route.lookUp { paths.append(path) }
+            if case .match(_, let path?, _) = route.lookUp { paths.append(path) }
         }
         var seen: Set<String> = []
         return paths.flatMap(\.placeholders).filter { $0.contains(".") && seen.insert($0).inserted }

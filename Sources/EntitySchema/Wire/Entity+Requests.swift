@@ -14,7 +14,7 @@ extension Entity {
             let path = path(route.path, of: record)
         else { return nil }
         guard operation != .delete else {
-            let envelope = route.envelope?.filled { value(of: $0, in: record) }
+            let envelope = envelope(of: route, record)
             var request = request(operation, route, path, envelope?.enclosing(.null), version)
             request.envelope = envelope
             request.encoding = route.encoding
@@ -26,10 +26,17 @@ extension Entity {
                 body[field]?.string.map { (key: wire, value: JSONText.string(HTMLText.paragraph($0))) }
             }
         var request = request(operation, route, path, .object(members: members), operation == .create ? nil : version)
-        request.envelope = route.envelope?.filled { value(of: $0, in: record) }
+        request.envelope = envelope(of: route, record)
         request.encoding = route.encoding
         name(&request, by: route, record)
         return request
+    }
+
+    /// The form around what the route sends, with the record's values as the upstream takes them.
+    private func envelope(of route: PushRoute, _ record: JSONText) -> BodyTemplate? {
+        route.envelope?.filled { name in
+            value(of: name, in: record).map { self[field: name]?.onWire($0) ?? $0 }
+        }
     }
 
     /// What the route sends, with the values as the upstream takes them.

@@ -5,19 +5,34 @@ package import JSONText
 package enum FormBody {
     /// Strings as they are, null as an empty text, anything else as JSON. The order is that of the members.
     package static func text(of fields: JSONText) -> String {
-        fields.members.flatMap { pairs(of: $0.value, named: $0.key) }.map { name, text in
-            "\(Entity.percentEncoded(name))=\(Entity.percentEncoded(text))"
-        }.joined(separator: "&")
+        var writer = Writer()
+        for (name, value) in fields.members { writer.add(value, at: name) }
+        return writer.text
     }
 
-    private static func pairs(of value: JSONText, named name: String) -> [(name: String, text: String)] {
-        switch value.kind {
-        case .object: value.members.flatMap { pairs(of: $0.value, named: "\(name)[\($0.key)]") }
-        // An empty list would not be there at all.
-        case .array where value.elementCount == 0: [("\(name)[]", "")]
-        case .array: value.elements.flatMap { pairs(of: $0, named: "\(name)[]") }
-        case .null: [(name, "")]
-        case .string, .number, .boolean: [(name, value.string ?? value.text)]
+    /// Keeps only the name of the current value. Together, the names of all levels of a deep value would be many times its
+    /// size.
+    private struct Writer {
+        private(set) var text = ""
+        private var name = ""
+
+        mutating func add(_ value: JSONText, at step: String) {
+            let length = name.utf8.count
+            name += Entity.percentEncoded(step)
+            switch value.kind {
+            case .object: for (name, value) in value.members { add(value, at: "[\(name)]") }
+            // An empty list would not be there at all.
+            case .array where value.elementCount == 0: add(.null, at: "[]")
+            case .array: for element in value.elements { add(element, at: "[]") }
+            case .null: write("")
+            case .string, .number, .boolean: write(value.string ?? value.text)
+            }
+            name.removeSubrange(name.utf8.index(name.startIndex, offsetBy: length)...)
+        }
+
+        private mutating func write(_ value: String) {
+            if !text.isEmpty { text += "&" }
+            text += "\(name)=\(Entity.percentEncoded(value))"
         }
     }
 }

@@ -137,7 +137,7 @@ package struct PageRequest: Sendable, Equatable {
     package var offset: Int { position.flatMap { Int($0) }.map { max(0, $0) } ?? 0 }
 
     /// The same as the upstream counts.
-    private var sentOffset: Int { offset + list.firstOffset }
+    private var sentOffset: Int { min(offset, Int.max - list.firstOffset) + list.firstOffset }
 }
 
 extension PullPlan {

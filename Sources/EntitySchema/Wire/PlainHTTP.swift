@@ -2,11 +2,14 @@
 package enum PlainHTTP {
     /// True for `http://` and a host that is not certainly this machine.
     package static func leavesMachine(_ address: String) -> Bool {
-        let scheme = "http://"
-        guard address.prefix(scheme.count).lowercased() == scheme else { return false }
-        let authority = address.dropFirst(scheme.count).prefix { !"/?#\\".contains($0) }
-        let host = authority.lastIndex(of: "@").map { authority[$0...].dropFirst() } ?? authority
-        return !isLoopback(host)
+        // By bytes, as libcurl reads it: a combining mark would hide the sign before it.
+        let (scheme, bytes) = ("http://", address.utf8)
+        guard Substring(bytes.prefix(scheme.utf8.count)).lowercased() == scheme else { return false }
+        let authority = bytes.dropFirst(scheme.utf8.count).prefix { !"/?#".utf8.contains($0) }
+        // Some programs end the host at a backslash, and libcurl does not.
+        guard !authority.contains(UInt8(ascii: "\\")) else { return true }
+        let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[$0...].dropFirst() } ?? authority
+        return !isLoopback(Substring(host))
     }
 
     /// Whether a host, with or without a port, is this machine: by its number, or the name `localhost` (RFC 6761, 6.3).

@@ -68,6 +68,7 @@ package struct PushRequest: Sendable, Equatable {
         let form = form(idempotencyKey: idempotencyKey)
         let type = form?.type ?? content?.type ?? (body == nil ? nil : encoding.mediaType)
         if let type { headers.append(WireRequest.Header("Content-Type", type)) }
+        headers.append(.json)
         headers += plan.headersForTags
         let hasKey = path.utf8.contains(UInt8(ascii: "{"))
         let path = hasKey ? path.replacing(Self.keyMark, with: Entity.percentEncoded(idempotencyKey)) : path
@@ -93,12 +94,11 @@ package struct PushRequest: Sendable, Equatable {
 
     /// The request as people see it, byte for byte; the caller has masked its secrets before.
     package func shown(_ plan: UpstreamPlan, idempotencyKey: String) -> JSONText {
-        let request = request(plan, idempotencyKey: idempotencyKey)
+        var request = request(plan, idempotencyKey: idempotencyKey)
+        request.add(plan.headers)
         return .object([
             "method": .string(request.method), "path": .string(request.path),
-            "headers": .object(
-                members: request.headers.map { (key: $0.name, value: JSONText.string($0.value)) }
-                    + plan.headers.map { (key: $0.name, value: JSONText.string($0.value)) }),
+            "headers": .object(members: request.headers.map { (key: $0.name, value: JSONText.string($0.value)) }),
             "body": form(idempotencyKey: idempotencyKey).map { $0.shown(content) } ?? request.body
                 ?? request.text.map { .string($0) } ?? .null,
         ])

@@ -14,6 +14,9 @@ package struct WireRequest: Sendable, Equatable {
             self.name = name
             self.value = value
         }
+
+        /// Asks for JSON. Without it, many servers answer with a web page, with XML, or with a redirect in place of an error.
+        static let json = Header("Accept", "application/json")
     }
 
     package var method: String
@@ -47,7 +50,7 @@ package struct WireRequest: Sendable, Equatable {
 
     /// Asks for a JSON document with a JSON document.
     static func query(_ path: String, _ body: JSONText?) -> WireRequest {
-        var headers = [Header("Accept", "application/json")]
+        var headers = [Header.json]
         if body != nil { headers.append(Header("Content-Type", "application/json")) }
         var request = WireRequest(method: "POST", path: path, headers: headers, body: body)
         request.isReading = true
@@ -56,7 +59,7 @@ package struct WireRequest: Sendable, Equatable {
 
     /// Asks for a JSON document.
     static func get(_ path: String) -> WireRequest {
-        WireRequest(path: path, headers: [Header("Accept", "application/json")])
+        WireRequest(path: path, headers: [.json])
     }
 
     /// Posts a JSON document and asks for one. No error repeats `secrets`, or the texts of the answer's
@@ -64,7 +67,7 @@ package struct WireRequest: Sendable, Equatable {
     static func post(
         _ path: String, _ body: JSONText, secrets: [String], secretMembers: Set<String>
     ) -> WireRequest {
-        let headers = [Header("Accept", "application/json"), Header("Content-Type", "application/json")]
+        let headers = [Header.json, Header("Content-Type", "application/json")]
         var request = WireRequest(method: "POST", path: path, headers: headers, body: body)
         request.secrets = secrets
         request.secretMembers = secretMembers
@@ -81,8 +84,7 @@ package struct WireRequest: Sendable, Equatable {
         guard !more.isEmpty else { return }
         for header in more {
             if header.name.lowercased() == "accept" {
-                guard let place = headers.firstIndex(where: { $0.name == "Accept" && $0.value == "application/json" })
-                else { continue }
+                guard let place = headers.firstIndex(of: .json) else { continue }
                 headers.remove(at: place)
             }
             headers.append(Header(header.name, header.value))

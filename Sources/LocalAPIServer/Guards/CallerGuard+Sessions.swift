@@ -14,6 +14,7 @@ extension CallerGuard {
                 .tokenRequired, "this is not the daemon's token; it is in the file api-token of its state_dir",
                 headers: [("WWW-Authenticate", "Bearer")], refusal: .unknown)
         }
+        request.noteKnown()
         return Self.cookie(sessions.begin(for: owner), for: request)
     }
 

@@ -11,20 +11,21 @@ package struct CallerGuard: Sendable {
     private let owners: Set<UInt32>
     private let group: GroupMembers?
     private let isRemoteAllowed: Bool
+    private let hosts: OwnHosts
     private let tcpWithoutToken: TokenlessTCP
     private let refusals: RateLimit
     private let calls: RateLimit?
     /// Limits how often a caller may try a token.
     let signIns: RateLimit
     let sessions: Sessions
-    private static let ownHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 
     /// `owners` are the ids of users who need no token; members of `group` need none either. If callers from other
-    /// machines are allowed, every caller over TCP needs the token, and Host may name anything. Else `tcpWithoutToken` says
-    /// what those over TCP may do without one. `rate`: the calls a second that one caller may make; nil for no limit.
+    /// machines are allowed, every caller over TCP needs the token, and Host may name anything. Else those over TCP must call
+    /// by one of `hosts`, and `tcpWithoutToken` says what they may do without a token. `rate`: the calls a second that one
+    /// caller may make; nil for no limit.
     package init(
         token: String, owners: Set<UInt32>, group: GroupMembers?, isRemoteAllowed: Bool = false,
-        tcpWithoutToken: TokenlessTCP = .all, rate: Int? = nil,
+        hosts: OwnHosts = .all, tcpWithoutToken: TokenlessTCP = .all, rate: Int? = nil,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) {
@@ -32,6 +33,7 @@ package struct CallerGuard: Sendable {
         self.owners = owners
         self.group = group
         self.isRemoteAllowed = isRemoteAllowed
+        self.hosts = hosts
         self.tcpWithoutToken = tcpWithoutToken
         refusals = RateLimit(perSecond: 10, burst: 100, now: now)
         calls = rate.map { RateLimit(perSecond: $0, burst: 2 * $0, now: now) }
@@ -58,6 +60,7 @@ package struct CallerGuard: Sendable {
     func check(_ request: Request, isOpen: Bool = false) throws(Problem) {
         try requireOwnHost(request)
         try requireNoForeignPage(request)
+        try requireNoServiceWorker(request)
         if !isOpen {
             try requireKnown(request)
             if let wait = calls?.take(RateLimit.Key(request)) { throw .flood(wait) }
@@ -70,11 +73,12 @@ package struct CallerGuard: Sendable {
     func checkHead(_ request: Request, isOpen: Bool) throws(Problem) {
         try requireOwnHost(request)
         try requireNoForeignPage(request)
+        try requireNoServiceWorker(request)
         if !isOpen { try requireKnown(request) }
     }
 
     private func requireKnown(_ request: Request) throws(Problem) {
-        guard !isKnownWithoutSession(request), try !hasSession(request) else { return }
+        guard !isKnownWithoutSession(request), try !hasSession(request) else { return request.noteKnown() }
         if let wait = refusals.take(RateLimit.Key(request)) { throw .flood(wait) }
         let advice = "send Authorization: Bearer with the token in the daemon's api-token file, or use its Unix socket"
         let isKnown = request.caller.access != .stranger
@@ -100,15 +104,24 @@ package struct CallerGuard: Sendable {
 
     static func isRead(_ request: Request) -> Bool { request.method == "GET" || request.method == "HEAD" }
 
-    /// Stops DNS rebinding: a foreign name that resolves to this machine is refused.
+    /// Stops DNS rebinding: a foreign name that resolves to this machine is refused. From a browser, so is one of this
+    /// machine's that leads to other addresses than the daemon's as well.
     private func requireOwnHost(_ request: Request) throws(Problem) {
         if isRemoteAllowed { return }
         guard let host = request.headers[single: "Host"] else {
-            throw forbidden("the request has no Host field; send Host: localhost", .otherHost)
+            throw forbidden("the request has no Host field; send the name that you call, \(hosts.advice)", .otherHost)
         }
-        guard Self.ownHosts.contains(Self.name(of: host)) else {
-            throw forbidden("the Host field names another machine; call localhost, 127.0.0.1 or [::1]", .otherHost)
+        if let refusal = hosts.refusal(of: Self.name(of: host), fromBrowser: Self.mayBeFromBrowser(request)) {
+            throw forbidden(refusal, .otherHost)
         }
+    }
+
+    /// A script of a page can leave out none of what Chromium, Firefox and Safari add here. No browser calls a Unix socket.
+    private static func mayBeFromBrowser(_ request: Request) -> Bool {
+        if case .unix = request.peer { return false }
+        let added = ["Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "Origin", "Referer", "Cookie"]
+        return added.contains { !request.headers[all: $0].isEmpty }
+            || request.headers[all: "User-Agent"].contains { $0.hasPrefix("Mozilla/") }
     }
 
     private func requireNoForeignPage(_ request: Request) throws(Problem) {
@@ -121,6 +134,15 @@ package struct CallerGuard: Sendable {
         for site in request.headers[all: "Sec-Fetch-Site"] where !["same-origin", "none"].contains(site) {
             throw forbidden("a web page of another site may not call this API", .webPage)
         }
+    }
+
+    /// Our pages have no service worker. One that asks for its script comes from a page that another program showed at this
+    /// address while the daemon was stopped, and shows it again instead of ours: the answer makes the browser forget it.
+    private func requireNoServiceWorker(_ request: Request) throws(Problem) {
+        guard !request.headers[all: "Service-Worker"].isEmpty else { return }
+        throw Problem(
+            .foreignPage, "the daemon's pages have no service worker; the browser is told to remove it",
+            headers: [("Clear-Site-Data", #""storage", "cache""#)], refusal: .webPage)
     }
 
     /// A compressed body could take any amount of memory.
@@ -196,7 +218,7 @@ extension Problem {
 }
 
 extension RateLimit.Key {
-    init(_ request: Request) {
+    package init(_ request: Request) {
         if let user = request.caller.user {
             self = .user(user)
         } else if case .tcp(let remote, _) = request.peer {

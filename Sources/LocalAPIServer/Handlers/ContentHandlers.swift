@@ -139,6 +139,7 @@ extension Handlers {
     ) async -> Problem {
         // Nothing says where it would be, so the record has none.
         if status.address == nil { return .notFound("\(name) has no content") }
+        if status.isQueued, status.here == nil { return .notFound("the content of \(name) was deleted") }
         guard outcome == nil, Freshness.isOnlyIfCached(request) else {
             return await missing("the content of \(name)", outcome)
         }

@@ -93,10 +93,21 @@ package struct DaemonDescription: Sendable {
     package var startedAt: Timestamp
     /// What the administrator should know of the configuration in use.
     package var warnings: [String]
+    /// What this daemon is called among others, and where it is; empty if not said.
+    package var instance: String
+    package var site: String
+    /// Changes with the schema file; empty if unknown.
+    package var schemaHash: String
 
-    package init(version: String, startedAt: Timestamp, warnings: [String] = []) {
+    package init(
+        version: String, startedAt: Timestamp, warnings: [String] = [], instance: String = "", site: String = "",
+        schemaHash: String = ""
+    ) {
         self.version = version
         self.startedAt = startedAt
         self.warnings = warnings
+        self.instance = instance
+        self.site = site
+        self.schemaHash = schemaHash
     }
 }

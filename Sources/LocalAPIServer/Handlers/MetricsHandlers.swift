@@ -16,6 +16,7 @@ extension Handlers {
         addUpstream(measures, status, to: &text)
         addSignals(status, to: &text)
         addCache(measures, to: &text)
+        addHooks(try store.hookStates(), to: &text)
         addRequests(to: &text)
         return Response(status: 200, headers: [("Content-Type", MetricsText.contentType)], body: text.bytes)
     }
@@ -23,6 +24,9 @@ extension Handlers {
     private func addProcess(to text: inout MetricsText) {
         text.family("\(Self.prefix)build_info", .gauge, "The running version and its schema.") {
             $0.sample([("version", about.version), ("schema", schema.name)], 1)
+        }
+        text.family("\(Self.prefix)info", .gauge, "What this daemon is called among others, and its schema file.") {
+            $0.sample([("instance", about.instance), ("site", about.site), ("schema_hash", about.schemaHash)], 1)
         }
         text.gauge(
             "process_start_time_seconds", "When the process started, in seconds since 1970.",
@@ -163,6 +167,19 @@ extension Handlers {
             "\(Self.prefix)database_size_bytes", "Size of the database file.", Double(measures.databaseBytes))
         text.gauge(
             "\(Self.prefix)database_wal_size_bytes", "Size of the write-ahead log.", Double(measures.logBytes))
+    }
+
+    private func addHooks(_ hooks: [HookState], to text: inout MetricsText) {
+        guard !hooks.isEmpty else { return }
+        text.family("\(Self.prefix)hook_parked", .gauge, "Deliveries that failed too often, by hook.") { family in
+            for hook in hooks { family.sample([("hook", hook.name)], Double(hook.parked)) }
+        }
+        text.family("\(Self.prefix)hook_retrying", .gauge, "1 while a hook's next delivery has failed.") { family in
+            for hook in hooks { family.sample([("hook", hook.name)], hook.attempts > 0 ? 1 : 0) }
+        }
+        text.family("\(Self.prefix)hook_deliveries_total", .counter, "Deliveries that succeeded, by hook.") { family in
+            for hook in hooks { family.sample([("hook", hook.name)], Double(hook.delivered)) }
+        }
     }
 
     private func addRequests(to text: inout MetricsText) {

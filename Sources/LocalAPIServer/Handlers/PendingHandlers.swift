@@ -1,5 +1,6 @@
 internal import CacheStore
 internal import JSONText
+internal import SQLiteStore
 internal import SocketServer
 internal import SyncEngine
 
@@ -18,7 +19,10 @@ extension Handlers {
     func pending(_ request: Request) throws -> Response {
         var mistakes = mistakes
         let query = try QueryParameters(request).pendingQuery(&mistakes)
-        try mistakes.throwAny()
+        guard mistakes.isEmpty else {
+            mistakes.add(try store.mistakes(in: query).map { .parameter($0.field, $0.message) })
+            throw mistakes.problem
+        }
         let (changes, next) = try store.pending(query)
         return NextLink.page(changes, next: next, of: request)
     }

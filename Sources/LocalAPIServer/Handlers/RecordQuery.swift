@@ -15,8 +15,17 @@ struct RecordQuery {
     var freshness = Freshness.cachedFirst
 
     /// Costs nothing for a request without a query. Throws all its mistakes, and those of `handlers`, at once.
-    init(_ request: Request, _ entity: Entity, _ handlers: Handlers) throws {
-        guard request.query != nil else { return }
+    static func of(_ request: Request, _ entity: Entity, _ handlers: Handlers) throws -> RecordQuery {
+        guard request.query != nil else {
+            try handlers.mistakes.throwAny()
+            return RecordQuery()
+        }
+        return try RecordQuery(request, entity, handlers)
+    }
+
+    private init() {}
+
+    private init(_ request: Request, _ entity: Entity, _ handlers: Handlers) throws {
         let parameters = try QueryParameters(request)
         var mistakes = handlers.mistakes
         include = mistakes.collect([]) { () throws(Problem) in

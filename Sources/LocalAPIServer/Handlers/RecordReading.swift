@@ -18,7 +18,7 @@ extension Handlers {
     ) async throws -> Response {
         let other = try self.entity(relation.entity)
         // What is wrong with the request comes before what the records lack.
-        if !mistakes.isEmpty { _ = try RecordQuery(request, other, self) }
+        if !mistakes.isEmpty { _ = try RecordQuery.of(request, other, self) }
         let reference = entity.value(of: field, in: try JSONText(recordBytes(entity, key)))?.plain ?? ""
         guard !reference.isEmpty else {
             throw Problem.notFound("\(entity.name)/\(key) has no \(relation.name); its \(field) is empty")
@@ -32,7 +32,7 @@ extension Handlers {
     func read(
         _ entity: Entity, _ key: String, _ request: Request, fromCache: Bool = false
     ) async throws -> Response {
-        var query = try RecordQuery(request, entity, self)
+        var query = try RecordQuery.of(request, entity, self)
         if fromCache { query.freshness = .cachedOnly }
         var outcome: RefreshOutcome?
         if query.freshness == .upstreamFirst {

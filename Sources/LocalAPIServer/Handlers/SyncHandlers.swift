@@ -54,9 +54,7 @@ extension Handlers {
             return mistakes.member(name, of: body, "expected true or false", \.boolean) ?? false
         }
         wanted.full = flag("full")
-        wanted.entities = body["entities"].flatMap { list in
-            mistakes.collect(nil) { () throws(Problem) in try entityNames(list) }
-        }
+        wanted.entities = body["entities"].map { entityNames($0, &mistakes) }
         guard flag("delete") else { return wanted }
         if !wanted.full {
             mistakes.add([.body("delete", "only a full sync finds deletions to confirm; send full: true as well")])
@@ -65,17 +63,25 @@ extension Handlers {
         return wanted
     }
 
-    private func entityNames(_ list: JSONText) throws(Problem) -> Set<String> {
-        var names: Set<String> = []
-        for element in list.elements {
-            do throws(Problem) {
-                names.insert(try entity(element.plain).name)
-            } catch {
-                throw .body("entities", error.detail, error.code)
-            }
+    private func entityNames(_ list: JSONText, _ mistakes: inout Mistakes) -> Set<String> {
+        let names = list.elements.compactMap(\.string)
+        guard !names.isEmpty, names.count == list.elements.count else {
+            mistakes.add([.body("entities", "expected a list of names")])
+            return []
         }
-        guard !names.isEmpty else { throw .body("entities", "expected a list of names") }
-        return names
+        // A caller needs some of them, however many there are.
+        for name in Set(names).filter({ schema[$0] == nil }).sorted().prefix(20) {
+            mistakes.collect { () throws(Problem) in try requireEntity(name) }
+        }
+        return Set(names)
+    }
+
+    private func requireEntity(_ name: String) throws(Problem) {
+        do throws(Problem) {
+            _ = try entity(name)
+        } catch {
+            throw .body("entities", error.detail, error.code)
+        }
     }
 
     // MARK: The status document
@@ -205,13 +211,11 @@ extension Problem {
     /// For a caller that waited for a sync.
     fileprivate init(_ error: SyncError) {
         switch error {
-        case .offline(let message): self = .unavailable(message, .upstreamUnreachable)
-        case .upstream(let message): self.init(.upstreamFailed, message)
-        case .paused: self.init(.paused, "syncing is paused; POST /v1/sync/resume first")
-        case .otherAccount(let account):
-            self = .conflict("the token belongs to another account (\(account)) than this cache")
-        case .cache(let message): self = .unavailable(message)
-        case .cancelled: self = .unavailable("the daemon is stopping")
+        case .offline: self = .unavailable("\(error)", .upstreamUnreachable)
+        case .upstream: self.init(.upstreamFailed, "\(error)")
+        case .paused: self.init(.paused, "\(error)")
+        case .otherAccount: self = .conflict("\(error)")
+        case .cache, .cancelled: self = .unavailable("\(error)")
         }
     }
 }

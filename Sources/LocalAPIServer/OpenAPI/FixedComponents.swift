@@ -219,6 +219,21 @@ enum FixedComponents {
             "properties": {
               "data": {"type": "array", "items": {"$ref": "#/components/schemas/Reminder"}},
               "next": {"$ref": "#/components/schemas/Cursor"}}},
+          "Hook": {
+            "type": "object", "required": ["name", "on", "state", "position", "attempts", "delivered", "parked"],
+            "properties": {
+              "name": {"type": "string"}, "on": {"type": "array", "items": {"type": "string"}},
+              "of": {"type": ["string", "null"]}, "state": {"enum": ["waiting", "retrying", "paused"]},
+              "position": {"type": "integer"}, "attempts": {"type": "integer"},
+              "next_attempt_at": {"$ref": "#/components/schemas/Time"}, "error": {"type": ["string", "null"]},
+              "delivered": {"type": "integer"}, "delivered_at": {"$ref": "#/components/schemas/Time"},
+              "parked": {"type": "integer"}, "parked_deliveries": {"type": "array", "items": {"type": "object"}}}},
+          "Hooks": {
+            "type": "object", "required": ["data"],
+            "properties": {"data": {"type": "array", "items": {"$ref": "#/components/schemas/Hook"}}}},
+          "HookChoice": {
+            "type": "object", "required": ["id"], "additionalProperties": false,
+            "properties": {"id": {"type": "integer"}}, "examples": [{"id": 1}]},
           "Snooze": {
             "type": "object", "required": ["for"], "additionalProperties": false,
             "properties": {"for": {"type": "string", "pattern": "^[1-9][0-9]{0,3}[smhd]$"}}, "examples": [{"for": "10m"}]},

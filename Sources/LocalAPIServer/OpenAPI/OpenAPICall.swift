@@ -104,7 +104,7 @@ struct OpenAPICall: Sendable {
     // MARK: Statuses
 
     /// The problems that any request can meet.
-    private static let always = [400, 403, 408, 413, 414, 415, 431, 503]
+    private static let always = [400, 403, 408, 412, 413, 414, 415, 431, 503]
 
     /// The header fields that every answer with this status has besides those of all; nil for none.
     static func headers(of status: Int) -> JSONText? {

@@ -10,7 +10,8 @@ extension JSONText {
                 return .object(members: members.map { (key: $0.key, value: $0.value.opened) })
             }
             let others = members.filter { $0.key != "enum" }
-            return .object(members: Self.openEnum(values.elements).members + others)
+            let open = Self.openEnum(values.elements).members.filter { self[$0.key] == nil }
+            return .object(members: open + others)
         case .array: return .array(elements.map(\.opened))
         default: return self
         }

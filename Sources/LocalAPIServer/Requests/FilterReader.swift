@@ -17,6 +17,7 @@ struct FilterReader {
             if let word = FilterExpression.Word(rawValue: name), entity.listed(name) == nil {
                 query.conditions.append(try FilterExpression.condition(value, joinedBy: word, parameter: name))
             } else {
+                guard entity.listed(name) != nil else { throw unknown(name, of: name) }
                 query.filters.append(
                     ListQuery.Filter(field: name, comparison: .equal, values: try Self.plainList(value, name)))
             }
@@ -26,6 +27,9 @@ struct FilterReader {
         if path.count == 2, path[0] == "not", let word = FilterExpression.Word(rawValue: path[1]) {
             let condition = try FilterExpression.condition(value, joinedBy: word, parameter: name)
             return query.conditions.append(.not(condition))
+        }
+        guard entity.listed(path[0]) != nil || entity[relation: path[0]] != nil else {
+            throw unknown(path[0], of: name)
         }
         let operation = path.count > 1 ? path.last.flatMap(FilterComparison.Operation.init(rawValue:)) : nil
         if operation != nil { path.removeLast() }
@@ -65,6 +69,16 @@ struct FilterReader {
     }
 
     // MARK: Names
+
+    /// `field` is the name of the parameter up to its first dot.
+    private func unknown(_ field: String, of parameter: String) -> Problem {
+        let relations = entity.relations.filter { if case .one = $0.kind { true } else { false } }.map(\.name)
+        let others = field == parameter ? QueryParameters.ofLists : relations
+        let known = entity.fields.map(\.name) + [Entity.syncedAt.name] + others
+        let near = Suggestion.nearest(to: field, among: known).map { "; did you mean \($0)?" } ?? "."
+        let message = "\(entity.name) has no field \(field.prefix(100))\(near) Besides filters, lists take "
+        return .parameter(parameter, message + QueryParameters.ofLists.joined(separator: ", "), .unknownParameter)
+    }
 
     /// A name that ends with no comparison leads to a related record or into an object.
     private func requirePath(_ path: [String], _ name: String) throws(Problem) {

@@ -38,10 +38,14 @@ struct InputError: Sendable {
         self.init(problem.code.rawValue, in: place, problem.field, problem.message)
     }
 
+    /// More members of one object are not listed: a caller needs some of them, however many there are.
+    private static let mostStrays = 100
+
     /// The members that are not among `known`, and those that are there twice. `container`: a pointer to their object.
     static func strays(among members: [String], known: [String], in container: String = "") -> [InputError] {
-        members.indices.compactMap { index in
-            let name = members[index]
+        var strays: [InputError] = []
+        for (index, name) in members.enumerated() {
+            guard strays.count < mostStrays else { break }
             let message: String
             if !known.contains(name) {
                 let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
@@ -49,12 +53,19 @@ struct InputError: Sendable {
             } else if members[..<index].contains(name) {
                 message = "it is there twice"
             } else {
-                return nil
+                continue
             }
             var error = InputError(ProblemCode.invalidBody.rawValue, in: .body, name, message)
             error.container = container
-            return error
+            strays.append(error)
         }
+        return strays
+    }
+
+    /// The message, after the name of the part if it does not have it.
+    var detail: String {
+        let name = field.prefix(50)
+        return message.contains(name) ? message : "\(name): \(message)"
     }
 
     var document: JSONText {

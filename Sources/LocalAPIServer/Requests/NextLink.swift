@@ -20,11 +20,17 @@ enum NextLink {
 
     /// The address of the request with another cursor; everything else stays as it was sent.
     private static func address(of request: Request, at cursor: String) -> String {
-        var address = request.path + "?"
-        for item in (request.query ?? "").utf8.split(separator: UInt8(ascii: "&")) where !isCursor(item) {
-            address += String(Substring(item)) + "&"
+        var query = request.query ?? ""
+        var address = Array(request.path.utf8) + [UInt8(ascii: "?")]
+        query.withUTF8 { query in
+            for item in query.split(separator: UInt8(ascii: "&")) where !isCursor(item) {
+                address += item
+                address.append(UInt8(ascii: "&"))
+            }
         }
-        return address + "cursor=" + (cursor.utf8.allSatisfy(isPlain) ? cursor : Entity.percentEncoded(cursor))
+        address += "cursor=".utf8
+        address += (cursor.utf8.allSatisfy(isPlain) ? cursor : Entity.percentEncoded(cursor)).utf8
+        return String(decoding: address, as: UTF8.self)
     }
 
     /// What most cursors are made of, which saves encoding them.
@@ -33,9 +39,10 @@ enum NextLink {
             || byte == UInt8(ascii: "_")
     }
 
-    private static func isCursor(_ item: Substring.UTF8View) -> Bool {
+    private static func isCursor(_ item: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         let name = item.prefix { $0 != UInt8(ascii: "=") }
         return name.elementsEqual("cursor".utf8)
-            || name.contains(UInt8(ascii: "%")) && PercentCoding.decode(Substring(name)) == "cursor"
+            || name.contains(UInt8(ascii: "%"))
+                && PercentCoding.decode(Substring(decoding: name, as: UTF8.self)) == "cursor"
     }
 }

@@ -9,7 +9,7 @@ struct Preference {
     let isMinimal: Bool
 
     init(_ request: Request) {
-        let preferences = request.headers[all: "Prefer"].flatMap { $0.split(separator: ",") }
+        let preferences = request.headers[all: "Prefer"].flatMap { Self.split($0[...], at: ",") }
         // The first of several counts (RFC 7240, 2).
         wait = preferences.lazy.compactMap { Self.value(of: "wait", in: $0) }.first.flatMap(Int.init)
         isMinimal = preferences.lazy.compactMap { Self.value(of: "return", in: $0) }.first == "minimal"
@@ -17,12 +17,26 @@ struct Preference {
 
     /// The value of a preference such as `wait=10`, with or without quotes; nil for one of another name.
     private static func value(of name: String, in preference: Substring) -> String? {
-        let pair = preference.split(separator: ";", omittingEmptySubsequences: false)[0].split(
-            separator: "=", maxSplits: 1)
-        guard pair.count == 2, trimmed(pair[0]).lowercased() == name else { return nil }
+        guard let pair = Self.split(preference, at: ";").first?.split(separator: "=", maxSplits: 1), pair.count == 2,
+            trimmed(pair[0]).lowercased() == name
+        else { return nil }
         let value = trimmed(pair[1])
         let isQuoted = value.count >= 2 && value.first == "\"" && value.last == "\""
         return isQuoted ? String(value.dropFirst().dropLast()) : value
+    }
+
+    /// The parts between these separators; one in quotes is text.
+    private static func split(_ text: Substring, at separator: Character) -> [Substring] {
+        var (isQuoted, isEscaped) = (false, false)
+        return text.split { character in
+            guard !isEscaped else {
+                isEscaped = false
+                return false
+            }
+            isEscaped = isQuoted && character == "\\"
+            if character == "\"" { isQuoted.toggle() }
+            return character == separator && !isQuoted
+        }
     }
 
     /// Without the white space around it; there is none inside.

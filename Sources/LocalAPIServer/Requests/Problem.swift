@@ -63,21 +63,24 @@ enum RefusedCaller: String, Comparable {
 extension Problem {
     /// A parameter of the query that the call cannot use.
     static func parameter(
-        _ name: String, _ detail: String, _ code: ProblemCode = .invalidParameter
+        _ name: String, _ message: String, _ code: ProblemCode = .invalidParameter
     ) -> Problem {
-        Problem(code, detail, errors: [InputError(code.rawValue, in: .query, name, detail)])
+        Problem(code, [InputError(code.rawValue, in: .query, name, message)])
     }
 
     /// A header field that the call cannot use.
-    static func header(_ name: String, _ detail: String) -> Problem {
-        Problem(
-            .invalidHeader, detail,
-            errors: [InputError(ProblemCode.invalidHeader.rawValue, in: .header, name, detail)])
+    static func header(_ name: String, _ message: String) -> Problem {
+        Problem(.invalidHeader, [InputError(ProblemCode.invalidHeader.rawValue, in: .header, name, message)])
     }
 
     /// A member of the body that the call cannot use.
-    static func body(_ member: String, _ detail: String, _ code: ProblemCode = .invalidBody) -> Problem {
-        Problem(code, detail, errors: [InputError(code.rawValue, in: .body, member, detail)])
+    static func body(_ member: String, _ message: String, _ code: ProblemCode = .invalidBody) -> Problem {
+        Problem(code, [InputError(code.rawValue, in: .body, member, message)])
+    }
+
+    /// Parts of the request that the call cannot use.
+    private init(_ code: ProblemCode, _ errors: [InputError]) {
+        self.init(code, errors.map(\.detail).joined(separator: "; "), errors: errors)
     }
 
     /// A part of the body that the call cannot use.
@@ -139,8 +142,8 @@ extension Problem {
         case .badQuery(let field, let message): self = .parameter(field, message)
         case .badQueries(let problems):
             self.init(
-                .invalidParameter, problems.map(\.message).joined(separator: "; "),
-                errors: problems.map { problem in
+                .invalidParameter,
+                problems.map { problem in
                     InputError(ProblemCode.invalidParameter.rawValue, in: .query, problem.field, problem.message)
                 })
         case .keyReused:

@@ -5,10 +5,11 @@ extension ProblemCode {
     /// When a request gets it, and what to do then: two phrases.
     var explanation: (when: String, remedy: String) {
         switch self {
-        case .malformedPath: ("the path has a broken %-escape or is not UTF-8", "encode it")
-        case .malformedQuery: ("the query has a broken %-escape or is not UTF-8", "encode it; a + in a value is %2B")
+        case .malformedPath: ("the path is not UTF-8, or has a NUL", "encode it")
+        case .malformedQuery: ("the query is not UTF-8, or has a NUL", "encode it; a + in a value is %2B")
         case .malformedJSON: ("the body is not JSON", "correct it at the byte that detail names")
-        case .malformedRequest: ("the request is not HTTP", "use another client")
+        case .malformedRequest:
+            ("the request is not HTTP, or its target has a broken %-escape", "correct it, or use another client")
         case .unknownParameter: ("the call has no such parameter", "correct its name; detail lists those that it has")
         case .repeatedParameter: ("a parameter is given more than once", "send it once")
         case .missingParameter: ("a parameter is required", "add it")
@@ -24,7 +25,8 @@ extension ProblemCode {
                 "the caller is unknown, or `listen.tcp_without_token` asks everybody for the token",
                 "send the token, or call the Unix socket as root or a member of the group"
             )
-        case .foreignHost: ("Host names another machine", "call localhost, 127.0.0.1 or [::1]")
+        case .foreignHost:
+            ("Host names another machine, or an address that another user may have", "call what detail names")
         case .foreignPage: ("a web page of another site sent the request", "no such page may call")
         case .noSuchAddress: ("there is nothing at this address", "see /openapi.json")
         case .unknownEntity: ("the schema has no such entity", "correct its name; detail lists them")
@@ -64,7 +66,8 @@ extension ProblemCode {
         case .headTooLarge: ("the header fields are over 16 KiB, or more than 100", "send fewer")
         case .serverError: ("the daemon has a fault", "please report it")
         case .unknownCoding: ("the body has a transfer coding other than chunked", "send it without")
-        case .upstreamFailed: ("the upstream answered with an error", "try again later")
+        case .upstreamFailed:
+            ("the upstream answered with an error, or what it answered cannot be used", "try again later")
         case .unavailable: ("the daemon cannot do it right now", "try again after Retry-After; see detail")
         case .upstreamUnreachable: ("the upstream is unreachable", "try again later")
         case .upstreamTimeout: ("the upstream did not answer in time", "try again")

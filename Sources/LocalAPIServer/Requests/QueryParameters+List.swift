@@ -33,7 +33,7 @@ extension QueryParameters {
     }
 
     /// The parameters of lists that are no filters.
-    private static let ofLists = ["limit", "cursor", "count", "fields", "q", "sort", "sync", "include", "labels"]
+    static let ofLists = ["limit", "cursor", "count", "fields", "q", "sort", "sync", "include", "labels"]
 
     private func syncFilter() throws(Problem) -> ListQuery.SyncFilter? {
         guard let sync = try value("sync") else { return nil }
@@ -73,6 +73,9 @@ extension QueryParameters {
 
     private func filter(_ name: String, _ value: String) throws(Problem) -> ListQuery.Filter {
         let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard PendingQuery.filters.contains(String(parts[0])) else {
+            throw RequestShape.stray(name, known: PendingQuery.parameters)
+        }
         guard parts.count == 2 else {
             let values = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
             return ListQuery.Filter(field: name, comparison: .equal, values: values)

@@ -8,7 +8,7 @@ struct QueryParameters {
     init(_ request: Request) throws(Problem) {
         guard let items = PercentCoding.parameters(request.query),
             items.allSatisfy({ !$0.name.utf8.contains(0) && !$0.value.utf8.contains(0) })
-        else { throw Problem(.malformedQuery, "the query has a broken %-escape or is not UTF-8 text") }
+        else { throw Problem(.malformedQuery, "the query has a broken %-escape or a NUL, or is not UTF-8 text") }
         self.items = items
     }
 

@@ -32,12 +32,13 @@ struct RequestShape: Sendable {
     }
 
     private static func strays(_ query: QueryParameters, known: [String]) -> [Problem] {
-        let strays = query.items.map(\.name).filter { !known.contains($0) }
+        query.items.map(\.name).filter { !known.contains($0) }.map { stray($0, known: known) }
+    }
+
+    /// The problem of a parameter that is not among `known`.
+    static func stray(_ name: String, known: [String]) -> Problem {
         let takes = known.isEmpty ? "It takes none" : "It takes \(known.joined(separator: ", "))"
-        return strays.map { stray in
-            let near = Suggestion.nearest(to: stray, among: known).map { "; did you mean \($0)?" } ?? "."
-            return Problem.parameter(
-                stray, "this address has no parameter \(stray.prefix(50))\(near) \(takes)", .unknownParameter)
-        }
+        let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
+        return .parameter(name, "this address has no parameter \(name.prefix(50))\(near) \(takes)", .unknownParameter)
     }
 }

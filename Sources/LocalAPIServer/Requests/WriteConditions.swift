@@ -56,7 +56,8 @@ struct WriteConditions: Sendable {
             case .any: false
             case .oneOf: true
             }
-        if isUnmet || request.headers[all: "If-None-Match"].contains("*") {
+        let unwanted = try EntityTag.unwanted(by: request)
+        if isUnmet || unwanted == .any {
             throw Problem(.versionMismatch, "what is at this address has no versions; leave the condition out")
         }
     }

@@ -46,10 +46,15 @@ struct WriteBody {
 
     private func enclosed(_ body: JSONText) throws(Refusal) -> JSONText {
         guard let envelope = route.envelope else { return body }
-        guard let fields = envelope.fields(in: body) else {
+        guard let fields = envelope.hasFields ? envelope.fields(in: body) : envelope.values(in: body).map(named) else {
             throw .invalid("the body has not the form that this path takes")
         }
         return fields
+    }
+
+    /// The route's fields among the values in the body of an action.
+    private func named(_ values: [String: JSONText]) -> JSONText {
+        .object(members: (route.fields ?? []).compactMap { name in values[name].map { (key: name, value: $0) } })
     }
 
     /// Operations on whole fields only.

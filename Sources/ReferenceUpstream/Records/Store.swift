@@ -157,7 +157,18 @@ struct Store: Sendable {
 
     /// Deletes a record, and applies the schema's delete rules to records that refer to it.
     mutating func delete(_ entity: Entity, key: String, at now: Timestamp) throws(Refusal) {
-        guard let before = tables[entity.name]?[key] else { throw .notFound("record \(key) in \(entity.name)") }
+        guard tables[entity.name]?[key] != nil else { throw .notFound("record \(key) in \(entity.name)") }
+        // Not by recursion: records may refer to one another to any depth.
+        var left = [(entity: entity, key: key)]
+        while let (entity, key) = left.popLast() { left += try deleteAlone(entity, key: key, at: now) }
+    }
+
+    /// Returns the children that are to be deleted next, the first one last.
+    private mutating func deleteAlone(
+        _ entity: Entity, key: String, at now: Timestamp
+    ) throws(Refusal) -> [(entity: Entity, key: String)] {
+        // One that refers to two deleted records is gone by now.
+        guard let before = tables[entity.name]?[key] else { return [] }
         let own = links.filter { $0.parent == entity.name }
         for link in own where link.onDelete == .deny && !children(of: key, link).isEmpty {
             throw .invalid("\(entity.name) \(key) still has \(link.child)")
@@ -165,17 +176,19 @@ struct Store: Sendable {
         remember(at: now)
         tables[entity.name]?.remove(key: key, at: now)
         touchParents(of: entity.name, before: before, after: nil, at: now)
+        var next: [(entity: Entity, key: String)] = []
         for link in own {
             guard let child = schema[link.child], link.onDelete != .keep else { continue }
             for orphan in children(of: key, link) {
                 let childKey = orphan[child.key]?.plain ?? ""
-                if link.onDelete == .cascade { try delete(child, key: childKey, at: now) }
+                if link.onDelete == .cascade { next.append((entity: child, key: childKey)) }
                 if link.onDelete == .nullify {
                     let changed = stamped(orphan.setting(link.field, to: .null), child, now)
                     tables[child.name]?.put(changed, key: childKey)
                 }
             }
         }
+        return next.reversed()
     }
 
     private mutating func children(of key: String, _ link: ParentLink) -> [JSONText] {

@@ -4,6 +4,8 @@ struct Collection: Sendable {
     var answer: ListAnswer
     /// The path of one record; nil if there is none.
     var recordPath: PathPattern?
+    /// There is a path of one record, and what it names is unclear: a TODO has it.
+    var hasUnclearRecord = false
     /// The calls at that path, by method.
     var recordCalls: [String: APIOperation] = [:]
     /// The POST that creates one.
@@ -22,9 +24,7 @@ struct Collection: Sendable {
 
     static func base(of path: PathPattern) -> [String] {
         let isWord = ["all", "list"].contains(path.lastSegment.lowercased()) && path.segments.count > 1
-        let segments = isWord ? Array(path.segments.dropLast()) : path.segments
-        guard let last = segments.last, last.hasSuffix(".json"), last.count > 5 else { return segments }
-        return segments.dropLast() + [String(last.dropLast(5))]
+        return PathPattern.withoutJSON(isWord ? Array(path.segments.dropLast()) : path.segments)
     }
 
     /// The path of the list whose records the last parameter of this one's path names.
@@ -36,9 +36,14 @@ struct Collection: Sendable {
 
 extension APIOperation {
     /// Which of these it is described as doing, by the first words of its summary and its id, or by the last name of a GET:
-    /// `Creates an order` and `createOrder` do `create`.
+    /// `Creates an order` and `createOrder` do `create`. A plural in the path is a name: `checks_add` does `add`.
     func verb(among names: Set<String>) -> String? {
-        let words = titles.compactMap { Words.snake($0).split(separator: "_").first.map { Words.singular(String($0)) } }
+        let plurals = Set(path.segments.map(Words.folded).filter { $0 != Words.singular($0) })
+        let words = titles.compactMap { title -> String? in
+            let all = Words.snake(title).split(separator: "_").map(String.init)
+            let first = all.first.map(plurals.contains) == true ? all.dropFirst().first : all.first
+            return first.map(Words.singular)
+        }
         let last = method == "GET" ? [path.lastSegment.lowercased()] : []
         return (words + last).first(where: names.contains)
     }

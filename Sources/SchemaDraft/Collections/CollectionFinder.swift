@@ -70,6 +70,7 @@ struct CollectionFinder {
                     collection.recordCalls[call.method] = call
                 }
             } else {
+                collection.hasUnclearRecord = true
                 collection.todos.append(
                     "pull.record and push: { path: \"\(path.text)\" }, with the field that {\(parameter.name)} is")
             }

@@ -28,12 +28,10 @@ struct EntityNames {
 
     /// From the shortest to the longest.
     static func candidates(_ path: PathPattern) -> [String] {
-        let isJSON = path.lastSegment.hasSuffix(".json") && path.lastSegment.count > 5
-        let segments = isJSON ? Collection.base(of: path) : path.segments
-        let words = segments.filter { PathPattern.parameters($0).isEmpty }.map(Words.snake)
-            .filter { !$0.isEmpty && !["api", "rest"].contains($0) && !isVersion($0) }
+        let names = PathPattern.withoutJSON(path.segments).filter { PathPattern.parameters($0).isEmpty }
+        let words = names.map(Words.snake).filter { !$0.isEmpty && !["api", "rest"].contains($0) && !isVersion($0) }
         guard let last = words.last else { return ["records"] }
-        var names: [String] = []
+        var candidates: [String] = []
         for count in 1...words.count {
             let tail = words.suffix(count)
             if count == 1, vague.contains(last), words.count > 1 { continue }
@@ -41,9 +39,9 @@ struct EntityNames {
             if vague.contains(last), ["all", "list"].contains(last), count > 1 {
                 name = tail.dropLast().joined(separator: "_")
             }
-            names.append(valid(name))
+            candidates.append(valid(name))
         }
-        return names.filter { !isReserved($0) } + [valid("\(last)_list")]
+        return candidates.filter { !isReserved($0) } + [valid("\(last)_list")]
     }
 
     private static func isVersion(_ word: String) -> Bool {

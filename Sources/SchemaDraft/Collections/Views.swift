@@ -5,8 +5,7 @@ struct Views {
     private let shapes: ShapeReader
     /// The lists of all records.
     private let whole: [Collection]
-    /// The forms of the paths of all lists.
-    private let forms: Set<String>
+    private let parents: Parents
     /// What the records of other lists are called.
     private let stems: Set<String>
 
@@ -14,7 +13,7 @@ struct Views {
         self.collections = collections
         self.shapes = shapes
         whole = collections.filter { $0.path.parameters.isEmpty }
-        forms = Set(collections.map { PathPattern.form($0.base[...]) })
+        parents = Parents(collections)
         stems = Set(whole.map { Words.folded(Words.singular($0.base.last ?? "")) })
     }
 
@@ -22,12 +21,18 @@ struct Views {
     func found() -> [String: String] {
         collections.reduce(into: [:]) { found, collection in
             guard !collection.path.parameters.isEmpty else { return }
-            found[collection.path.text] = sameRecords(collection) ?? connection(collection)
+            found[collection.path.text] =
+                sameRecords(collection) ?? connection(collection)
+                ?? sharedPath(collection, among: collections.filter { found[$0.path.text] == nil })
         }
     }
 
-    private func isBelowList(_ collection: Collection) -> Bool {
-        collection.parentForm.map(forms.contains) == true
+    /// `/products/{id}/entries` and `/shelves/{id}/entries`, when each entry is at `/entry/{id}`: the first one is kept.
+    private func sharedPath(_ collection: Collection, among others: [Collection]) -> String? {
+        guard let path = collection.recordPath, let first = others.first(where: { $0.recordPath == path }),
+            first.path != collection.path
+        else { return nil }
+        return "its records are those of \(first.path.text): each of them is at \(path.text)"
     }
 
     private func sameRecords(_ collection: Collection) -> String? {
@@ -37,7 +42,7 @@ struct Views {
             guard other.key.value == collection.key.value else { return false }
             let (one, two) = (collection.answer.item, other.answer.item)
             if let name = one.name, name == two.name {
-                return isBelowList(collection) || Words.folded(other.path.lastSegment) == last
+                return parents.isBelow(collection) || Words.folded(other.path.lastSegment) == last
             }
             return Words.folded(other.path.lastSegment) == last
                 && one.properties.map(\.name) == two.properties.map(\.name)
@@ -62,7 +67,7 @@ struct Views {
     /// `{team_id, user_id}` below teams: only both together identify it.
     private func connection(_ collection: Collection) -> String? {
         let key = collection.key.value
-        guard isBelowList(collection), PathParameter.ends(key), let above = collection.path.parameters.last,
+        guard parents.isBelow(collection), PathParameter.ends(key), let above = collection.path.parameters.last,
             let stem = Words.snake(key).split(separator: "_").dropLast().last.map({ Words.folded(String($0)) }),
             stems.contains(stem),
             !PathParameter.stems(of: collection.path, last: 1).contains(stem) || !Self.changesRecords(collection),

@@ -49,11 +49,13 @@ enum Words {
 
 /// The places of a schema: names separated by dots.
 enum PlaceText {
-    /// Nil for names that cannot stand in a place.
+    private static let longestName = 200
+
+    /// Nil for names that cannot stand in a place, or are longer than any that people write.
     static func joined(_ names: [String]) -> String? {
         var steps: [String] = []
         for name in names {
-            guard !name.isEmpty, !name.contains("\""),
+            guard !name.isEmpty, name.utf8.count <= longestName, !name.contains("\""),
                 name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0 != "\\" })
             else { return nil }
             let isPlain =

@@ -27,6 +27,12 @@ struct PathPattern: Sendable, Hashable {
         segments.map { "/" + (parts($0) ?? []).map { $0.isParameter ? "{}" : $0.text }.joined() }.joined()
     }
 
+    /// Without `.json` at the end of the last one.
+    static func withoutJSON(_ segments: [String]) -> [String] {
+        guard let last = segments.last, last.hasSuffix(".json"), last.count > 5 else { return segments }
+        return segments.dropLast() + [String(last.dropLast(5))]
+    }
+
     static func parameters(_ segment: String) -> [String] {
         (parts(segment) ?? []).filter(\.isParameter).map(\.text)
     }

@@ -18,7 +18,10 @@ struct ShapeReader {
     func shape(of parts: [DocumentValue]) -> DataShape {
         var shape = DataShape()
         var room = Self.most
-        for part in parts { add(part, to: &shape, depth: 0, isOptional: false, &room) }
+        for part in parts {
+            let required = add(part, to: &shape, depth: 0, &room)
+            shape.required.formUnion(required)
+        }
         if shape.kind == .unknown { shape.kind = Self.kind(impliedBy: shape) }
         return shape
     }
@@ -44,44 +47,30 @@ struct ShapeReader {
         return isText ? .string : .unknown
     }
 
-    /// `isOptional`: one of several alternatives, whose members need not be there.
-    private func add(
-        _ value: DocumentValue, to shape: inout DataShape, depth: Int, isOptional: Bool, _ room: inout Int
-    ) {
+    /// Returns the members that the value must have: of several alternatives, those that each requires.
+    private func add(_ value: DocumentValue, to shape: inout DataShape, depth: Int, _ room: inout Int) -> Set<String> {
         room -= 1
-        guard depth < Self.deepest, room > 0 else { return }
+        guard depth < Self.deepest, room > 0 else { return [] }
         let found = resolver.resolve(value)
         let value = found.value
         if depth == 0 || shape.name == nil { shape.name = shape.name ?? found.name }
         addType(value, to: &shape)
         addEnum(value, to: &shape)
         for (name, part) in value["properties"]?.members ?? [] { addProperty(name, part, to: &shape) }
-        if !isOptional { shape.required.formUnion((value["required"]?.elements ?? []).compactMap(\.text)) }
         if let items = value["items"] { shape.items.append(items) }
+        var required = Set((value["required"]?.elements ?? []).compactMap(\.text))
         for part in value["allOf"]?.elements ?? [] {
-            add(part, to: &shape, depth: depth + 1, isOptional: isOptional, &room)
+            required.formUnion(add(part, to: &shape, depth: depth + 1, &room))
         }
         for word in ["oneOf", "anyOf"] {
-            let parts = value[word]?.elements ?? []
-            for part in parts {
-                add(part, to: &shape, depth: depth + 1, isOptional: isOptional || parts.count > 1, &room)
+            var common: Set<String>?
+            for part in value[word]?.elements ?? [] {
+                let own = add(part, to: &shape, depth: depth + 1, &room)
+                if part["type"]?.text != "null" { common = common?.intersection(own) ?? own }
             }
-            if !isOptional, parts.count > 1, let common = requiredByAll(parts, depth, &room) {
-                shape.required.formUnion(common)
-            }
+            required.formUnion(common ?? [])
         }
-    }
-
-    /// The members that each of several alternatives requires.
-    private func requiredByAll(_ parts: [DocumentValue], _ depth: Int, _ room: inout Int) -> Set<String>? {
-        var common: Set<String>?
-        for part in parts where part["type"]?.text != "null" {
-            var shape = DataShape()
-            add(part, to: &shape, depth: depth + 1, isOptional: false, &room)
-            common = common?.intersection(shape.required) ?? shape.required
-            if common?.isEmpty == true { return nil }
-        }
-        return common
+        return required
     }
 
     private func addProperty(_ name: String, _ part: DocumentValue, to shape: inout DataShape) {

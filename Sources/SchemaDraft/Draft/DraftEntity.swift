@@ -22,6 +22,8 @@ struct DraftEntity: Sendable {
     enum Single: Sendable, Equatable {
         /// The upstream serves no single records.
         case none
+        /// It may serve them; a TODO says at which path.
+        case unclear
         /// `at`: place of the record in the answer, nil for the answer itself.
         case path(String, at: String?)
     }

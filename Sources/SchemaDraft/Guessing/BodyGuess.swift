@@ -5,14 +5,12 @@ struct BodyGuess {
 
     struct Found {
         var body = DraftRoute.Body.plain
-        /// Members that hold fields.
-        var members: DataShape
         /// Nil if the document does not say which fields it takes.
         var fields: [DraftField]?
         var encoding: String?
         /// What stands beside the fields.
         var beside: [DraftRoute.Constant] = []
-        /// Names of relationships of JSON:API that it takes.
+        /// The members that the fields' object must have.
         var required: Set<String>
     }
 
@@ -24,7 +22,7 @@ struct BodyGuess {
     func found(in operation: APIOperation) throws(Problem) -> Found {
         guard !operation.bodies.isEmpty else { throw Problem(reason: "the document describes no body for it") }
         let body = try chosen(operation.bodies)
-        var found = Found(members: body.shape, required: body.shape.required)
+        var found = Found(required: body.shape.required)
         found.encoding = try encoding(body, operation)
         if found.encoding == Self.jsonPatch {
             found.fields = nil
@@ -39,7 +37,7 @@ struct BodyGuess {
         let whole = Part(name: nil, body: .plain, members: body.shape, fields: sent(body.shape))
         let best = parts.reduce(whole) { $1.fields.count > $0.fields.count ? $1 : $0 }
         try check(best, in: body.shape)
-        (found.body, found.members, found.fields) = (best.body, best.members, best.fields)
+        (found.body, found.fields) = (best.body, best.fields)
         found.required = best.members.required
         found.beside = beside(body.shape)
         return found

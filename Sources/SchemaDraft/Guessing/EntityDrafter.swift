@@ -78,6 +78,7 @@ struct EntityDrafter {
         }
         var collection = collection
         collection.recordPath = nil
+        collection.hasUnclearRecord = true
         collection.recordCalls = [:]
         collection.todos.append("pull.record and push: { path: \"\(path.text)\" }, with the fields that its names are")
         return collection
@@ -85,9 +86,7 @@ struct EntityDrafter {
 
     private func singleShape(_ collection: Collection) -> DataShape? {
         guard let answer = collection.single?.answer else { return nil }
-        let place = RecordPlace(
-            shapes: shapes, key: collection.key.value, name: Words.folded(Words.singular(collection.name))
-        ).place(in: answer)
+        let place = RecordPlace(of: collection, shapes).place(in: answer)
         guard let place else { return answer[collection.key.value] == nil ? nil : answer }
         guard !place.contains("\"") else { return nil }
         let names = place.split(separator: ".").map(String.init)
@@ -141,10 +140,9 @@ struct EntityDrafter {
     private func single(_ collection: Collection, _ filler: PathFiller) -> DraftEntity.Single {
         guard let path = collection.recordPath, let single = collection.single,
             !single.queries.contains(where: { $0.isRequired && $0.shape.initial == nil })
-        else { return .none }
-        let place = RecordPlace(
-            shapes: shapes, key: collection.key.value, name: Words.folded(Words.singular(collection.name)))
-        return .path(filler.path(path, list: collection.path), at: place.place(in: single.answer))
+        else { return collection.hasUnclearRecord ? .unclear : .none }
+        let place = RecordPlace(of: collection, shapes).place(in: single.answer)
+        return .path(filler.path(path, list: collection.path), at: place)
     }
 
     private func deleted(_ entity: DraftEntity) -> Guess<String>? {

@@ -5,6 +5,12 @@ struct RecordPlace {
     /// What a record is called, without what differs between spellings.
     let name: String
 
+    init(of collection: Collection, _ shapes: ShapeReader) {
+        self.shapes = shapes
+        key = collection.key.value
+        name = Words.folded(Words.singular(collection.name))
+    }
+
     /// Nil for the answer itself, also where nothing is known.
     func place(in answer: DataShape?) -> String? {
         answer.flatMap(names).flatMap(PlaceText.joined)

@@ -36,7 +36,7 @@ struct SignInGuess {
 
     /// Several headers required together: one has the token, and each installation sets the others.
     private func pair(_ schemes: [(name: String, value: DocumentValue)]) -> Found? {
-        let names = operations.lazy.compactMap { $0.security ?? document.security }.first { $0.count > 1 } ?? []
+        let names = usual()
         let needed = names.compactMap { name in schemes.first { $0.name == name } }
         let headers = needed.compactMap { scheme -> String? in
             guard scheme.value["type"]?.text == "apiKey", scheme.value["in"]?.text == "header",
@@ -65,6 +65,17 @@ struct SignInGuess {
 
     private static func isBearer(_ scheme: DocumentValue) -> Bool {
         scheme["type"]?.text?.lowercased() == "http" && scheme["scheme"]?.text?.lowercased() == "bearer"
+    }
+
+    /// The names of the schemes that most calls need together.
+    private func usual() -> [String] {
+        let needed = operations.map { $0.security ?? document.security }
+        var best: (names: [String], count: Int) = ([], 0)
+        for names in Set(needed).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            let count = needed.count { $0 == names }
+            if count > best.count { best = (names, count) }
+        }
+        return best.names
     }
 
     /// Names of schemes, those of most calls first.

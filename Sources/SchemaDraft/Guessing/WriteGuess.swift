@@ -34,6 +34,9 @@ struct WriteGuess {
                 require(found.required, of: fields, &entity)
             }
             route.lookUp = lookUp(entity, found.fields ?? [], isOwn: isOwn)
+            if case .match? = route.lookUp, route.reason == nil {
+                route.reason = "look_up: by what a creation sends; check that it tells two records apart"
+            }
             entity.create = route
             if route.lookUp == nil {
                 entity.todos.append(
@@ -83,9 +86,7 @@ struct WriteGuess {
         }
     }
 
-    private var place: RecordPlace {
-        RecordPlace(shapes: shapes, key: key, name: Words.folded(Words.singular(collection.name)))
-    }
+    private var place: RecordPlace { RecordPlace(of: collection, shapes) }
 
     /// The daemon makes keys only where the upstream requires them or users choose them. An upstream that ignores our key
     /// would hide a creation whose answer was lost.

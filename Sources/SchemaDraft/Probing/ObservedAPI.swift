@@ -76,7 +76,7 @@ package struct ObservedAPI {
         if let page = list.page { add(page.name, page.isNumber ? "integer" : "string") }
         if let size = list.size { add(size, "integer") }
         let headers = (list.hasLinkHeader ? ["Link"] : []) + [list.totalHeader].compactMap(\.self)
-        let answer = answer(shape.schema(of: list.answers), headers)
+        let answer = answer(shape.schema(of: list.answers + [list.small].compactMap(\.self)), headers)
         let next = list.nextPlace.map { [("x-next-page", text($0))] } ?? []
         return object([("parameters", .array(parameters)), ("responses", answer)] + next)
     }

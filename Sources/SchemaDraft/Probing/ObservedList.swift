@@ -12,6 +12,8 @@ package struct ObservedList: Sendable {
     package var nextPlace: String?
     /// The parameter for the number of records that worked.
     package var size: String?
+    /// The answer with fewer of the same records that it brought, which may say more about the next page.
+    package var small: JSONText?
     package var hasLinkHeader = false
     /// The header with the length of the list.
     package var totalHeader: String?

@@ -6,6 +6,11 @@ struct ObservedShape {
     var reference: (_ name: String, _ values: [JSONText]) -> String? = { _, _ in nil }
 
     private static let deepest = 12
+    /// Of one object, and of the lists at one place together.
+    private static let mostMembers = 1000
+    private static let mostElements = 2000
+    /// No field has a name of more bytes.
+    private static let longestName = 200
 
     func schema(of values: [JSONText], name: String = "", depth: Int = 0) -> DocumentValue {
         let known = values.filter { $0.kind != .null }
@@ -19,13 +24,13 @@ struct ObservedShape {
             members.append(("properties", .object(DocumentObject(properties(of: known, depth)))))
         case .array:
             add("type", "array")
-            members.append(("items", schema(of: Array(known.flatMap(\.elements).prefix(2000)), depth: depth + 1)))
+            members.append(("items", schema(of: Self.elements(of: known), depth: depth + 1)))
         case .string:
             add("type", "string")
             // Some upstreams have "" for nothing.
             let texts = known.compactMap(\.string).filter { !$0.isEmpty }
             if let format = Self.format(of: texts) { add("format", format) }
-            if let example = texts.first, example.count < 80 { add("example", example) }
+            if let example = texts.first, !example.isLonger(thanScalars: 79) { add("example", example) }
             let seen = Self.seenValues(texts, name)
             if !seen.isEmpty { members.append(("enum", .array(seen.map { .scalar($0, isPlain: false) }))) }
         case .number: add("type", known.allSatisfy { $0.integer != nil } ? "integer" : "number")
@@ -36,11 +41,17 @@ struct ObservedShape {
         return .object(DocumentObject(members))
     }
 
+    private static func elements(of lists: [JSONText]) -> [JSONText] {
+        var elements: [JSONText] = []
+        for list in lists { elements += list.elements(atMost: mostElements - elements.count) }
+        return elements
+    }
+
     private func properties(of objects: [JSONText], _ depth: Int) -> [(name: String, value: DocumentValue)] {
         var names: [String] = []
         var values: [String: [JSONText]] = [:]
         for object in objects {
-            for (name, value) in object.members {
+            for (name, value) in object.members(atMost: Self.mostMembers) where name.utf8.count <= Self.longestName {
                 if values[name] == nil { names.append(name) }
                 values[name, default: []].append(value)
             }

@@ -91,6 +91,7 @@ package struct DraftQuestion: Sendable, Equatable {
             else { return }
             let since = DraftEntity.Since(parameter: answer, field: field.name)
             model.entities[index].pull?.since = Guess(since, "as answered")
+            model.entities[index].todos.removeAll { $0.hasPrefix("pull.since") }
         }
     }
 

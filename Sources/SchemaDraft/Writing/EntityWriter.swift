@@ -8,7 +8,7 @@ struct EntityWriter {
 
     var member: YAMLNode.Member {
         var members: [YAMLNode.Member] = [key]
-        if let title = entity.title { members.append(YAMLNode.Member("title", .text("{\(title)}"))) }
+        if let title = entity.title { members.append(YAMLNode.Member("title", .text("{\(title)}"), "by its name")) }
         members.append(YAMLNode.Member("fields", .block(entity.fields.map { FieldWriter(field: $0).member })))
         if let pull { members.append(YAMLNode.Member("pull", .block(pull))) }
         let routes = push
@@ -61,10 +61,8 @@ struct EntityWriter {
 
     private func single(_ single: DraftEntity.Single) -> YAMLNode.Member {
         switch single {
-        case .none:
-            let isOpen = entity.todos.contains { $0.hasPrefix("pull.record") }
-            return YAMLNode.Member(
-                "record", .text("none"), isOpen ? "see the TODO below" : "the upstream serves no single records")
+        case .none: return YAMLNode.Member("record", .text("none"), "the upstream serves no single records")
+        case .unclear: return YAMLNode.Member("record", .text("none"), "see the TODO below")
         case .path(let path, let at):
             var members = [YAMLNode.Member("path", .text(path))]
             if let at { members.append(YAMLNode.Member("at", .text(at))) }

@@ -3,10 +3,29 @@ package enum PercentCoding {
     /// Nil when an escape is malformed or the bytes are not UTF-8.
     package static func decode(_ text: Substring, plusIsSpace: Bool = false) -> String? {
         var text = text
-        let isPlain = text.withUTF8 { !$0.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") } }
-        guard !isPlain else { return String(text) }
+        return text.withUTF8 { decode($0[...], plusIsSpace: plusIsSpace) }
+    }
+
+    /// The segments of a path, without the empty one before its first slash; nil when one of them cannot be decoded.
+    package static func segments(_ path: String) -> [String]? {
+        var path = path
+        // The bytes themselves: a walk through a `String` takes several times as long.
+        return path.withUTF8 { path in
+            var segments: [String] = []
+            segments.reserveCapacity(4)
+            for part in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+                guard let segment = decode(part, plusIsSpace: false) else { return nil }
+                segments.append(segment)
+            }
+            return segments
+        }
+    }
+
+    private static func decode(_ text: Slice<UnsafeBufferPointer<UInt8>>, plusIsSpace: Bool) -> String? {
+        let isPlain = !text.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
+        if isPlain { return String(decoding: UnsafeBufferPointer(rebasing: text), as: UTF8.self) }
         var bytes: [UInt8] = []
-        var rest = text.utf8[...]
+        var rest = text
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "%"):
@@ -25,15 +44,18 @@ package enum PercentCoding {
 
     /// The parameters of a query such as `a=1&b=2`, in order; nil when one of them cannot be decoded.
     package static func parameters(_ query: String?) -> [(name: String, value: String)]? {
-        var parameters: [(name: String, value: String)] = []
-        for part in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
-            let pair = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = decode(Substring(pair[0]), plusIsSpace: true),
-                let value = decode(pair.count > 1 ? Substring(pair[1]) : "", plusIsSpace: true)
-            else { return nil }
-            parameters.append((name, value))
+        var query = query ?? ""
+        return query.withUTF8 { query in
+            var parameters: [(name: String, value: String)] = []
+            for part in query.split(separator: UInt8(ascii: "&")) {
+                let name = part.prefix { $0 != UInt8(ascii: "=") }
+                guard let value = decode(part.dropFirst(name.count + 1), plusIsSpace: true),
+                    let name = decode(name, plusIsSpace: true)
+                else { return nil }
+                parameters.append((name, value))
+            }
+            return parameters
         }
-        return parameters
     }
 
     private static func digit(_ byte: UInt8?) -> UInt8? {

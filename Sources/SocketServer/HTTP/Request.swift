@@ -11,12 +11,16 @@ package struct Request: Sendable {
     package var stream: BodyStream?
     package var peer: Peer
     package var caller: Caller
+    /// The handler calls it when the request has proved that its caller is no stranger: the connection then no longer counts
+    /// as a stranger's.
+    package var noteKnown: @Sendable () -> Void
     /// What log lines and answers call this request; empty until its handler has named it.
     package var id = ""
 
     package init(
         method: String, path: String, query: String? = nil, headers: Headers = Headers(), body: [UInt8] = [],
-        stream: BodyStream? = nil, peer: Peer = .unknown, caller: Caller = .unknown
+        stream: BodyStream? = nil, peer: Peer = .unknown, caller: Caller = .unknown,
+        noteKnown: @escaping @Sendable () -> Void = {}
     ) {
         self.method = method
         self.path = path
@@ -26,6 +30,7 @@ package struct Request: Sendable {
         self.stream = stream
         self.peer = peer
         self.caller = caller
+        self.noteKnown = noteKnown
     }
 }
 

@@ -19,14 +19,15 @@ struct RequestHead {
 
     /// Parses the request line without its CRLF.
     init(line: ArraySlice<UInt8>) throws(Refusal) {
-        let parts = line.split(separator: Grammar.space, omittingEmptySubsequences: false)
-        guard parts.count == 3, Grammar.isToken(parts[0]) else {
+        guard let first = line.firstIndex(of: Grammar.space), let last = line.lastIndex(of: Grammar.space),
+            first < last, !line[(first + 1)..<last].contains(Grammar.space), Grammar.isToken(line[..<first])
+        else {
             throw .badRequest("The request line must be a method, a target and a version, separated by single spaces.")
         }
-        isOld = try Self.isOld(version: parts[2])
+        isOld = try Self.isOld(version: line[(last + 1)...])
         keepsAlive = !isOld
-        let target = try RequestTarget(parts[1])
-        method = String(decoding: parts[0], as: UTF8.self)
+        let target = try RequestTarget(line[(first + 1)..<last])
+        method = String(decoding: line[..<first], as: UTF8.self)
         authority = target.authority
         path = target.path
         query = target.query

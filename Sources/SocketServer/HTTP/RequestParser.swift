@@ -97,6 +97,15 @@ package struct RequestParser {
         }
     }
 
+    /// Whether cookies take up most of a head that is too large. A browser sends the cookies that any port of the host set.
+    package var isFullOfCookies: Bool {
+        guard case .fields(let head) = phase else { return false }
+        let line = buffer[position..<searched]
+        let isCookie = line.prefix(7).map(Grammar.lowercase).elementsEqual("cookie:".utf8)
+        let size = head.headers[all: "Cookie"].reduce(isCookie ? line.count : 0) { $0 + $1.utf8.count }
+        return size > limits.headBytes / 2
+    }
+
     /// The bytes that it keeps of a body that has not been returned yet.
     package var heldBytes: Int { stage == .body ? body.count + buffer.count : 0 }
 
@@ -266,8 +275,9 @@ package struct RequestParser {
 
     /// The next line without its CRLF; nil when its end has not arrived. A bare line feed is an error (RFC 9112, 2.2).
     private mutating func nextLine(limit: Int, over refusal: Refusal) throws(Refusal) -> ArraySlice<UInt8>? {
-        while searched < buffer.count, buffer[searched] != Grammar.lineFeed, searched - position <= limit + 1 {
-            searched += 1
+        let end = min(buffer.count, position + limit + 2)
+        searched = buffer.withUnsafeBufferPointer { buffer in
+            buffer[searched..<max(searched, end)].firstIndex(of: Grammar.lineFeed) ?? max(searched, end)
         }
         guard searched - position <= limit + 1 else { throw refusal }
         guard searched < buffer.count else { return nil }

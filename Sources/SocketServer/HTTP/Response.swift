@@ -34,6 +34,8 @@ package struct Response: Sendable {
     package var headers: [(name: String, value: String)]
     package var body: Body
     package var ending = Ending.complete
+    /// Whether the connection closes after it.
+    package var closes = false
 
     package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         self.status = status

@@ -18,31 +18,27 @@ struct ResponseWriter {
     /// Nil when the response is not valid HTTP: an invalid status, or a field that would break out of its line. `isOld`:
     /// for HTTP/1.0, whose connection closes after every answer.
     func head(of response: Response, closes: Bool, isOld: Bool = false) -> [UInt8]? {
-        guard (200...599).contains(response.status), response.headers.allSatisfy(Self.isWritable) else { return nil }
-        var head: [UInt8] = []
-        head.reserveCapacity(256)
-        head += "HTTP/1.1 ".utf8
-        head += String(response.status).utf8
-        head.append(Grammar.space)
-        head += Self.reason(response.status).utf8
-        head += "\r\nDate: ".utf8
-        head += date.now()
-        for (name, value) in response.headers where !Self.isReserved(name) {
-            head += "\r\n".utf8
-            head += name.utf8
-            head += ": ".utf8
-            head += value.utf8
+        guard (200...599).contains(response.status) else { return nil }
+        var head = HeadBytes()
+        head.append("HTTP/1.1 ")
+        head.append(String(response.status))
+        head.append(" ")
+        head.append(Self.reason(response.status))
+        head.append("\r\nDate: ")
+        head.bytes += date.now()
+        for (name, value) in response.headers {
+            guard head.isAppended(name, value, isLeftOut: Self.isReserved(name)) else { return nil }
         }
         switch Self.framing(of: response, isOld: isOld) {
         case .length(let length):
-            head += "\r\nContent-Length: ".utf8
-            head += String(length).utf8
-        case .chunked: head += "\r\nTransfer-Encoding: chunked".utf8
+            head.append("\r\nContent-Length: ")
+            head.append(String(length))
+        case .chunked: head.append("\r\nTransfer-Encoding: chunked")
         case .none, .closing: break
         }
-        if closes { head += "\r\nConnection: close".utf8 }
-        head += "\r\n\r\n".utf8
-        return head
+        if closes { head.append("\r\nConnection: close") }
+        head.append("\r\n\r\n")
+        return head.bytes
     }
 
     static func framing(of response: Response, isOld: Bool = false) -> Framing {
@@ -55,29 +51,28 @@ struct ResponseWriter {
         }
     }
 
-    /// An error as a problem document (RFC 9457).
-    static func problem(_ refusal: Refusal) -> Response {
+    /// An error as a problem document (RFC 9457). `forgetsCookies`: cookies made the head too large, and a browser can call again
+    /// without them.
+    static func problem(_ refusal: Refusal, forgetsCookies: Bool = false) -> Response {
         let title = reason(refusal.status)
         let body = """
             {"type":"about:blank","title":"\(title)","status":\(refusal.status),"code":"\(refusal.code)",\
             "detail":"\(refusal.detail)"}
             """
-        return Response(
+        var response = Response(
             status: refusal.status,
             headers: [
                 ("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"), ("Vary", Response.vary),
             ], body: [UInt8](body.utf8))
+        if forgetsCookies, refusal == .headTooLarge {
+            response.headers.append(("Clear-Site-Data", #""cookies""#))
+        }
+        return response
     }
 
     /// `chunk-size CRLF`, in front of a piece of a stream.
     static func chunkHead(size: Int) -> [UInt8] {
         [UInt8]((String(size, radix: 16) + "\r\n").utf8)
-    }
-
-    private static func isWritable(name: String, value: String) -> Bool {
-        // The bytes themselves: a walk through a `String` takes several times as long.
-        var (name, value) = (name, value)
-        return name.withUTF8(Grammar.isToken) && value.withUTF8 { $0.allSatisfy(Grammar.isValueByte) }
     }
 
     /// Fields that only the server sets: a second value could be used for response splitting.
@@ -107,12 +102,14 @@ struct ResponseWriter {
         case 405: "Method Not Allowed"
         case 408: "Request Timeout"
         case 409: "Conflict"
+        case 410: "Gone"
         case 412: "Precondition Failed"
         case 413: "Content Too Large"
         case 414: "URI Too Long"
         case 415: "Unsupported Media Type"
         case 416: "Range Not Satisfiable"
         case 417: "Expectation Failed"
+        case 421: "Misdirected Request"
         case 422: "Unprocessable Content"
         case 429: "Too Many Requests"
         case 431: "Request Header Fields Too Large"
@@ -124,6 +121,28 @@ struct ResponseWriter {
         case 505: "HTTP Version Not Supported"
         default: ""
         }
+    }
+}
+
+/// Builds a head from the bytes of its texts: to append a `String` as a sequence takes several times as long.
+private struct HeadBytes {
+    var bytes: [UInt8] = []
+
+    init() { bytes.reserveCapacity(512) }
+
+    mutating func append(_ text: consuming String) { text.withUTF8 { bytes.append(contentsOf: $0) } }
+
+    /// False if the field is not valid HTTP, whether it is left out or not.
+    mutating func isAppended(_ name: consuming String, _ value: consuming String, isLeftOut: Bool) -> Bool {
+        guard name.withUTF8(Grammar.isToken), value.withUTF8({ $0.allSatisfy(Grammar.isValueByte) }) else {
+            return false
+        }
+        guard !isLeftOut else { return true }
+        append("\r\n")
+        name.withUTF8 { bytes.append(contentsOf: $0) }
+        append(": ")
+        value.withUTF8 { bytes.append(contentsOf: $0) }
+        return true
     }
 }
 

@@ -21,7 +21,8 @@ package struct ServerLimits: Sendable {
     package var connections = 512
     /// Of these, the connections of one member; no limit when callers are not distinguished.
     package var userConnections = 256
-    /// Of these, the connections of all strangers together; no limit when callers are not distinguished.
+    /// Of these, the connections of all strangers together, which they share fairly; no limit when callers are not
+    /// distinguished.
     package var strangerConnections = 128
 
     /// From the first byte of a request, or the start of a connection, to the end of the header fields; then 408.

@@ -5,7 +5,7 @@ package struct Caller: Sendable, Equatable {
         case owner
         /// A known and authorized user; each has a limit of connections.
         case member
-        /// An unknown caller; all strangers together have a limit of connections.
+        /// An unknown caller, until a request proves otherwise; all strangers together have a limit of connections.
         case stranger
     }
 

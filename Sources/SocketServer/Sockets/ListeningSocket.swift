@@ -16,6 +16,21 @@ struct ListeningSocket: Sendable {
         }
     }
 
+    /// Opens 127.0.0.1 and [::1] at one port that the system chooses. Tries another one if it is taken at [::1].
+    static func openLoopbacks() throws(ServerError) -> (ListeningSocket, ListeningSocket) {
+        var triesLeft = 100
+        while true {
+            let first = try tcp(host: "127.0.0.1", port: 0)
+            do throws(ServerError) {
+                return (first, try tcp(host: "::1", port: first.port ?? 0))
+            } catch {
+                first.close()
+                triesLeft -= 1
+                guard case .addressTaken = error, triesLeft > 0 else { throw error }
+            }
+        }
+    }
+
     /// Nil for a Unix socket.
     var port: UInt16? {
         if case .tcp(let endpoint) = address { endpoint.port } else { nil }

@@ -37,17 +37,21 @@ package struct ListeningSockets: ~Copyable {
         descriptors.compactMap { if case .unix(let path) = SocketAddress.local(of: $0) { path } else { nil } }
     }
 
+    /// The addresses of the sockets that are in use.
+    package var addresses: [BoundAddress] { sockets.map(\.socket.address) }
+
     /// Inherited sockets that no listener uses. The service manager keeps them open, so callers can connect there.
     package var unused: [BoundAddress] {
         inherited.filter { one in !sockets.contains { $0.socket.descriptor == one.descriptor } }.map(\.address)
     }
 
     /// Listens on exactly these: keeps open sockets, opens missing ones and closes the rest. An inherited socket at [::1]
-    /// joins one at 127.0.0.1. Throws when one fails; then nothing has changed.
+    /// joins one at 127.0.0.1; if the system chooses the port of both, it is the same. Throws when one fails; then nothing has
+    /// changed.
     package mutating func change(to listeners: [Listener]) throws(ServerError) {
-        var left = sockets
+        var opened = try openLoopbacks(among: listeners)
+        var left = sockets + opened
         var wanted: [(listener: Listener, socket: ListeningSocket)] = []
-        var opened: [ListeningSocket] = []
         do throws(ServerError) {
             for listener in listeners {
                 if let index = left.firstIndex(where: { $0.listener.isSamePlace(as: listener) }) {
@@ -56,7 +60,7 @@ package struct ListeningSockets: ~Copyable {
                     wanted.append((listener, socket))
                 } else {
                     let socket = try open(listener)
-                    opened.append(socket)
+                    opened.append((listener, socket))
                     wanted.append((listener, socket))
                 }
             }
@@ -66,7 +70,7 @@ package struct ListeningSockets: ~Copyable {
                 if !isInherited(socket) { try socket.setPermissions(of: listener) }
             }
         } catch {
-            opened.forEach { $0.close() }
+            for (_, socket) in opened { socket.close() }
             throw error
         }
         closeOwn(left.map(\.socket))
@@ -85,6 +89,28 @@ package struct ListeningSockets: ~Copyable {
                     + "another address. Run systemctl edit repairminder-sync.socket and give it the configured address: "
                     + "[Socket], an empty ListenStream=, then ListenStream= with each address.")
         }
+    }
+
+    /// New sockets for 127.0.0.1 and [::1] at one port that the system chooses: localhost leads to both. Nothing where they are
+    /// open, or not both wanted.
+    private func openLoopbacks(
+        among listeners: [Listener]
+    ) throws(ServerError) -> [(listener: Listener, socket: ListeningSocket)] {
+        let (four, six) = (Listener.tcp(host: "127.0.0.1", port: 0), Listener.tcp(host: "::1", port: 0))
+        guard listeners.contains(four), listeners.contains(six) else { return [] }
+        switch (port(of: four), port(of: six)) {
+        case (nil, nil):
+            let (first, second) = try ListeningSocket.openLoopbacks()
+            return [(four, first), (six, second)]
+        case (let port?, nil): return [(six, try ListeningSocket.open(.tcp(host: "::1", port: port)))]
+        case (nil, let port?): return [(four, try ListeningSocket.open(.tcp(host: "127.0.0.1", port: port)))]
+        default: return []
+        }
+    }
+
+    /// Nil while it is not open.
+    private func port(of listener: Listener) -> UInt16? {
+        sockets.first { $0.listener == listener }?.socket.port
     }
 
     /// Inherited sockets at [::1] whose port is served at 127.0.0.1: localhost leads to both, and callers would wait

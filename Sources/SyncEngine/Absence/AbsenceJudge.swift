@@ -41,7 +41,7 @@ struct AbsenceJudge: Sendable {
         }
         let isReadable = entity.recordPath(of: known) != nil
         if isReadable, !wasRead, let found = try await read(known, of: entity) {
-            return entity.isDeleted(found.record) ? .gone : .here(found)
+            return verdict(found, on: key, entity)
         }
         if try store.isNew(entity.name, key: key, at: now()) { return .settling }
         if isReadable, try await servesAnother(of: entity, than: [key]) { return try await repeated(known, of: entity) }
@@ -50,8 +50,17 @@ struct AbsenceJudge: Sendable {
 
     /// The verdict once a witness was served. An upstream may have been ill for a moment, so it is asked once more.
     private func repeated(_ known: JSONText, of entity: Entity) async throws -> Verdict {
-        guard let found = try await read(known, of: entity), !entity.isDeleted(found.record) else { return .gone }
-        return .here(found)
+        guard let found = try await read(known, of: entity) else { return .gone }
+        return verdict(found, on: known[entity.key]?.plain, entity)
+    }
+
+    /// The verdict of the record that was read. Of another one, a mark of deletion says nothing.
+    private func verdict(_ found: RemoteRecord, on key: String?, _ entity: Entity) -> Verdict {
+        guard entity.isDeleted(found.record) else { return .here(found) }
+        guard found.record[entity.key]?.plain == key else {
+            return .cannotSay("asked for \(key ?? "it"), the upstream answers another record")
+        }
+        return .gone
     }
 
     /// Reads a record by its key, and remembers that the upstream serves single records of the entity.

@@ -15,10 +15,10 @@ package struct ListDoubt {
         else { return nil }
         switch list.style {
         case .single: return "it ends at exactly \(records) records, and the schema declares no pages"
-        case .page(_, pages: nil), .offset:
+        case .page(_, pages: nil), .offset, .lastRecord:
             guard records < list.pageSize else { return nil }
             return "it ends at exactly \(records) records, fewer than the \(list.pageSize) asked for a page"
-        case .page, .cursor, .lastRecord, .link, .header, .headerURL, .nextURL: return nil
+        case .page, .cursor, .link, .header, .headerURL, .nextURL: return nil
         }
     }
 }

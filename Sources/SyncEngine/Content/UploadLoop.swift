@@ -46,8 +46,13 @@ actor UploadLoop {
         let time = environment.monotonicNow()
         guard await monitor.canCall else { return await monitor.heldUntil?.since(time) }
         if await unwritten.isFailing(.content) { return UnwrittenOutcomes.wait }
+        let barWait = await monitor.barWait ?? .zero
         do {
-            return try environment.store.nextAttempt(in: .content).map { max($0.since(time), .seconds(1)) }
+            if let next = try environment.store.nextAttempt(in: .content) {
+                return max(next.since(time), barWait, .seconds(1))
+            }
+            let ready = try environment.store.readyChanges(limit: 1, at: time, in: .content)
+            return ready.isEmpty ? nil : PushLoop.longestWait
         } catch {
             return UnwrittenOutcomes.wait
         }

@@ -6,6 +6,9 @@ internal import EntitySchema
 /// Such an answer says nothing about the change that got it, so nothing is counted. One change at a time tries again,
 /// at growing intervals. When another change gets through, the bar is over. Only a change that is barred again after
 /// others got through is itself the reason.
+///
+/// A change that is answered 401 is stopped in the same way. The token may have expired just then, so others must always
+/// get through twice before the answer concerns the change; then it does until the change gets through.
 struct AccountBar: Equatable {
     /// What follows for a change that was barred.
     enum Verdict: Sendable, Equatable {
@@ -25,6 +28,8 @@ struct AccountBar: Equatable {
 
     /// The answer to the last barred change; nil while changes get through.
     private(set) var reason: String?
+    /// Whether that answer refused the token.
+    private(set) var refusesToken = false
     /// By the queue's number.
     private var barred: [Int64: Barred] = [:]
     /// When changes under way were begun, by `clock`.
@@ -42,6 +47,9 @@ struct AccountBar: Equatable {
     }
 
     var isSet: Bool { reason != nil }
+
+    /// Changes that are being sent.
+    var underWay: Set<Int64> { Set(begun.keys) }
 
     /// Changes that were barred and have not got through since.
     var changes: Set<Int64> { Set(barred.keys) }
@@ -81,22 +89,26 @@ struct AccountBar: Equatable {
 
     /// `hasOthers`: changes that were not barred are ready. They go first, and must get through twice between this
     /// one's attempts, because a gateway can come and go between any two requests.
-    mutating func bar(_ change: Int64, _ message: String, hasOthers: Bool, at now: Timestamp) -> Verdict {
+    mutating func bar(
+        _ change: Int64, _ message: String, hasOthers: Bool, refusesToken: Bool = false, at now: Timestamp,
+        jitter: Double = 1
+    ) -> Verdict {
         clock += 1
         var entry = barred[change] ?? Barred(at: clock)
         entry.at = clock
         entry.hasPassed = false
         barred[change] = entry
-        guard entry.passes < (hasOthers ? 2 : 1) else {
-            barred[change] = Barred(at: clock)
+        guard entry.passes < (hasOthers || refusesToken ? 2 : 1) else {
+            barred[change] = refusesToken ? entry : Barred(at: clock)
             return .concernsChange
         }
         // Attempts that were under way together are one trial.
         if !isSet || trial == change {
-            nextTrial = now + delay
+            nextTrial = now + delay * jitter
             trials += 1
         }
         reason = message
+        self.refusesToken = refusesToken
         return .waits
     }
 
@@ -118,6 +130,7 @@ struct AccountBar: Equatable {
     private mutating func lift() -> Bool {
         defer {
             reason = nil
+            refusesToken = false
             trials = 0
             nextTrial = nil
         }

@@ -1,4 +1,5 @@
 internal import CacheStore
+internal import Logging
 internal import Upstream
 
 /// Brings the next run forward when the token was refused.
@@ -27,18 +28,41 @@ actor AccountCheck {
     func require(from upstream: any Upstream) async throws {
         guard !isKnown else { return }
         let store = environment.store
-        if let account = try await upstream.account() {
+        if var account = try await upstream.account() {
             let known = try store.setting("account")
-            guard known == nil || known == account.id else { throw SyncError.otherAccount(account.id) }
+            if let known, known != account.id { account = try await askAgain(upstream, after: account.id, known) }
             if known == nil { try await store.setAccount(account.id, at: environment.now()) }
             if let name = account.name { try await store.setAccountName(name) }
         }
         isKnown = true
     }
 
+    /// Between two questions for an account that is not the cache's.
+    static let pause = Duration.seconds(5)
+
+    /// One wrong answer, such as another account's from a gateway, must not change the cache. Returns the cache's account
+    /// if the upstream names that one now; throws `.otherAccount` when it names the same other one again.
+    private func askAgain(
+        _ upstream: any Upstream, after other: String, _ known: String
+    ) async throws -> SignedInAccount {
+        environment.log.warning("the upstream names another account; asking again", metadata: ["account": "\(other)"])
+        try await environment.clock.sleep(for: Self.pause)
+        let answer = try await upstream.account()
+        if let answer, answer.id == known { return answer }
+        guard answer?.id == other else {
+            throw UpstreamError.held(
+                "the upstream says that the token belongs to another account (\(other)), and then to "
+                    + "\(answer?.id ?? "none"); nothing is synced until it says the same twice")
+        }
+        throw SyncError.otherAccount(other)
+    }
+
     /// The token was refused: the next run checks the account first, and comes soon.
     func forget() async {
-        isKnown = false
+        doubt()
         await observer?.tokenWasRefused()
     }
+
+    /// The token was refused again: the account is checked before anything else is sent.
+    func doubt() { isKnown = false }
 }

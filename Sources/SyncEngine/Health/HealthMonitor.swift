@@ -13,11 +13,14 @@ actor HealthMonitor {
     private(set) var breaker = CircuitBreaker() {
         didSet {
             if oldValue.isBlocked, !breaker.isBlocked { freshness.noteCallable(from: environment.monotonicNow()) }
+            if breaker.isDown, !oldValue.isDown { downSince = environment.monotonicNow() }
             let isReachable = breaker.offline == nil
             if isReachable != (oldValue.offline == nil) { environment.measure(.reachability(isReachable)) }
             environment.changed()
         }
     }
+    /// When the upstream was last found to be down.
+    private(set) var downSince: Timestamp?
     private(set) var isPaused = false {
         didSet {
             if oldValue, !isPaused { freshness.noteCallable(from: environment.monotonicNow()) }
@@ -33,6 +36,8 @@ actor HealthMonitor {
     /// Attempts under way that the budget was charged for.
     private var charged: Set<Int64> = []
     private var isAskingElsewhere = false
+    /// Only changes were answered that the token is refused.
+    private var isRefusedByChanges = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
 
@@ -64,7 +69,7 @@ actor HealthMonitor {
     func pullWait(until next: Timestamp?) -> Duration? {
         let time = environment.monotonicNow()
         if isPaused { return nil }
-        if breaker.isDown { return breaker.probeDelay }
+        if breaker.isDown { return environment.schedule.probeWait(usual: breaker.probeDelay) }
         if let until = breaker.hold(at: time) { return until.since(time) }
         return next.map { max($0.since(time), .zero) }
     }
@@ -125,12 +130,15 @@ actor HealthMonitor {
             environment.log.warning(
                 "the upstream asks to wait", metadata: ["for": "\(delay)", "error": "\(message)"])
             breaker.answered()
-            let end = environment.monotonicNow() + delay
+            let end = environment.monotonicNow() + environment.schedule.holdWait(asked: delay)
             breaker.hold(until: end)
             freshness.noteCallable(from: end)
         case .unauthorized(let message):
-            environment.log.error("the upstream does not accept the token", metadata: ["error": "\(message)"])
             breaker.answered()
+            // One change at a time tries again, and all else finds out by itself whether the token counts.
+            if origin.isChange, bar.isSet { return await account.doubt() }
+            environment.log.error("the upstream does not accept the token", metadata: ["error": "\(message)"])
+            isRefusedByChanges = origin.isChange && (isRefusedByChanges || breaker.unauthorized == nil)
             breaker.refuse(message)
             await account.forget()
         case .barred: breaker.answered()
@@ -211,12 +219,16 @@ actor HealthMonitor {
             return true
         }
         guard budget.wait(at: time) == .zero else { return false }
-        budget.spend(at: time)
+        budget.spend(at: time, jitter: environment.schedule.jitter)
         charged.insert(change)
         return true
     }
 
-    func mayBeginContent(_ change: Int64) -> Bool { bar.admits(change, at: environment.monotonicNow()) }
+    /// A content costs the budget nothing while it lasts.
+    func mayBeginContent(_ change: Int64, isTried: Bool) -> Bool {
+        guard isTried, budget.isExhausted else { return bar.admits(change, at: environment.monotonicNow()) }
+        return mayBegin(change, isTried: true)
+    }
 
     /// A person wants changes retried now.
     func refillBudget() {
@@ -252,15 +264,27 @@ actor HealthMonitor {
 
     /// The upstream accepted a change, or refused it for what it says.
     func notePass(of change: Int64) {
+        let refusedToken = bar.refusesToken
         guard bar.pass(change) else { return }
         environment.log.notice("the upstream accepts changes of this account again")
-        hastenWaiting()
+        guard refusedToken else { return hastenWaiting() }
+        // Changes that were answered 401 are ready.
+        Task {
+            await environment.sleeps.push.wake()
+            await environment.sleeps.wakeUploads()
+        }
     }
 
-    /// The upstream did not let a change through.
-    func verdict(onBarred change: Int64, _ message: String, hasOthers: Bool) -> AccountBar.Verdict {
-        let wasSet = bar.isSet
-        let verdict = bar.bar(change, message, hasOthers: hasOthers, at: environment.monotonicNow())
+    /// The upstream did not let a change through. The first time that it refuses the token, all requests are held until
+    /// the next run; after that, only changes are.
+    func verdict(
+        onBarred change: Int64, _ message: String, hasOthers: Bool, refusesToken: Bool
+    ) -> AccountBar.Verdict {
+        let (wasSet, wasBarred) = (bar.isSet, bar.changes.contains(change))
+        let verdict = bar.bar(
+            change, message, hasOthers: hasOthers, refusesToken: refusesToken, at: environment.monotonicNow(),
+            jitter: environment.schedule.jitter)
+        if refusesToken, wasBarred, isRefusedByChanges { breaker.retryAuthorization() }
         if bar.isSet, !wasSet {
             environment.log.error(
                 "the upstream refuses this account's changes; check the account, or sign in again",

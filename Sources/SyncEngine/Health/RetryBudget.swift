@@ -3,12 +3,13 @@ internal import EntitySchema
 /// Limits how many retries a failing upstream has to bear: one for every ten changes sent for the first time, and a
 /// small reserve to begin with.
 ///
-/// When the budget is used up, single trial retries find out whether changes are accepted again, 2 s to 60 s apart. The
-/// first change that is answered refills the reserve.
+/// When the budget is used up, single trial retries find out whether changes are accepted again, 2 s to 60 s apart on
+/// average. The first change that is answered refills the reserve.
 struct RetryBudget: Equatable {
     /// In tenths of a retry.
     private var tenths = Self.reserve
     private var trials = 0
+    private var jitter = 1.0
     private var lastTrial: Timestamp?
     private var trialBefore: Timestamp?
 
@@ -38,15 +39,16 @@ struct RetryBudget: Equatable {
         return max((lastTrial + trialDelay).since(now), .zero)
     }
 
-    private var trialDelay: Duration { min(.seconds(1) * (1 << min(trials, 6)), .seconds(60)) }
+    private var trialDelay: Duration { min(.seconds(1) * (1 << min(trials, 6)), .seconds(60)) * jitter }
 
     /// A change is sent for the first time.
     mutating func earn() { tenths = min(tenths + 1, Self.most) }
 
-    /// A change is sent again.
-    mutating func spend(at now: Timestamp) {
+    /// A change is sent again. `jitter` multiplies the wait for the next trial.
+    mutating func spend(at now: Timestamp, jitter: Double = 1) {
         guard isExhausted else { return tenths -= Self.price }
         trials += 1
+        self.jitter = jitter
         trialBefore = lastTrial
         lastTrial = now
     }

@@ -35,6 +35,8 @@ struct SyncEnvironment: Sendable {
 }
 
 extension SyncEnvironment {
+    var schedule: SyncSchedule { SyncSchedule(settings: settings, random: random) }
+
     /// The upstream has refused a batch.
     var noteBatchLimit: @Sendable (_ message: String, _ size: Int) -> Void {
         { [log, changed] message, size in

@@ -1,6 +1,6 @@
 /// When to sync and how patiently to retry.
 package struct SyncSettings: Sendable, Equatable {
-    /// Between two pulls; each wait varies by ± 10 % so that many machines do not call at once.
+    /// Between two pulls.
     package var interval: Duration
     /// Between two full pulls, for entities that are otherwise pulled incrementally.
     package var fullEvery: Duration
@@ -13,11 +13,17 @@ package struct SyncSettings: Sendable, Equatable {
     package var retry: RetryPolicy
     /// The longest that one request may take, including token renewal; a loop that is silent for longer is stuck.
     package var patience: Duration
+    /// This machine's place among all, 0..<1 and always the same, by which it keeps out of step with others; nil for a
+    /// machine that need not. See `SyncSchedule`.
+    package var place: Double?
+    /// Changes with the schema file; nil if unknown.
+    package var schemaHash: String?
 
     package init(
         interval: Duration = .seconds(900), fullEvery: Duration = .seconds(86_400),
         deleteGuard: Double = 0.2, writeDelay: Duration = .milliseconds(100), parallel: Int = 4,
-        retry: RetryPolicy = RetryPolicy(), patience: Duration = .seconds(360)
+        retry: RetryPolicy = RetryPolicy(), patience: Duration = .seconds(360), place: Double? = nil,
+        schemaHash: String? = nil
     ) {
         self.interval = interval
         self.fullEvery = fullEvery
@@ -26,6 +32,8 @@ package struct SyncSettings: Sendable, Equatable {
         self.parallel = parallel
         self.retry = retry
         self.patience = patience
+        self.place = place
+        self.schemaHash = schemaHash
     }
 }
 

@@ -65,6 +65,17 @@ package enum SyncError: Error, Sendable, Equatable {
     case cancelled
 }
 
+extension SyncError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .offline(let message), .upstream(let message), .cache(let message): message
+        case .paused: "syncing is paused; POST /v1/sync/resume first"
+        case .otherAccount(let account): "the token belongs to another account (\(account)) than this cache"
+        case .cancelled: "the daemon is stopping"
+        }
+    }
+}
+
 extension SyncStatus.Budget {
     init(_ balance: RequestBudget.Balance) {
         self.init(

@@ -26,7 +26,7 @@ struct ChildReader {
         var problem: String?
         for record in records.elements {
             guard let key = record[parent.key], !parent.isDeleted(record),
-                let list = detail.list.records.value(in: record)
+                let list = detail.list.found(in: record)
             else { continue }
             if list.kind == .array {
                 families.append(Family(key: key, children: list.elements, isComplete: true))

@@ -120,12 +120,9 @@ struct EntityPulls {
         request.includes(entity.name) || entity.pull?.details.contains { request.includes($0.entity) } ?? false
     }
 
-    /// True once every `fullEvery`, and while no full pull has ended. A full pull that ended in the future was timed by
-    /// a wrong clock and does not count.
     private func isFullDue(_ entity: Entity) throws -> Bool {
-        guard let last = try store.cursor(of: entity.name).lastFullAt else { return true }
-        let now = environment.now()
-        return last + settings.fullEvery <= now || last > now
+        let last = try store.cursor(of: entity.name).lastFullAt
+        return environment.schedule.isFullDue(lastFullAt: last, at: environment.now())
     }
 
     private func puller(of entity: String) -> Puller {

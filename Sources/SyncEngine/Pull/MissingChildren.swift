@@ -70,7 +70,7 @@ struct MissingChildren {
         let key = record[parent.key] ?? .null
         guard let template = detail.path else {
             guard let found = try await upstream.record(of: parent, known: record)?.record else { return nil }
-            guard let list = detail.list.records.value(in: found), list.kind == .array else { return nil }
+            guard let list = detail.list.found(in: found), list.kind == .array else { return nil }
             return ChildReader.Family(key: key, children: list.elements, isComplete: true)
         }
         guard let path = parent.path(template, of: record) else { return nil }

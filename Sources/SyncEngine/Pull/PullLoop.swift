@@ -26,6 +26,8 @@ actor PullLoop: TokenRefusalObserver {
     /// True while a run pulls the entities whose held edits must be merged before anything is sent.
     private(set) var isPullingForHeldEdits = false
     private var requested: SyncRequest?
+    /// How often something was requested.
+    private var requests = 0
     private var waiters = SyncWaiters()
     private var drift = DriftWarnings()
 
@@ -58,7 +60,10 @@ actor PullLoop: TokenRefusalObserver {
     }
 
     /// Adds to what the next run does, which is then due at once.
-    func schedule(_ request: SyncRequest) { requested = request.merged(with: requested) }
+    func schedule(_ request: SyncRequest) {
+        requested = request.merged(with: requested)
+        requests += 1
+    }
 
     /// Starts or joins a run and waits for its end; throws why it failed.
     func sync(_ request: SyncRequest) async throws(SyncError) {
@@ -85,16 +90,58 @@ actor PullLoop: TokenRefusalObserver {
 
     // MARK: The loop
 
-    /// Called once before `loop`. The first run is due at once.
+    /// Called once before `loop`. Decides when the first run is due.
     func prepare() throws {
-        schedule(SyncRequest())
+        let isSameSchema = try store.setting(Self.schemaSetting) == settings.schemaHash
+        let wait = environment.schedule.firstSync(
+            lastSyncedAt: try earliestPull(), isSameSchema: isSameSchema, at: environment.now())
+        if wait > .zero {
+            nextSyncAt = environment.monotonicNow() + wait
+            environment.log.info("the first sync waits for its turn", metadata: ["for": "\(wait)"])
+        } else {
+            schedule(SyncRequest())
+        }
         try drift.skipKnown(in: store)
+    }
+
+    /// When the entity was pulled that was pulled longest ago; nil if some was never pulled.
+    private func earliestPull() throws -> Timestamp? {
+        var earliest: Timestamp?
+        for entity in environment.schema.entities where entity.pull != nil {
+            guard let last = try store.cursor(of: entity.name).lastSyncedAt else { return nil }
+            earliest = min(earliest ?? last, last)
+        }
+        return earliest
+    }
+
+    /// The schema of the last run that pulled all entities.
+    private static let schemaSetting = "synced_schema"
+
+    private func rememberSchema(_ request: SyncRequest) async throws {
+        guard request.entities == nil, let hash = settings.schemaHash, try store.setting(Self.schemaSetting) != hash
+        else { return }
+        try await store.setSetting(Self.schemaSetting, to: hash)
+    }
+
+    /// The upstream is back: the run that sends what waits and pulls is due after `wait`. A run that someone requested is
+    /// due at once.
+    func catchUp(in wait: Duration) {
+        guard wait > .zero else { return schedule(SyncRequest()) }
+        nextSyncAt = environment.monotonicNow() + wait
+        if !run.isRunning { run.error = nil }
+    }
+
+    /// The upstream wants to be left alone until `end`.
+    private func postpone(after end: Timestamp) {
+        let time = environment.monotonicNow()
+        nextSyncAt = nextSyncAt.map { environment.schedule.due($0, heldUntil: end, at: time) }
     }
 
     /// Runs until the task is cancelled.
     func loop(_ steps: any RunSteps) async throws {
         while !Task.isCancelled {
             heartbeat.beat()
+            let asked = requests
             if await monitor.breaker.isDown, await !monitor.isPaused { try await steps.probe() }
             let time = environment.monotonicNow()
             if let nextSyncAt, nextSyncAt <= time { await monitor.retryAuthorization() }
@@ -102,25 +149,21 @@ actor PullLoop: TokenRefusalObserver {
             if let due, await monitor.canCall {
                 requested = nil
                 try await runOnce(due, steps)
-                let next = environment.monotonicNow() + waitAfterRun()
+                let wait = environment.schedule.wait(afterFailures: run.error == nil ? 0 : run.failures)
+                let next = environment.monotonicNow() + wait
                 // Runs for some entities do not put off the one for all.
                 nextSyncAt = due.entities == nil ? next : min(nextSyncAt ?? next, next)
             } else if requested != nil, await !monitor.canCall {
+                // The probe began before this was asked for: it is no answer to that.
+                guard requests == asked else { continue }
                 waiters.finish(.failure(await monitor.reasonNotToSync), through: run.number + 1)
             }
+            if let end = await monitor.heldUntil { postpone(after: end) }
             let wait = await monitor.pullWait(until: nextSyncAt)
             heartbeat.sleep(for: wait)
             await environment.sleeps.pull.sleep(for: wait)
         }
         throw CancellationError()
-    }
-
-    /// The interval, give or take; after a failed run, as soon as a change would be retried.
-    private func waitAfterRun() -> Duration {
-        let interval = settings.interval * (0.9 + 0.2 * environment.random())
-        guard run.error != nil else { return interval }
-        let delay = settings.retry.delay(attempt: run.failures, random: environment.random())
-        return min(interval, max(delay, .seconds(1)))
     }
 
     private func runOnce(_ request: SyncRequest, _ steps: any RunSteps) async throws {
@@ -162,6 +205,7 @@ actor PullLoop: TokenRefusalObserver {
         // Retries, and what was queued meanwhile, are left to the push loop.
         if try store.pendingCount().pending > 0 { await environment.sleeps.push.wake() }
         try await pulls(request).pull()
+        try await rememberSchema(request)
         try drift.warnOfNew(in: store, environment.log)
         try await rememberClockOffset()
     }
@@ -187,7 +231,7 @@ actor PullLoop: TokenRefusalObserver {
     private func rememberClockOffset() async throws {
         guard let offset = environment.clockOffset()?.milliseconds else { return }
         let known = try store.setting(Self.clockOffsetSetting).flatMap { Int64($0) } ?? 0
-        guard abs(offset - known) > 2000 else { return }
+        guard !((offset - 2000)...(offset + 2000)).contains(known) else { return }
         try await store.setSetting(Self.clockOffsetSetting, to: "\(offset)")
     }
 

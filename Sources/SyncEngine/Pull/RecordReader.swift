@@ -11,8 +11,36 @@ struct RecordReader {
     let store: CacheStore
     let upstream: any Upstream
 
-    /// Nil when the upstream has no such record, or cannot be asked for it: see `canRead`.
+    /// Nil when the upstream has no such record, or cannot be asked for it: see `canRead`. Throws `.refused` when it answers
+    /// with another record that the cache has as well, which says nothing about this one.
     func record(of entity: Entity, known: JSONText) async throws -> RemoteRecord? {
+        guard let found = try await answer(of: entity, known: known) else { return nil }
+        guard try !isAnother(found.record, than: known, entity) else {
+            throw Self.anotherRecord(found.record, than: known, entity)
+        }
+        return found
+    }
+
+    static func anotherRecord(_ answered: JSONText, than known: JSONText, _ entity: Entity) -> UpstreamError {
+        .refused(
+            status: nil,
+            "asked for \(entity.name)/\(entity.shownKey(of: known)), the upstream answered with "
+                + entity.shownKey(of: answered))
+    }
+
+    /// An unknown key may be a new name of the record.
+    private func isAnother(_ answered: JSONText, than known: JSONText, _ entity: Entity) throws -> Bool {
+        guard let asked = known[entity.key]?.plain, let key = answered[entity.key]?.plain, key != asked,
+            case .known(let current, _) = try store.remoteState(of: key, entity.name)
+        else { return false }
+        switch try store.remoteState(of: asked, entity.name) {
+        case .known(let own, _), .unknown(let own): return own != current
+        case .local: return true
+        }
+    }
+
+    /// The same, whatever record it answers with.
+    func answer(of entity: Entity, known: JSONText) async throws -> RemoteRecord? {
         guard entity.pull == nil else { return try await upstream.record(of: entity, known: known) }
         guard let family = try family(of: entity, known) else { return nil }
         return try await children(of: family).children.first { $0[entity.key]?.plain == known[entity.key]?.plain }
@@ -97,7 +125,7 @@ struct RecordReader {
         }
         // They are embedded in the parent's record.
         let record = try await upstream.record(of: family.parent, known: family.record)?.record
-        let list = record.flatMap { family.detail.list.records.value(in: $0) }
+        let list = record.flatMap { family.detail.list.found(in: $0) }
         (found.children, found.isComplete) = (list?.elements ?? [], list?.kind == .array)
         return found
     }

@@ -53,16 +53,25 @@ struct CreateReconciler {
             return .unknowable("the schema has no look_up")
         case .key:
             return try await finding(byKey: change, entity)
-        case .match(let fields, let path, let query, let call, let list):
+        case .match(let fields, let path, let list):
             let sent = fields.filter { change.body[$0] != nil }
-            let ownPath = call.map { _ in path.source }
-            guard let path = ownPath ?? entity.path(path, of: change.record), !sent.isEmpty else {
+            guard let request = listRequest(path, list, change, entity), !sent.isEmpty else {
                 return .unknowable("the look-up finds nothing to compare by")
             }
-            return try await match(
-                PageRequest(entity: entity.name, path: path, query: query, call: call, list: list), sent, change, entity
-            )
+            return try await match(request, sent, change, entity)
         }
+    }
+
+    /// Asks for the list at `path`, or for all of the entity's own. Nil if the record lacks a value of the path.
+    private func listRequest(
+        _ path: Template?, _ list: ListPlan, _ change: OutboxChange, _ entity: Entity
+    ) -> PageRequest? {
+        guard let path else {
+            var request = entity.pull?.request(of: entity.name)
+            request?.list = list
+            return request
+        }
+        return entity.path(path, of: change.record).map { PageRequest(entity: entity.name, path: $0, list: list) }
     }
 
     /// Whether the upstream shows everything that the attempt did, wherever it is asked.
@@ -98,7 +107,7 @@ struct CreateReconciler {
     }
 
     private func finding(bySingle change: OutboxChange, _ entity: Entity) async throws -> Finding {
-        if let found = try await reader.record(of: entity, known: change.record) { return .applied(found) }
+        if let found = try await own(change, entity) { return .applied(found) }
         guard hasSettled(change) else { return .notYet("the upstream does not show the record yet") }
         // That it has another one shows that it serves single records, and this account.
         if try store.anotherRecord(of: entity.name, than: [change.key]).flatMap(entity.recordPath) != nil,
@@ -108,8 +117,20 @@ struct CreateReconciler {
             throw UpstreamError.unclear(
                 status: 404, "asked for a record that it lists, the upstream answers that there is none")
         }
-        if let found = try await reader.record(of: entity, known: change.record) { return .applied(found) }
+        if let found = try await own(change, entity) { return .applied(found) }
         return .absent
+    }
+
+    /// What the upstream has under the key; nil if it has nothing there. Throws `.refused` for another record. One whose key
+    /// differs is the creation's only with what was sent.
+    private func own(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
+        guard let found = try await reader.answer(of: entity, known: change.record) else { return nil }
+        guard let key = found.record[entity.key]?.plain, key != change.key else { return found }
+        let isKnown = try store.wasKnown(key, before: change)
+        guard change.isMade(into: found.record, of: entity, isKnown: isKnown) else {
+            throw RecordReader.anotherRecord(found.record, than: change.record, entity)
+        }
+        return found
     }
 
     // MARK: By its values
@@ -187,11 +208,12 @@ struct CreateReconciler {
                 let witness = ContentWitness(store: store, upstream: upstream, contents: contents)
                 let verdict = try await witness.verdict(on: near.record, for: change, entity)
                 if verdict == .another { continue }
-                if verdict == .own, change.isSaid(by: near.record, of: entity, fields) {
+                let isOwn = verdict == .own && mayBeOwn(near.record, change, entity)
+                if isOwn, change.isSaid(by: near.record, of: entity, fields) {
                     reading.found = near
                     return reading
                 }
-                let key = near.record[entity.key]?.plain
+                let key = entity.shownKey(of: near.record)
                 if tells { reading.near = key } else { reading.hidden = key }
             }
             reading.pages += 1
@@ -217,6 +239,7 @@ struct CreateReconciler {
         else { return nil }
         // If the record already has its final key, the change itself made that key known.
         guard try key == change.key || !store.wasKnown(key, before: change) else { return nil }
+        guard wasDeleted(record, before: change, entity) != true else { return nil }
         guard isPartial, entity.recordPath(of: record) != nil else { return RemoteRecord(record) }
         guard let whole = try await upstream.record(of: entity, known: record) else {
             return RemoteRecord(record)
@@ -226,6 +249,23 @@ struct CreateReconciler {
             && !change.isSaid(by: whole.record, of: entity, fields)
             && !change.mayBe(whole.record, of: entity, fields)
         return isOther ? nil : whole
+    }
+
+    /// Not if its key cannot be one, or if it was, or may have been, deleted before the creation was sent.
+    private func mayBeOwn(_ record: JSONText, _ change: OutboxChange, _ entity: Entity) -> Bool {
+        !entity.hasUnusableKey(record) && wasDeleted(record, before: change, entity) == false
+    }
+
+    /// Whether the upstream deleted it before the first attempt, so that it is another one. Nil if it is marked as deleted,
+    /// and that cannot be said. Under the key that was made here, or if the creation itself has the mark, it is the
+    /// change's own.
+    private func wasDeleted(_ record: JSONText, before change: OutboxChange, _ entity: Entity) -> Bool? {
+        guard entity.isDeleted(record), !entity.isDeleted(change.body), record[entity.key]?.plain != change.key
+        else { return false }
+        guard let clockOffset, let first = change.firstAttemptAt ?? change.lastAttemptAt,
+            let time = entity.changeTime(of: record)
+        else { return nil }
+        return time < first + clockOffset - Self.tolerance
     }
 
     /// Clocks are measured to the second, and change times may have whole seconds.

@@ -24,12 +24,12 @@ struct PushAdmission: Sendable {
             breaksOff: { await unwritten.add($0) })
     }
 
-    /// For contents: one at a time, and no retries while the budget is exhausted.
+    /// For contents: one at a time. Once the budget is exhausted, their retries are trials like any other.
     static func contents(_ monitor: HealthMonitor, _ unwritten: UnwrittenOutcomes) -> PushAdmission {
         PushAdmission(
             slots: { await monitor.canCall ? 1 : 0 },
-            allowance: { await monitor.retryWait == nil ? .all : .untried },
-            newest: { .max }, mayBegin: { await monitor.mayBeginContent($0.id) },
+            allowance: { (await monitor.retryWait ?? .zero) == .zero ? .all : .untried },
+            newest: { .max }, mayBegin: { await monitor.mayBeginContent($0.id, isTried: $0.wasSent) },
             barred: { await monitor.barredChanges }, breaksOff: { await unwritten.add($0) })
     }
 }

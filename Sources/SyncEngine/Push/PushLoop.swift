@@ -37,6 +37,9 @@ actor PushLoop {
 
     private nonisolated var store: CacheStore { environment.store }
 
+    /// While something could be sent and was not, however it came to that.
+    static let longestWait = Duration.seconds(60)
+
     /// Runs until the task is cancelled.
     func loop() async throws {
         while !Task.isCancelled {
@@ -82,7 +85,9 @@ actor PushLoop {
         if let wait = await monitor.retryWait, try store.leastTriedChange(at: time) != nil {
             return max(wait, .seconds(1))
         }
-        guard let next = try store.nextAttempt() else { return nil }
+        guard let next = try store.nextAttempt() else {
+            return try store.readyChanges(limit: 1, at: time).isEmpty ? nil : Self.longestWait
+        }
         // What is due and still queued cannot be sent now, so there is no hurry.
         return next > time ? next.since(time) : .seconds(1)
     }

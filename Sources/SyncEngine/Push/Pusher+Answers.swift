@@ -22,7 +22,7 @@ extension Pusher {
                 old.record[entity.key]?.plain == change.key
             {
                 guard change.isSaid(by: old.record, of: entity, change.body.members.map(\.key)) else {
-                    return .failed(answeredWithAnother(key, change))
+                    return .failed(answeredWithAnother(entity.shownKey(of: record), change))
                 }
                 believed = .record(old)
             }
@@ -52,6 +52,7 @@ extension Pusher {
     func acknowledgement(
         of change: OutboxChange, _ entity: Entity, _ answer: PushAnswer
     ) async throws -> PushOutcome {
+        if let record = unusable(answer, entity) { return try await outcome(ofUnusable: record, change, entity) }
         let answered = answer.record.map { reader.withParent($0, of: entity, like: change.record) }
         let plain = PushOutcome.acknowledged(record: answered?.record, version: answered?.version)
         if change.operation == .create {
@@ -63,6 +64,9 @@ extension Pusher {
             }
             if let answered, try isAnother(answered, than: change, entity) {
                 return try await created(change, entity, beside: answered)
+            }
+            if let answered, try await isExchanged(answered, for: change, entity) {
+                return try await created(change, entity, insteadOf: answered)
             }
         }
         let isUnknown = answered == nil && !change.isContentOnly
@@ -85,6 +89,31 @@ extension Pusher {
         } catch is UpstreamError {
             return plain
         }
+    }
+
+    /// The answered record, if a pull would set it aside for its key.
+    private func unusable(_ answer: PushAnswer, _ entity: Entity) -> JSONText? {
+        guard let record = answer.record?.record, entity.hasUnusableKey(record) else { return .none }
+        return record
+    }
+
+    /// The upstream accepted the change and answered with a record that cannot be kept. For an edit, that is an
+    /// answer without a record. A new record is looked up under another key; else people have to look.
+    private func outcome(
+        ofUnusable record: JSONText, _ change: OutboxChange, _ entity: Entity
+    ) async throws -> PushOutcome {
+        guard change.operation == .create else {
+            return try await acknowledgement(of: change, entity, .accepted(location: nil))
+        }
+        let words = "the upstream answered with the key \(entity.shownKey(of: record)), which cannot be used"
+        guard hasLookUp(change, entity) else {
+            let message = "\(words): check what it has made, then retry or discard"
+            return .failed(PushFailure(kind: "unclear", message: message))
+        }
+        let outcome = try await created(change, entity, nil)
+        guard case .waiting(var failure, let next, let counted) = outcome else { return outcome }
+        failure.message = "\(words), and does not list the record under another one; looking again later"
+        return .waiting(failure, at: next, counted: counted)
     }
 
     private func acknowledged(asRead found: RemoteRecord) -> PushOutcome {
@@ -110,6 +139,7 @@ extension Pusher {
     /// What was read for a creation, if it may be the record that was created; else nil.
     private func own(_ found: RemoteRecord, of change: OutboxChange, _ entity: Entity) throws -> RemoteRecord? {
         let record = reader.withParent(found, of: entity, like: change.record)
+        guard !entity.hasUnusableKey(record.record) else { return nil }
         let isKnown = try isAnother(record.record[entity.key]?.plain ?? "", than: change)
         return change.isMade(into: record.record, of: entity, isKnown: isKnown) ? record : nil
     }
@@ -147,6 +177,30 @@ extension Pusher {
         guard case .waiting(var failure, let next, let counted) = outcome else { return outcome }
         failure.message = "\(words), and does not list the new one yet; looking again later"
         return .waiting(failure, at: next, counted: counted)
+    }
+
+    /// Whether the answer is that of another creation under way, as from a gateway that exchanges answers.
+    private func isExchanged(
+        _ answered: RemoteRecord, for change: OutboxChange, _ entity: Entity
+    ) async throws -> Bool {
+        guard !change.isMade(into: answered.record, of: entity, isKnown: true) else { return false }
+        let others = await passage.underWay().subtracting([change.id])
+        return try store.creations(others, of: entity.name).contains { other in
+            change.yields(answered.record, of: entity, to: other)
+        }
+    }
+
+    /// Only a look-up, or a repeat under the key, shows which record the creation has made.
+    private func created(
+        _ change: OutboxChange, _ entity: Entity, insteadOf answered: RemoteRecord
+    ) async throws -> PushOutcome {
+        guard hasLookUp(change, entity) || recognizesRepeat(of: change) else {
+            let message =
+                "the upstream answered with \(entity.name)/\(entity.shownKey(of: answered.record)), which has the values "
+                + "of another creation: check which records it has made, then retry or discard"
+            return .failed(PushFailure(kind: "unclear", message: message))
+        }
+        return try await created(change, entity, nil)
     }
 
     /// The record as the upstream shows it now; nil if it does not, or cannot be asked.

@@ -9,9 +9,7 @@ extension Pusher {
     func outcome(
         ofBarred change: OutboxChange, _ status: Int, _ message: String, isLookUp: Bool = false
     ) async throws -> PushOutcome {
-        let barred = await passage.barred().union([change.id])
-        let hasOthers = try !store.readyChanges(limit: 1, at: monotonicNow(), in: lane, notOf: barred).isEmpty
-        guard await passage.verdict(change.id, message, hasOthers) == .concernsChange else {
+        guard try await verdict(on: change, message) == .concernsChange else {
             let wait = await passage.wait()
             return .waiting(
                 PushFailure(kind: "barred", status: status, message: message), at: monotonicNow() + wait,
@@ -22,5 +20,24 @@ extension Pusher {
         }
         return .failed(
             PushFailure(kind: "refused", status: status, message: "\(message); other changes are accepted"))
+    }
+
+    /// The change was answered 401. A token that has expired is refused for every change, so nothing is counted until
+    /// others get through.
+    func outcome(ofUnauthorized change: OutboxChange, _ message: String) async throws -> PushOutcome {
+        var failure = PushFailure(kind: "unauthorized", status: 401, message: message)
+        guard try await verdict(on: change, message, refusesToken: true) == .concernsChange else {
+            return .waiting(failure, at: monotonicNow(), counted: false)
+        }
+        failure.message += "; other changes are accepted"
+        return again(change, failure)
+    }
+
+    private func verdict(
+        on change: OutboxChange, _ message: String, refusesToken: Bool = false
+    ) async throws -> AccountBar.Verdict {
+        let barred = await passage.barred().union([change.id])
+        let hasOthers = try !store.readyChanges(limit: 1, at: monotonicNow(), in: lane, notOf: barred).isEmpty
+        return await passage.verdict(change.id, message, hasOthers, refusesToken)
     }
 }

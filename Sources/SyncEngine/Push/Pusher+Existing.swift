@@ -10,7 +10,7 @@ extension Pusher {
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
         do {
-            if let found = try await reader.record(of: entity, known: change.record),
+            if let found = try await reader.answer(of: entity, known: change.record),
                 change.isSaid(by: found.record, of: entity, change.body.members.map(\.key))
             {
                 return try await settle(change, as: .acknowledged(record: found.record, version: found.version))

@@ -79,9 +79,10 @@ struct Pusher {
 
     // MARK: Before an attempt
 
-    /// Whether the upstream knows that a change was sent before by its idempotency key.
+    /// Whether the upstream knows by the idempotency key that a change was sent before. It does not if the request is formed
+    /// from the server's record: once an attempt has arrived, the repeat is another request under the same key.
     func recognizesRepeat(of change: OutboxChange) -> Bool {
-        guard change.hasShownKey, let entity = schema[change.entity] else { return false }
+        guard change.hasShownKey, change.replaced == nil, let entity = schema[change.entity] else { return false }
         return entity.recognizesRepeats(
             of: change.operation, record: change.record, fields: change.body.members.map(\.key), schema.upstream)
     }
@@ -256,6 +257,9 @@ struct Pusher {
         } catch .gone(let status, let message) {
             let failure = PushFailure(kind: "gone", status: status, message: message)
             return try await confirmRefusal(change, entity, failure)
+        } catch .unauthorized(let message) {
+            return try await settle(
+                change, as: try await outcome(ofUnauthorized: change, message), after: .unauthorized(message))
         } catch .unclear(let status?, let message) where (200..<300).contains(status) {
             let failure = PushFailure(kind: "malformed", status: status, message: message)
             return try await settle(change, as: outcome(ofUnrecognised: change, entity, failure))

@@ -14,6 +14,7 @@ actor RecoveryProbe {
     private let account: AccountCheck
     private let pull: PullLoop
     private let unwritten: UnwrittenOutcomes
+    private var networkChangedAt: Timestamp?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
 
@@ -34,6 +35,7 @@ actor RecoveryProbe {
     /// also one trial request, then everything.
     func probe() async throws {
         let wasDown = await monitor.breaker.isDown
+        let began = await monitor.downSince
         await monitor.noteProbe()
         var takesChanges = true
         do {
@@ -50,12 +52,24 @@ actor RecoveryProbe {
             environment.log.debug("still down", metadata: ["error": "\(error.message)"])
         }
         guard await !monitor.breaker.isDown else { return }
-        environment.log.notice("the upstream is back")
-        await pull.schedule(SyncRequest())
+        let wait = catchUpWait(since: began)
+        environment.log.notice("the upstream is back", metadata: ["sync_in": "\(wait)"])
+        await pull.catchUp(in: wait)
         // If changes still fail, each keeps its own wait.
         if takesChanges { try await environment.store.hastenWaiting(at: environment.monotonicNow()) }
-        await environment.sleeps.push.wake()
+        // Otherwise the next local write or the run sends what waits.
+        if wait == .zero { await environment.sleeps.push.wake() }
     }
+
+    /// How long the run waits that catches up. An outage of this machine's network concerns no other machine.
+    private func catchUpWait(since began: Timestamp?) -> Duration {
+        let time = environment.monotonicNow()
+        if let networkChangedAt, networkChangedAt + Self.localOutage >= time { return .zero }
+        return environment.schedule.catchUpWait(after: began.map { time.since($0) } ?? .zero)
+    }
+
+    /// An upstream that is back so soon after a change of this machine's network was away because of that.
+    private static let localOutage = Duration.seconds(60)
 
     /// Sends one change, or a harmless request if there is none to send. False when the change failed again but other
     /// entities are served.
@@ -94,6 +108,7 @@ actor RecoveryProbe {
     /// not reach it is enough to be offline, so no request has to wait for its deadline.
     func networkChanged() async {
         environment.upstream.networkChanged()
+        networkChangedAt = environment.monotonicNow()
         guard await !monitor.isPaused else { return }
         if await monitor.breaker.isDown {
             environment.log.debug("the network has changed; probing")

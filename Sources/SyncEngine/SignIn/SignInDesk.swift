@@ -65,7 +65,10 @@ package actor SignInDesk {
             throw .unknown("this sign-in is over; begin again")
         }
         guard !signIn.isBusy else { throw .busy }
-        let missing = signIn.progress.questions.map(\.name).filter { (answers[$0] ?? "").isEmpty }
+        let names = signIn.progress.questions.map(\.name)
+        let strays = answers.keys.filter { !names.contains($0) }.sorted()
+        guard strays.isEmpty else { throw .unasked(strays) }
+        let missing = names.filter { (answers[$0] ?? "").isEmpty }
         guard missing.isEmpty else { throw .unanswered(missing) }
         try requirePatience()
         current?.isBusy = true
@@ -118,6 +121,8 @@ package enum SignInError: Error, Sendable, Equatable {
     case unknown(String)
     /// These questions have no answer.
     case unanswered([String])
+    /// These answers are to no question.
+    case unasked([String])
     /// Another answer of this sign-in is being sent.
     case busy
     /// Too many were refused; until more may be sent.

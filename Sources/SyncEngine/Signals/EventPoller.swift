@@ -35,8 +35,10 @@ struct EventPoller: Sendable {
     func run() async {
         var place = Progress(position: stored())
         var failures = 0
+        let turn = environment.schedule.startTurn
+        if turn > .zero { _ = try? await environment.clock.sleep(for: turn) }
         while !Task.isCancelled {
-            var delay = events.every
+            var delay = environment.schedule.pollWait(every: events.every)
             do {
                 try await store(&place)
                 try await poll(&place)

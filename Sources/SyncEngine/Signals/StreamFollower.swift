@@ -33,6 +33,8 @@ struct StreamFollower: Sendable {
     /// Runs until the task is cancelled.
     func run() async {
         var attempts = 0
+        let turn = environment.schedule.startTurn
+        if turn > .zero { await sleep(for: turn) }
         while !Task.isCancelled {
             memory.setOpened(nil)
             let result = await follow()

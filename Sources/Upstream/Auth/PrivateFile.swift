@@ -8,7 +8,7 @@ package struct PrivateFile {
         self.path = path
     }
 
-    /// More than any token or key needs.
+    /// More than any token or key needs. `read` refuses a file of that length, and `write` writes none.
     private static let largest = 64 << 10
 
     /// Nil when there is no such file. Throws when it cannot be read, or group or others may read it.
@@ -54,6 +54,14 @@ package struct PrivateFile {
     /// Replaces the file in one step. When this returns, the bytes survive a power loss; when it throws, the old file
     /// is still there.
     package func write(_ bytes: [UInt8]) throws(TokenFileError) {
+        guard bytes.count < Self.largest else {
+            throw TokenFileError(message: "\(path) was not replaced: its new content is larger than any token or key")
+        }
+        try replace(with: bytes)
+    }
+
+    /// The same for a file of any length, which is not for `read`.
+    package func replace(with bytes: [UInt8]) throws(TokenFileError) {
         let fresh = "\(path).new"
         unlink(fresh)
         let file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

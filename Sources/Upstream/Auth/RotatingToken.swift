@@ -92,7 +92,7 @@ package actor RotatingToken: Credentials {
         do {
             if try store.load() != nil { return nil }
         } catch {
-            return nil
+            if signIn == nil { return nil }
         }
         guard let signIn else { return Self.notSignedIn }
         return signIn.secrets.problem(with: signIn.call.secretNames)
@@ -102,7 +102,12 @@ package actor RotatingToken: Credentials {
     private func look() throws(UpstreamError) {
         let found = store.identity
         if let found, found == file { return }
-        tokens = try load()
+        do {
+            tokens = try store.load()
+        } catch {
+            // The next sign-in replaces it; until then, what is in memory counts.
+            guard signIn != nil else { throw .unauthorized(error.message) }
+        }
         file = found
         if tokens != nil { wasSignedIn = true }
     }
@@ -216,10 +221,12 @@ package actor RotatingToken: Credentials {
 
     // MARK: The file
 
+    /// Nil also for a file that cannot be used, if a sign-in can replace it.
     private func load() throws(UpstreamError) -> Tokens? {
         do {
             return try store.load()
         } catch {
+            guard signIn == nil else { return nil }
             throw .unauthorized(error.message)
         }
     }

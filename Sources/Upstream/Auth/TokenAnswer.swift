@@ -17,12 +17,15 @@ struct TokenAnswer {
         (token, refreshToken, expiry) = (refresh.token, refresh.refreshToken, refresh.expiry)
     }
 
-    /// Nil when the answer has no token that a request could carry.
+    /// Nil when the answer has no token that a request could carry. A refresh token that is too long counts as none too.
     func tokens(in answer: JSONText, at now: Timestamp) -> Tokens? {
-        guard let access = token.value(in: answer)?.string, Tokens.isSendable(access) else { return nil }
+        guard let access = token.value(in: answer)?.string, Tokens.isSendable(access), Tokens.isStorable(access) else {
+            return nil
+        }
         // One that has ended already was measured by another clock: believed, it would be renewed for each request.
         let end = endTime(of: access, answer, now).flatMap { $0 > now ? $0 : nil }
-        var tokens = Tokens(access: access, refresh: refreshToken?.value(in: answer)?.string, expiresAt: end)
+        let refresh = refreshToken?.value(in: answer)?.string.flatMap { Tokens.isStorable($0) ? $0 : nil }
+        var tokens = Tokens(access: access, refresh: refresh, expiresAt: end)
         // A token that lives no longer than the usual margin would be renewed for each request.
         if let end, end.since(now) < Tokens.margin * 2 {
             tokens.renewsAt = now + end.since(now) / 2

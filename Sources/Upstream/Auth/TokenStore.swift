@@ -30,6 +30,11 @@ package struct Tokens: Sendable, Equatable {
 
     /// Whether a header or a parameter can hold the token.
     static func isSendable(_ token: String) -> Bool { TokenPlace.bearer.accepts(token) }
+
+    /// In bytes of JSON. Of two such tokens a file is made that can be read again.
+    static let longest = 16 << 10
+
+    static func isStorable(_ token: String) -> Bool { JSONText.string(token).bytes.count <= longest }
 }
 
 /// The file that stores a sign-in: `{"token","refresh_token","expires_at"}`, mode 0600, with `renews_at` for tokens that

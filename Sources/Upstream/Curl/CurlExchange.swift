@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Glibc
+internal import JSONText
 
 /// One request in flight: its easy handle, the response so far, and the waiting caller.
 ///
@@ -52,6 +53,7 @@ final class CurlExchange {
         let isRefused = (refusal ?? response.refusal) != nil
         let code = ended == CURLE_OK && isRefused ? CURLE_WRITE_ERROR : ended
         guard code != CURLE_OK else {
+            if lacksContent { return fail(.ambiguous(Self.early(request.host))) }
             share?.shrink(to: response.body.count)
             var answer = HTTPResponse(status: easy.status, headers: response.headers, body: response.body)
             answer.share = share
@@ -62,6 +64,16 @@ final class CurlExchange {
             code: code, explanation: easy.explanation(of: code), refusal: refusal ?? response.refusal,
             host: request.host, requestHasBegun: hasBegun, isSafe: request.isSafe)
         fail(failure.error)
+    }
+
+    /// Whether the server accepted the content before it had all of it. libcurl stops sending when the connection ends.
+    private var lacksContent: Bool {
+        guard let source = request.source, (200..<300).contains(easy.status) else { return false }
+        return sent < source.size
+    }
+
+    private static func early(_ host: String) -> String {
+        "\(host) answered before all of the content was sent, so it cannot have it; the content is sent again"
     }
 
     /// libcurl takes a compressed body for whole wherever it ends, so nothing is certain once a byte of one came.
@@ -168,9 +180,11 @@ final class CurlExchange {
         let hadHead = response.hasHead
         guard response.takeHeaderLine(line) else { return false }
         let isNew = response.hasHead && !hadHead
-        guard let sink = request.sink, isNew, (200..<300).contains(easy.status) else { return true }
+        guard isNew else { return true }
         let head = HTTPResponse(status: easy.status, headers: response.headers)
-        refusal = objection(to: head) ?? sink.begin(head.status, head.mediaType)
+        let sink = (200..<300).contains(easy.status) ? request.sink : nil
+        refusal = sink.flatMap { _ in objection(to: head) } ?? head.undecodedCodings.map(Self.unasked)
+        if refusal == nil, let sink { refusal = sink.begin(head.status, head.mediaType) }
         return refusal == nil
     }
 
@@ -182,8 +196,20 @@ final class CurlExchange {
     private func objection(to head: HTTPResponse) -> String? {
         if request.isEndless, head.isCompressed { return Self.compressedStream }
         guard request.mustBeWhole else { return nil }
+        guard [200, 203].contains(head.status) else { return Self.notWhole(head.status) }
         if head.isCompressed { return head.hasLength ? nil : Self.compressed }
         return head.hasEnd(isHTTP2: easy.isHTTP2) ? nil : Self.endless
+    }
+
+    private static func unasked(_ coding: String) -> String {
+        """
+        its body is coded as \(coding.cut(toBytes: 40)), which was not asked for; let the server, or the proxy before it, \
+        send gzip or nothing
+        """
+    }
+
+    private static func notWhole(_ status: Int) -> String {
+        "it has status \(status), as a part or something else in place of the content has; only 200 and 203 count"
     }
 
     private static let compressedStream = """

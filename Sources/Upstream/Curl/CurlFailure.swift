@@ -45,14 +45,24 @@ struct CurlFailure {
         return .unreachable(unreachableMessage)
     }
 
+    /// What the message says after the host if its certificate is the reason.
+    fileprivate static let distrust = " is not trusted ("
+
     private var unreachableMessage: String {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             "\(host) was not found (\(explanation)): check the name and this machine's network"
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
-            "\(host) is not trusted (\(explanation)): check its certificate, and this machine's CA certificates and clock"
+            "\(host)\(Self.distrust)\(explanation)): check its certificate, and this machine's CA certificates and clock"
         default:
             "\(host) cannot be reached (\(explanation)): check that it runs and that this machine may connect to it"
         }
+    }
+}
+
+extension TransportError {
+    /// Whether the certificate of the server is the reason.
+    package var isDistrust: Bool {
+        if case .unreachable(let message) = self { message.contains(CurlFailure.distrust) } else { false }
     }
 }

@@ -44,8 +44,9 @@ struct CurlOptions: Sendable {
 
     private func applyProtocol(to easy: borrowing CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-        // Empty: all encodings that this libcurl can decode.
-        try easy.set(CURLOPT_ACCEPT_ENCODING, "")
+        try easy.set(CURLOPT_ACCEPT_ENCODING, HTTPResponse.decodedCodings.joined(separator: ", "))
+        // libcurl decodes all that it has read, and keeps it while the answer waits for memory: 4 MiB at most of so much.
+        try easy.set(CURLOPT_BUFFERSIZE, 4096)
         try easy.set(CURLOPT_TCP_KEEPALIVE, 1)
         try easy.set(CURLOPT_NOSIGNAL, 1)
         // Otherwise a cancelled or late request would block all others until its name lookup ended. What remains is one

@@ -62,17 +62,23 @@ struct BatchAnswer {
 
     // MARK: One result
 
-    /// Nil when it does not say its status, though the schema says where.
+    /// Nil when it does not tell what became of the change: it lacks the status whose place the schema names or, without
+    /// such a place, both the answer and an error.
     private func response(_ result: JSONText) -> HTTPResponse? {
-        let answer = says(nothing: result) ? .none : batch.plan.answer.value(in: result)
+        let found = says(nothing: result) ? .none : batch.plan.answer.value(in: result)
+        // Without a status, only the answer shows a success. In its place, a result may have an error.
+        let isLacking = found == nil && batch.plan.status == nil && !batch.plan.answer.isNull(in: result)
+        let answer = isLacking ? result : found
         var response = HTTPResponse(status: status, headers: headers(of: result))
         if let answer { response.body = Array(answer.bytes) }
         if let place = batch.plan.status {
             guard let status = place.value(in: result).flatMap(Self.status) else { return nil }
             response.status = status
-        } else if let error = batch.plan.error, error.value(in: answer ?? .null) != nil {
+        } else if let error = batch.plan.error, error.saysError(in: answer ?? .null) {
             // An error without a status: the upstream refuses this change for what it says.
             response.status = 422
+        } else if isLacking {
+            return nil
         }
         return response
     }

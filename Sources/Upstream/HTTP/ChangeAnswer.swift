@@ -31,7 +31,7 @@ struct ChangeAnswer {
         if plan.concernsAccount(body) { throw error(.barred(status: response.status, call), body) }
         let success = plan.saysSuccess(body)
         if success == false, plan.success != nil {
-            let words = sent.mayQuoteAnswer ? ErrorText(plan).words(of: response, body) : ""
+            let words = sent.mayQuote(body) ? ErrorText(plan).words(of: response, body) : ""
             throw UpstreamError.refused(status: response.status, "\(call) that the change was refused\(words)")
                 .withoutSecrets(sent.secrets + sent.secrets(in: body))
         }
@@ -42,7 +42,7 @@ struct ChangeAnswer {
         if success == true || request.operation == .delete && body["deleted"]?.boolean == true { return accepted }
         if body.kind == .null || body.kind == .object && body.members.isEmpty { return accepted }
         // 202 itself says that the change was accepted and will be applied (RFC 9110, 15.3.3).
-        let hasError = (plan.errorMessage?.value(in: body) ?? body["error"]).map { $0.kind != .null } ?? false
+        let hasError = plan.errorMessage?.saysError(in: body) == true || body["error"]?.saysError == true
         if response.status == 202, body.kind == .object, success != false, !hasError { return accepted }
         throw unclear(body)
     }

@@ -58,10 +58,11 @@ extension HTTPUpstream {
         in response: HTTPResponse, _ body: JSONText, _ sent: WireRequest, _ secrets: [String]
     ) -> UpstreamError {
         let call = "\(sent.method) \(sent.path) answered \(response.status)"
+        let quote = sent.mayQuote(body) ? response.quote() : ""
         let error: UpstreamError =
             plan.answers.concernsAccount(body)
-            ? .barred(status: response.status, "\(call)\(response.quote())")
-            : .unclear(status: response.status, "\(call) without a list of results\(response.quote())")
+            ? .barred(status: response.status, "\(call)\(quote)")
+            : .unclear(status: response.status, "\(call) without a list of results\(quote)")
         return error.withoutSecrets(sent.secrets + secrets + sent.secrets(in: body))
     }
 }

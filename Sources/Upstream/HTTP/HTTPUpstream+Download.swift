@@ -21,22 +21,37 @@ extension HTTPUpstream {
 
     private var base: BaseAddress? { caller.baseURL.map { BaseAddress($0) } }
 
-    /// The address without user and password: a record must not choose the credentials of a request.
-    static func withoutUser(_ address: String) -> String {
-        guard let start = address.firstRange(of: "://")?.upperBound else { return address }
-        let authority = address[start...].prefix { !"/?#\\".contains($0) }
-        guard let at = authority.lastIndex(of: "@") else { return address }
-        return String(address[..<start] + address[at...].dropFirst())
+    /// The address on another host as it is asked: without user and password, because a record must not choose the
+    /// credentials of a request. Nil for text that libcurl would read in a way of its own, such as `http:/host`, or a
+    /// backslash before the host.
+    private func addressElsewhere(_ text: String) -> String? {
+        // A reference without a scheme has the upstream's (RFC 3986, 5.2.2).
+        let address = text.hasPrefix("//") ? "\(base?.scheme ?? "https"):\(text)" : text
+        // By bytes, as libcurl reads it: a combining mark would hide the sign before it.
+        let bytes = address.utf8
+        let known = ["https://", "http://"].first { Substring(bytes.prefix($0.utf8.count)).lowercased() == $0 }
+        guard let scheme = known else { return nil }
+        let rest = bytes.dropFirst(scheme.utf8.count)
+        let authority = rest.prefix { !"/?#".utf8.contains($0) }
+        let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[$0...].dropFirst() } ?? authority
+        guard !host.isEmpty, !authority.contains(UInt8(ascii: "\\")) else { return nil }
+        return scheme + String(Substring(host)) + String(Substring(rest[authority.endIndex...]))
     }
 
-    private func downloadElsewhere(_ address: String, _ transfer: Transfer) async throws(UpstreamError) -> String? {
+    private func downloadElsewhere(_ text: String, _ transfer: Transfer) async throws(UpstreamError) -> String? {
+        guard let address = addressElsewhere(text) else {
+            throw .refused(
+                status: nil,
+                "nothing was fetched, because the record's address is none that can be asked; correct it to https://, a "
+                    + "host and a path")
+        }
         guard allowsPlainHTTP || !PlainHTTP.leavesMachine(address) else {
             throw .refused(
                 status: nil,
                 "nothing was fetched from an http address on another machine; correct the record's address to https, or "
                     + "set upstream.allow_plain_http")
         }
-        var request = HTTPRequest(.download(Self.withoutUser(address)), deadline: caller.deadline)
+        var request = HTTPRequest(.download(address), deadline: caller.deadline)
         transfer.apply(to: &request)
         // If the upstream itself is local, the addresses in its records may be local too.
         request.isPublicOnly = base?.isLoopback != true

@@ -63,7 +63,8 @@ package struct HTTPUpstream: Upstream {
         guard !id.utf8.contains(0) else {
             throw .malformed("\(account.path) answered an account id with a NUL character; none of the answer was used")
         }
-        return SignedInAccount(id: id, name: account.name?.text { answer.at(path: $0)?.plain })
+        let name = account.name?.text { answer.at(path: $0)?.plain }
+        return SignedInAccount(id: id, name: name?.cut(toScalars: SignedInAccount.longestName))
     }
 
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
@@ -79,15 +80,16 @@ package struct HTTPUpstream: Upstream {
         // The rest is looked up in a copy without the records, which are nearly all of the response.
         let envelope = body.leavingOut(elementsOf: records)
         let total = list.total(in: envelope, response)
+        let whole = { (place: Place?) in place.map(list.isInRecords) ?? false ? body : envelope }
         let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""), plan.tokenPlace)
         var page = Page(
             records: answer.readable, count: count, total: total,
             next: try next.position(
-                in: response, envelope, count: count, total: total,
+                in: response, whole(list.style.next), count: count, total: total,
                 last: list.isByLastRecord ? records.elements.last : nil), age: response.age)
         page.share = response.share
         if page.next == nil {
-            page.delta = try next.delta(in: envelope)
+            page.delta = try next.delta(in: whole(request.deltaToken?.place))
             if count > 0 {
                 page.unfollowed = UnfollowedPage.found(
                     in: response, envelope, of: list, known: request.deltaToken?.place)

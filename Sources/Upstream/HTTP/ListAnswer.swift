@@ -4,13 +4,14 @@ internal import JSONText
 /// The records in the answer to a list.
 struct ListAnswer {
     let body: JSONText
-    /// As they stand in `body`.
+    /// The list as it stands in `body`, or a list of the single record that stands there.
     let records: JSONText
     /// The same, but a record with a number that JSON does not have is a string with its text: it will be set aside.
     let readable: JSONText
 
-    /// Nil when the answer has no list at its place, unless it says that it is empty: without content (204), by a total of
-    /// 0, or as the schema has it. `strict` reads the whole body as JSON; what it throws is only overcome if numbers like `NaN` were the reason.
+    /// Nil when the answer has no list at its place, nor a record in place of the list, unless it says that it is empty:
+    /// without content (204), by a total of 0, or as the schema has it. `strict` reads the whole body as JSON; what it throws
+    /// is only overcome if numbers like `NaN` were the reason.
     init?(
         _ response: HTTPResponse, of list: ListPlan, strict: () throws(UpstreamError) -> JSONText
     ) throws(UpstreamError) {
@@ -18,39 +19,46 @@ struct ListAnswer {
             (body, records, readable) = (Self.nothing, Self.nothing, Self.nothing)
             return
         }
-        var numbers: NonFiniteNumbers?
+        var nonFinite: (numbers: NonFiniteNumbers, error: UpstreamError)?
         do throws(UpstreamError) {
             body = try strict()
         } catch {
-            numbers = NonFiniteNumbers(response.text)
-            guard case .malformed = error, let numbers,
+            guard case .malformed = error, let numbers = NonFiniteNumbers(response.text),
                 let read = try? HTTPResponse.unambiguousJSON(numbers.replaced[...])
             else { throw error }
+            nonFinite = (numbers, error)
             body = read
         }
         let found = list.records.value(in: body)
-        guard let records = found, records.kind == .array else {
-            guard found == nil, list.isEmpty(in: body, response),
-                body["success"]?.boolean != false, body["ok"]?.boolean != false
-            else { return nil }
+        // Not asked where there is a list: that would search through all of a large answer.
+        let isDenied =
+            found?.kind == .array ? false : [body["success"], body["ok"]].contains { $0?.boolean == false }
+        guard let records = isDenied ? found : found.map(list.listed), records.kind == .array else {
+            // Where the list is the answer itself, an object in its place may say that there is none.
+            guard found == nil || list.records == .itself, list.isEmpty(in: body, response), !isDenied else {
+                return nil
+            }
             (self.records, readable) = (Self.nothing, Self.nothing)
             return
         }
         self.records = records
-        guard let numbers else {
+        guard let nonFinite else {
             readable = records
             return
         }
-        readable = Self.readable(records, numbers, in: response.text)
+        // Of records from several places, it is not known where they stood.
+        guard let found, found.isPart(of: body) else { throw nonFinite.error }
+        let elements = found.kind == .array ? found.elements : [found]
+        readable = Self.readable(elements, nonFinite.numbers, in: response.text)
     }
 
-    /// `text` has the numbers that were replaced in `records`, at the same offsets.
+    /// `text` has the numbers that were replaced in the records, at the same offsets.
     private static func readable(
-        _ records: JSONText, _ numbers: NonFiniteNumbers, in text: ArraySlice<UInt8>
+        _ records: [JSONText], _ numbers: NonFiniteNumbers, in text: ArraySlice<UInt8>
     ) -> JSONText {
         var offsets = numbers.offsets[...]
         return .array(
-            records.elements.map { record in
+            records.map { record in
                 let range = record.bytes.startIndex..<record.bytes.endIndex
                 offsets = offsets.drop { $0 < range.lowerBound }
                 guard let next = offsets.first, range.contains(next) else { return record }
@@ -67,12 +75,18 @@ extension ListPlan {
     /// Whether an answer without a list says that there are no records.
     fileprivate func isEmpty(in body: JSONText, _ response: HTTPResponse) -> Bool {
         if total(in: body, response) == 0 { return true }
+        guard empty != Place.itself else { return body.kind == .object && body.members.isEmpty }
         return empty.map { $0.value(in: body)?.kind == .object || $0.isNull(in: body) } ?? false
     }
 
     /// How many records the whole list has, if the answer says so.
     func total(in body: JSONText, _ response: HTTPResponse) -> Int? {
         total?.value(in: body)?.wholeNumber
-            ?? totalHeader.flatMap { response.header($0) }.flatMap { JSONText.string($0).wholeNumber }
+            ?? totalHeader.flatMap { response.header($0) }.flatMap { Self.total($0) }
+    }
+
+    /// Of a range (`0-99/250`, RFC 9110, 14.4), the number after the slash.
+    private static func total(_ header: String) -> Int? {
+        JSONText.string(String(header.split(separator: "/").last ?? "")).wholeNumber
     }
 }

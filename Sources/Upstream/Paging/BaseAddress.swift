@@ -37,6 +37,9 @@ struct BaseAddress {
     /// Whether its name alone shows that it is on this machine.
     var isLoopback: Bool { origin.map { ["localhost", "127.0.0.1", "[::1]"].contains($0.host) } ?? false }
 
+    /// `http` or `https`; nil for another one.
+    var scheme: String? { origin?.scheme }
+
     /// The path and query, below this address, of a reference in a response to `path`.
     ///
     /// Nil for a reference to another place, or text that is not a reference.

@@ -57,13 +57,3 @@ package enum UnfollowedPage {
         }
     }
 }
-
-extension ListPlan.Style {
-    /// Where an answer has the next page.
-    fileprivate var next: Place? {
-        switch self {
-        case .cursor(_, let place), .nextURL(let place): place
-        case .page, .offset, .lastRecord, .link, .header, .headerURL, .single: nil
-        }
-    }
-}

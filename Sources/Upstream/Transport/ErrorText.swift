@@ -15,9 +15,7 @@ struct ErrorText {
     /// `: ` and the text at the schema's place; without one, the body's own words. Empty when there are none. `…` marks
     /// where the text was cut.
     func words(of response: HTTPResponse, _ body: JSONText?) -> String {
-        if let body, let text = stated(in: body) {
-            return ": \(text.isLonger(thanScalars: Self.longest) ? "\(text.start(scalars: Self.longest))…" : text)"
-        }
+        if let body, let text = stated(in: body) { return ": \(text.cut(toScalars: Self.longest))" }
         let text: String
         if let body {
             text = Self.flattened(body)
@@ -33,31 +31,33 @@ struct ErrorText {
         var texts: [String] = []
         for path in plan.errorMessage?.paths ?? [] {
             guard let value = body.at(path: path), value.kind != .null else { continue }
-            let text = value.kind == .object || value.kind == .array ? Self.flattened(value) : value.plain
+            let isNested = value.kind == .object || value.kind == .array
+            let text = isNested ? Self.flattened(value) : value.plain.cut(toScalars: Self.longest)
             if !text.isEmpty, !texts.contains(text) { texts.append(text) }
         }
         return texts.isEmpty ? nil : texts.joined(separator: "; ")
     }
 
-    /// On one line, cut after `length` Unicode scalars.
+    /// On one line, cut to `length` Unicode scalars.
     static func shortened(_ text: String, to length: Int) -> String {
         var words = ""
         for part in text.split(whereSeparator: { $0.isWhitespace || $0.unicodeScalars.first?.value ?? 32 < 32 }) {
             words += words.isEmpty ? part : " \(part)"
-            if words.isLonger(thanScalars: length) { return "\(words.start(scalars: length))…" }
+            if words.isLonger(thanScalars: length) { break }
         }
-        return words
+        return words.cut(toScalars: length)
     }
 
     // MARK: Flattening
 
     /// The texts in a body with their places: `title: Ensure this field …; data.name.message: Cannot be blank.`
     ///
-    /// Numbers, booleans and members that are only for programs are left out.
+    /// Numbers, booleans and members that are only for programs are left out. Of a large or deep body it has only the
+    /// beginning, however long the names are: a little more than a message may have.
     static func flattened(_ body: JSONText) -> String {
-        var parts: [String] = []
-        collect(body, at: "", into: &parts)
-        return parts.joined(separator: "; ")
+        var texts = Texts()
+        collect(body, at: "", into: &texts)
+        return texts.joined
     }
 
     /// Members whose place says nothing to a person.
@@ -66,38 +66,77 @@ struct ErrorText {
         "code", "documentation_url", "instance", "meta", "path", "request_id", "requestId", "stack", "status",
         "statusCode", "timestamp", "trace", "traceId", "type", "url",
     ]
-    private static let mostParts = 50
+    /// Of one object or list.
+    private static let mostMembers = 200
+    /// Counts objects and lists; messages are no deeper.
+    private static let deepest = 8
+    private static let longestName = 60
+    private static let longestPlace = 200
 
-    /// The texts in an answer whose names say that they are for a person, such as `message`; nothing else of it.
-    static func messages(in body: JSONText) -> String { spoken(body).joined(separator: "; ") }
+    /// The texts found so far. Once they fill a message, no more are looked for.
+    private struct Texts {
+        private static let most = 50
 
-    private static func spoken(_ value: JSONText) -> [String] {
-        switch value.kind {
-        case .array: return value.elements.flatMap { spoken($0) }
-        case .object:
-            return value.members.flatMap { name, member -> [String] in
-                guard member.kind == .string else { return spoken(member) }
-                return plainNames.contains(name) ? [member.plain] : []
-            }
-        default: return []
+        private var parts: [String] = []
+        private var length = 0
+
+        var isFull: Bool { parts.count >= Self.most || length > ErrorText.longest }
+        var joined: String { parts.joined(separator: "; ") }
+
+        mutating func add(_ text: String) {
+            // What is space in it leaves the message.
+            let part = text.cut(toScalars: 4 * ErrorText.longest)
+            length += part.unicodeScalars.count
+            parts.append(part)
         }
     }
 
-    private static func collect(_ value: JSONText, at place: String, into parts: inout [String]) {
-        guard parts.count < mostParts else { return }
+    /// The texts in an answer whose names say that they are for a person, such as `message`; nothing else of it.
+    static func messages(in body: JSONText) -> String {
+        var texts = Texts()
+        collectMessages(body, into: &texts)
+        return texts.joined
+    }
+
+    private static func collectMessages(_ value: JSONText, depth: Int = 0, into texts: inout Texts) {
+        guard depth <= deepest, !texts.isFull else { return }
+        for element in value.elements(atMost: mostMembers) { collectMessages(element, depth: depth + 1, into: &texts) }
+        for (name, member) in value.members(atMost: mostMembers) {
+            guard member.kind == .string else {
+                collectMessages(member, depth: depth + 1, into: &texts)
+                continue
+            }
+            if plainNames.contains(name), !texts.isFull { texts.add(member.plain) }
+        }
+    }
+
+    private static func collect(_ value: JSONText, at place: String, depth: Int = 0, into texts: inout Texts) {
+        guard depth <= deepest, !texts.isFull else { return }
         switch value.kind {
         case .string:
             guard let text = value.string, !text.isEmpty else { return }
-            parts.append(place.isEmpty || plainNames.contains(place) ? text : "\(place): \(text)")
+            texts.add(place.isEmpty || plainNames.contains(place) ? text : "\(place): \(text)")
         case .array:
-            let texts = value.elements.compactMap(\.string).filter { !$0.isEmpty }
-            if !texts.isEmpty { collect(.string(texts.joined(separator: " ")), at: place, into: &parts) }
-            for element in value.elements where element.kind != .string { collect(element, at: place, into: &parts) }
+            let elements = value.elements(atMost: mostMembers)
+            let strings = elements.compactMap(\.string).filter { !$0.isEmpty }
+            if !strings.isEmpty {
+                collect(.string(strings.joined(separator: " ")), at: place, depth: depth, into: &texts)
+            }
+            for element in elements where element.kind != .string {
+                collect(element, at: place, depth: depth + 1, into: &texts)
+            }
         case .object:
-            for (name, member) in value.members where member.kind != .string || !leftOut.contains(name) {
-                collect(member, at: place.isEmpty ? name : "\(place).\(name)", into: &parts)
+            for (name, member) in value.members(atMost: mostMembers)
+            where member.kind != .string || !leftOut.contains(name) {
+                collect(member, at: Self.place(of: name, in: place), depth: depth + 1, into: &texts)
             }
         case .number, .boolean, .null: return
         }
+    }
+
+    /// Names are cut before they are put together: a deep body of long names would have long places at each level.
+    private static func place(of name: String, in place: String) -> String {
+        let name = name.cut(toScalars: longestName)
+        return place.isEmpty ? name : "\(place).\(name)".cut(toScalars: longestPlace)
     }
 }

@@ -80,12 +80,16 @@ extension HTTPRequest {
         return nil
     }
 
-    /// Host and port as the URL has them, for messages: without user, password, path or query.
+    /// Host and port as the URL has them, for messages: without user, password, path or query. A URL that is refused may
+    /// lack its scheme.
     var host: String {
-        let afterScheme = url.utf8.firstIndex(of: UInt8(ascii: ":")).map { url.utf8[$0...].dropFirst(3) }
-        let authority = (afterScheme ?? url.utf8[...]).prefix { !"/?#\\".utf8.contains($0) }
+        func part(_ text: Substring.UTF8View) -> Substring.UTF8View { text.prefix { !"/?#\\".utf8.contains($0) } }
+        let first = part(url[...].utf8)
+        let rest = url.utf8[first.endIndex...]
+        let isScheme = first.isEmpty || first.last == UInt8(ascii: ":")
+        let authority = isScheme && rest.starts(with: "//".utf8) ? part(rest.dropFirst(2)) : first
         let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[$0...].dropFirst() } ?? authority
-        return String(decoding: host, as: UTF8.self)
+        return String(decoding: host, as: UTF8.self).cut(toScalars: 300)
     }
 
     /// Whether the method changes nothing at the upstream (RFC 9110, 9.2.1), so that sending it twice does no harm.

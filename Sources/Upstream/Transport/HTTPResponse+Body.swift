@@ -24,8 +24,8 @@ extension HTTPResponse {
     /// True when there is nothing but space.
     var isBlank: Bool { text.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) } }
 
-    /// Nil when the body is not JSON.
-    var json: JSONText? { text.isEmpty ? nil : try? JSONText(text) }
+    /// Nil when the body is not JSON, or has more values than `unambiguousJSON` may have.
+    var json: JSONText? { text.isEmpty ? nil : try? JSONText(text, atMost: Self.mostValues) }
 
     /// Whether a body that is not JSON is a web page or other markup, by its first character or its type.
     var isMarkup: Bool {
@@ -48,7 +48,7 @@ extension HTTPResponse {
         return String(type.filter { $0 != " " && $0 != "\t" })
     }
 
-    var shownType: String { mediaType.isEmpty ? "no content type" : mediaType }
+    var shownType: String { mediaType.isEmpty ? "no content type" : mediaType.cut(toScalars: 100) }
 
     /// ` (text/html): <!doctype html>…`: the type and the beginning of the body, for an error.
     func quote() -> String {
@@ -77,6 +77,16 @@ extension HTTPResponse {
     var isCompressed: Bool {
         let codings = codings("Content-Encoding") + codings("Transfer-Encoding")
         return !codings.allSatisfy { ["", "identity", "chunked"].contains($0) }
+    }
+
+    /// The codings that are asked for: a byte of theirs becomes at most 1,032 (RFC 1951), of others as many as they like.
+    static let decodedCodings = ["gzip", "deflate"]
+
+    /// The codings of the body that were not asked for, or are more than one.
+    var undecodedCodings: String? {
+        let codings = codings("Content-Encoding").filter { !["", "identity"].contains($0) }
+        let isDecoded = codings.isEmpty || codings.count == 1 && (Self.decodedCodings + ["x-gzip"]).contains(codings[0])
+        return isDecoded ? nil : codings.joined(separator: ", ")
     }
 
     /// In lower case, in the order in which they were applied.

@@ -3,13 +3,13 @@ package struct HTTPResponse: Sendable, Equatable {
     package var status: Int
     /// In the order they came, repeated ones twice.
     package var headers: [HTTPHeader]
-    /// Decoded from gzip, brotli or zstd.
+    /// Decoded from gzip or deflate.
     package var body: [UInt8]
     /// Whether the body is known to end where the upstream ended it. False where it may have been cut: it came compressed,
     /// or ended with its connection.
     var isEndCertain = true
     /// What a large body holds of the memory for answers; nil for a small one.
-    var share: AnswerShare?
+    package internal(set) var share: AnswerShare?
 
     package init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
         self.status = status

@@ -27,4 +27,12 @@ package enum TransportError: Error, Sendable, Equatable {
     case unacceptable(String)
     /// The calling task was cancelled.
     case cancelled
+
+    /// What happened, in plain words.
+    package var reason: String {
+        switch self {
+        case .unsendable(let text), .unreachable(let text), .ambiguous(let text), .unacceptable(let text): text
+        case .cancelled: "cancelled"
+        }
+    }
 }

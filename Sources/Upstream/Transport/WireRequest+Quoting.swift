@@ -4,33 +4,49 @@ internal import JSONText
 /// What an error may repeat of the answer to a request.
 extension WireRequest {
     /// The texts in an answer that nothing may repeat.
-    func secrets(in answer: JSONText?) -> [String] {
-        secretMembers.isEmpty ? [] : answer?.texts(of: secretMembers) ?? []
-    }
+    func secrets(in answer: JSONText?) -> [String] { answer.map { SecretTexts(of: secretMembers, in: $0).texts } ?? [] }
 
-    /// Whether an error may quote the answer as it came. Secrets cannot be found in an answer that is not JSON.
+    /// Whether an error may quote the answer as it came. Secrets cannot be found in an answer that is not JSON, nor be
+    /// looked for if there are too many.
     func mayQuote(_ answer: JSONText?) -> Bool {
-        mayQuoteAnswer && (secretMembers.isEmpty || answer != nil)
+        guard mayQuoteAnswer, !secretMembers.isEmpty else { return mayQuoteAnswer }
+        return answer.map { SecretTexts(of: secretMembers, in: $0).areAll } ?? false
     }
 }
 
-extension JSONText {
-    /// The texts of all members of these names, at any depth.
-    fileprivate func texts(of names: Set<String>) -> [String] {
-        switch kind {
-        case .array: elements.flatMap { $0.texts(of: names) }
+/// The texts of all members of some names, at any depth.
+private struct SecretTexts {
+    private(set) var texts: [String] = []
+    /// False if there were more than a message can be searched for.
+    private(set) var areAll = true
+    private var bytes = 0
+
+    private static let most = 1000
+    private static let mostBytes = 64 << 10
+
+    init(of names: Set<String>, in answer: JSONText) {
+        if !names.isEmpty { collect(names, answer, isSecret: false) }
+    }
+
+    private mutating func collect(_ names: Set<String>, _ value: JSONText, isSecret: Bool) {
+        guard areAll else { return }
+        switch value.kind {
+        case .array:
+            for element in value.elements { collect(names, element, isSecret: isSecret) }
         case .object:
-            members.flatMap { names.contains($0.key) ? $0.value.allTexts : $0.value.texts(of: names) }
-        default: []
+            for (name, member) in value.members {
+                collect(names, member, isSecret: isSecret || names.contains(name))
+            }
+        case .string, .number:
+            if isSecret { add(value.plain) }
+        case .boolean, .null: return
         }
     }
 
-    private var allTexts: [String] {
-        switch kind {
-        case .array: elements.flatMap(\.allTexts)
-        case .object: members.flatMap(\.value.allTexts)
-        case .string, .number: plain.isEmpty ? [] : [plain]
-        default: []
-        }
+    private mutating func add(_ text: String) {
+        guard !text.isEmpty else { return }
+        bytes += text.utf8.count
+        areAll = texts.count < Self.most && bytes <= Self.mostBytes
+        if areAll { texts.append(text) }
     }
 }

@@ -20,9 +20,9 @@ struct ClientOptions: ParsableArguments {
             throw CommandFailure(.internalError, "the daemon returned an empty response; is it the same version?")
         }
         if json {
-            StandardStream.output.write(body.text + "\n")
+            try StandardStream.output.writeResult(body.text + "\n")
         } else {
-            StandardStream.output.write(try text(body), Self.presentation())
+            try StandardStream.output.writeResult(try text(body), Self.presentation())
         }
     }
 
@@ -35,5 +35,21 @@ extension StandardStream {
     /// Text for people with its colours, or for programs without.
     func write(_ text: StyledText, _ presentation: Presentation) {
         if presentation.hasColours { draw(text.painted) } else { write(text.plain) }
+    }
+
+    /// The same for a command's result, which must not get lost, as on a full disk. The failure does not ask to try again,
+    /// because the command has done its work.
+    func writeResult(_ text: StyledText, _ presentation: Presentation) throws(CommandFailure) {
+        if presentation.hasColours { draw(text.painted) } else { try writeResult(text.plain) }
+    }
+
+    func writeResult(_ text: String) throws(CommandFailure) { try Self.require(writeAll(text)) }
+
+    /// For a file or a pipe alone.
+    func writeResult(_ bytes: [UInt8]) throws(CommandFailure) { try Self.require(writeAll(bytes)) }
+
+    private static func require(_ problem: String?) throws(CommandFailure) {
+        guard let problem else { return }
+        throw CommandFailure(.outputLost, "the output could not be written: \(problem)")
     }
 }

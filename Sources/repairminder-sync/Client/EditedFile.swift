@@ -1,11 +1,17 @@
 import Foundation
 import Glibc
+import Synchronization
+import UnixSignals
 
 /// A temporary file, readable only by this user, that a person edits.
-struct EditedFile {
+final class EditedFile: Sendable {
     let path: String
     /// The shell's words of the editor's command.
     private let editor: String
+    private let isInEditor = Mutex(false)
+
+    /// Those that end this process, and would leave the file behind.
+    static let endings: [UnixSignal] = [.sighup, .sigint, .sigquit, .sigterm]
 
     /// Uses `$VISUAL`, else `$EDITOR`, else `vi`.
     init(environment: Environment) throws(CommandFailure) {
@@ -26,6 +32,17 @@ struct EditedFile {
 
     func remove() { unlink(path) }
 
+    /// At a signal removes the file and ends this process, with the status that a shell gives it. While the editor runs,
+    /// what the keyboard sends is for the editor alone, as in system(3).
+    func remove(at signals: UnixSignalsSequence) async {
+        for await signal in signals {
+            let isForEditor = [UnixSignal.sigint, .sigquit].contains(signal) && isInEditor.withLock { $0 }
+            if isForEditor { continue }
+            remove()
+            _exit(128 + signal.rawValue)
+        }
+    }
+
     func write(_ text: String) throws(CommandFailure) {
         // In place: a new file would not have the mode.
         guard let file = FileHandle(forWritingAtPath: path) else { throw lost }
@@ -39,8 +56,10 @@ struct EditedFile {
     }
 
     /// Runs the editor, and returns the text that it leaves.
-    func edited() throws(CommandFailure) -> String {
-        let status = ChildProcess.run(["/bin/sh", "-c", "\(editor) \"$1\"", "sh", path])
+    func edited() async throws(CommandFailure) -> String {
+        isInEditor.withLock { $0 = true }
+        let status = await ChildProcess.run(["/bin/sh", "-c", "\(editor) \"$1\"", "sh", path])
+        isInEditor.withLock { $0 = false }
         guard status == 0 else {
             throw CommandFailure(
                 .usage, "the editor \(editor) ended with status \(status), so nothing was sent; set VISUAL or EDITOR")

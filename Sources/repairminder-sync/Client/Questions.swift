@@ -26,7 +26,10 @@ struct Questions {
         let more = others.filter { $0 != likely }
         if !more.isEmpty { StandardStream.error.write("  others: \(more.joined(separator: ", "))\n") }
         StandardStream.error.write("\(question)\(likely.map { " [\($0)]" } ?? ""): ")
-        guard let line = readLine(), line.last != Self.interrupt else { return nil }
+        guard let line = readLine(), line.last != Self.interrupt else {
+            StandardStream.error.write("\n")
+            return nil
+        }
         let text = String(decoding: line, as: UTF8.self)
         return String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }

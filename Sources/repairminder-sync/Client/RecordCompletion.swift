@@ -84,7 +84,8 @@ enum RecordCompletion {
         return plain.count > 1 ? plain[1] : nil
     }
 
-    private static let connectionFlags: Set<String> = ["--config", "--socket", "--address", "--token-file"]
+    /// The flags that say where the daemon is; each takes a value.
+    static let connectionFlags: Set<String> = ["--config", "--socket", "--address", "--token-file"]
     /// The other flags that take a value, of the commands that complete fields and ids.
     private static let otherFlags: Set<String> = ["--sort", "--limit", "--columns", "--format", "--reveal"]
 

@@ -7,7 +7,7 @@ enum CommandNames {
     static func mistake(in words: [String], of root: any ParsableCommand.Type) -> String? {
         var command = root
         var path = ""
-        for word in words {
+        for word in withoutFlags(words) {
             let names = command.configuration.subcommands.compactMap { $0.configuration.commandName }
             guard !names.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
             if let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word }) {
@@ -22,5 +22,16 @@ enum CommandNames {
             return "there is no command \(path)\(word); \(hint)"
         }
         return nil
+    }
+
+    /// Flags that many commands have, and that say nothing about which word is the command.
+    private static let flags: Set = ["--json", "--wide", "--count"]
+
+    private static func withoutFlags(_ words: [String]) -> [String] {
+        var isValue = false
+        return words.filter { word in
+            defer { isValue = !isValue && RecordCompletion.connectionFlags.contains(word) }
+            return !isValue && !flags.contains(word) && !RecordCompletion.connectionFlags.contains(word)
+        }
     }
 }

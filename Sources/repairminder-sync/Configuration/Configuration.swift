@@ -10,6 +10,10 @@ struct Configuration: Sendable, Equatable {
     var stateDirectory: String
     /// The file with the key that encrypts secrets; nil for the one that the daemon creates in `stateDirectory`.
     var secretKeyFile: String?
+    /// What this daemon is called among others; nil for the machine's name.
+    var instance: String?
+    /// Where it is, such as a shop; nil when not said.
+    var site: String?
     var upstream: Upstream
     var sync: Sync
     var retry: Retry
@@ -20,6 +24,7 @@ struct Configuration: Sendable, Equatable {
     var signals: Signals
     var dashboard: Dashboard
     var reminders: Reminders
+    var hooks: [HookSettings]
     var mirror: Mirror
     var log: Log
     /// Problems that are not errors, logged once at the start.
@@ -47,6 +52,8 @@ struct Configuration: Sendable, Equatable {
         /// The share of an entity's records, 0 to 1, that one full pull may delete without confirmation.
         var deleteGuard: Double
         var writeDelay: Duration
+        /// Whether to keep out of step with other machines.
+        var spread = false
     }
 
     struct Retry: Sendable, Equatable {

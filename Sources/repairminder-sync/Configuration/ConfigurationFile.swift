@@ -14,6 +14,8 @@ struct ConfigurationFile {
     private(set) var values: [ConfigurationKey: Value] = [:]
     /// By name.
     private(set) var maps: [ConfigurationMap: [String: Value]] = [:]
+    /// What `hooks` has, for `HookReader`.
+    private(set) var hooks: Node?
     private let path: String
     /// The first thing that a lenient reader left out.
     private(set) var problem: ConfigurationError?
@@ -56,6 +58,8 @@ struct ConfigurationFile {
                 try set(key, to: value)
             } else if let map = ConfigurationMap(rawValue: full) {
                 if !value.isNull { try read(value, into: map) }
+            } else if full == Self.hooksKey {
+                if !value.isNull { hooks = value }
             } else if section == nil, Self.sections.contains(name) {
                 if !value.isNull { try read(value, section: name) }
             } else {
@@ -82,12 +86,14 @@ struct ConfigurationFile {
         }
     }
 
+    private static let hooksKey = "hooks"
+
     private static let sections = Set(ConfigurationKey.allCases.map(\.components).filter { $0.count > 1 }.map { $0[0] })
 
     private func unknown(_ node: Node, _ name: String) -> ConfigurationError {
         let known = ConfigurationKey.allCases.map(\.rawValue) + ConfigurationMap.allCases.map(\.rawValue)
         let near =
-            Suggestion.nearest(to: name, among: known + Self.sections.sorted())
+            Suggestion.nearest(to: name, among: known + Self.sections.sorted() + [Self.hooksKey])
             ?? known.first { $0.hasSuffix(".\(name)") }
         let hint = near.map { "did you mean \($0)?" } ?? "the keys are \(known.joined(separator: ", "))"
         return error(node, name, "unknown key; \(hint)")
@@ -105,7 +111,7 @@ struct ConfigurationFile {
 
 extension Node {
     /// True for an empty value, `~` or `null`; a quoted value is text.
-    fileprivate var isNull: Bool {
+    var isNull: Bool {
         guard let scalar else { return false }
         return scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }

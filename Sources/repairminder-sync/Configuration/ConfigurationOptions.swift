@@ -15,6 +15,14 @@ struct ConfigurationOptions: ParsableArguments {
         name: .customLong("secret-key-file"), help: ArgumentHelp("The key that encrypts secrets.", valueName: "file"))
     var secretKeyFile: String?
 
+    @Option(
+        name: .customLong("instance"), help: ArgumentHelp("What this daemon is called among others.", valueName: "name")
+    )
+    var instance: String?
+
+    @Option(name: .customLong("site"), help: ArgumentHelp("Where this daemon is, such as a shop.", valueName: "name"))
+    var site: String?
+
     @Option(name: .customLong("upstream.base-url"), help: ArgumentHelp("The upstream's address.", valueName: "url"))
     var upstreamBaseURL: String?
 
@@ -57,6 +65,11 @@ struct ConfigurationOptions: ParsableArguments {
         name: .customLong("sync.write-delay"),
         help: ArgumentHelp("Delay before a local change is sent.", valueName: "duration"))
     var syncWriteDelay: String?
+
+    @Option(
+        name: .customLong("sync.spread"), defaultAsFlag: "true",
+        help: ArgumentHelp("Keep out of step with other machines.", valueName: "true|false"))
+    var syncSpread: String?
 
     @Option(name: .customLong("retry.max-attempts"), help: ArgumentHelp("Attempts per change.", valueName: "n"))
     var retryMaximumAttempts: String?
@@ -187,10 +200,11 @@ struct ConfigurationOptions: ParsableArguments {
     var flags: [ConfigurationKey: String] {
         let all: [ConfigurationKey: String?] = [
             .schema: schema, .stateDirectory: stateDirectory, .secretKeyFile: secretKeyFile,
+            .instance: instance, .site: site,
             .upstreamBaseURL: upstreamBaseURL, .upstreamAllowPlainHTTP: upstreamAllowPlainHTTP,
             .upstreamTokenFile: upstreamTokenFile, .upstreamParallel: upstreamParallel,
             .upstreamDeadline: upstreamDeadline, .syncInterval: syncInterval, .syncFullEvery: syncFullEvery,
-            .syncDeleteGuard: syncDeleteGuard, .syncWriteDelay: syncWriteDelay,
+            .syncDeleteGuard: syncDeleteGuard, .syncWriteDelay: syncWriteDelay, .syncSpread: syncSpread,
             .retryMaximumAttempts: retryMaximumAttempts, .retryBase: retryBase, .retryCap: retryCap,
             .historyKeepDays: historyKeepDays, .historyKeepChanges: historyKeepChanges,
             .backupEvery: backupEvery, .backupKeep: backupKeep, .backupKeepDays: backupKeepDays,

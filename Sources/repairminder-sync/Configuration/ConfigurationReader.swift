@@ -1,12 +1,14 @@
 import EntitySchema
 import LocalAPIServer
 import Logging
+import Yams
 
 /// Builds a `Configuration` from flags, environment and file: checks every value and fills in defaults.
 struct ConfigurationReader {
     private let layers: ConfigurationLayers
     private let values: ConfigurationValues
     private let maps: ConfigurationMaps
+    private let hooks: Node?
     private let environment: Environment
     private let file: String?
     /// What a lenient reader left out.
@@ -37,6 +39,7 @@ struct ConfigurationReader {
             (contents, problem) = (nil, nil)
         }
         layers = ConfigurationLayers(flags: flags, environment: environment.variables, file: contents)
+        hooks = contents?.hooks
         values = ConfigurationValues(layers: layers)
         self.maps = ConfigurationMaps(flags: maps, variables: environment.variables, file: contents)
         self.environment = environment
@@ -61,12 +64,14 @@ struct ConfigurationReader {
     func configuration() throws(ConfigurationError) -> Configuration {
         let configuration = Configuration(
             file: file, schema: try schema(), stateDirectory: try stateDirectory(),
-            secretKeyFile: try path(.secretKeyFile) ?? credential("secret-key"), upstream: try upstream(),
+            secretKeyFile: try path(.secretKeyFile) ?? credential("secret-key"), instance: try values.name(.instance),
+            site: try values.name(.site), upstream: try upstream(),
             sync: Configuration.Sync(
                 interval: try values.duration(.syncInterval, from: "100ms", to: "7d", else: "15m"),
                 fullEvery: try values.duration(.syncFullEvery, from: "1s", to: "90d", else: "24h"),
                 deleteGuard: try values.percentage(.syncDeleteGuard, else: 20),
-                writeDelay: try values.duration(.syncWriteDelay, from: "0ms", to: "1m", else: "100ms")),
+                writeDelay: try values.duration(.syncWriteDelay, from: "0ms", to: "1m", else: "100ms"),
+                spread: try values.boolean(.syncSpread, else: false)),
             retry: try retry(),
             history: Configuration.History(
                 keepDays: try values.integer(.historyKeepDays, in: 1...3650, else: 30),
@@ -78,7 +83,7 @@ struct ConfigurationReader {
                 listen: try values.address(.signalsListen, else: "off"),
                 secretFile: try path(.signalsSecretFile) ?? credential("signals-secret")),
             dashboard: Configuration.Dashboard(timeZone: try values.timeZone(.dashboardTimeZone)),
-            reminders: try reminders(), mirror: try mirror(),
+            reminders: try reminders(), hooks: try hookSettings(), mirror: try mirror(),
             log: Configuration.Log(
                 level: try values.choice(.logLevel, else: Logger.Level.info),
                 format: try values.choice(.logFormat, else: LogFormat.text)),
@@ -137,7 +142,7 @@ struct ConfigurationReader {
             allowRemote: try values.boolean(.listenAllowRemote, else: false),
             allowPlainHTTP: try values.boolean(.listenAllowPlainHTTP, else: false),
             tcpWithoutToken: try values.choice(.listenTCPWithoutToken, else: TokenlessTCP.all),
-            group: try values.name(.listenGroup, else: "repairminder"),
+            group: try values.name(.listenGroup) ?? "repairminder",
             rate: try rate(),
             threads: try values.integer(.listenThreads, in: 1...64, else: 2))
         guard listen.tcp?.isLoopback ?? true || listen.allowRemote else {
@@ -185,6 +190,12 @@ struct ConfigurationReader {
             hour: try values.integer(.remindersHour, in: 0...23, else: 9))
     }
 
+    /// Only the file has hooks.
+    private func hookSettings() throws(ConfigurationError) -> [HookSettings] {
+        guard let hooks, let file else { return [] }
+        return try HookReader(file: file) { environment.absolute($0, from: environment.folder(of: file)) }.hooks(hooks)
+    }
+
     /// A program's path and its arguments, separated by spaces.
     private func command(_ key: ConfigurationKey) throws(ConfigurationError) -> [String]? {
         guard let value = layers[key] else { return nil }
@@ -207,7 +218,7 @@ struct ConfigurationReader {
 
     private func schema() throws(ConfigurationError) -> String {
         guard let value = layers[.schema] else { return "repairminder-live" }
-        guard SchemaFinder.isPath(value.text) else { return try values.name(.schema, else: "") }
+        guard SchemaFinder.isPath(value.text) else { return try values.name(.schema) ?? "" }
         return resolved(value)
     }
 

@@ -54,14 +54,14 @@ struct ConfigurationValues {
         return try value(key, "one of \(names)", { Choice(rawValue: $0) }) ?? fallback
     }
 
-    /// Text without spaces or slashes.
-    func name(_ key: ConfigurationKey, else fallback: String) throws(ConfigurationError) -> String {
+    /// Text without spaces or slashes; nil when not set.
+    func name(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
         try value(
             key, "a name of letters, digits, -, _ and .",
             { text in
                 let isName = text.allSatisfy { $0.isLetter || $0.isNumber || "-_.".contains($0) }
                 return isName && !text.isEmpty && !text.hasPrefix("-") && !text.hasPrefix(".") ? text : nil
-            }) ?? fallback
+            })
     }
 
     /// Nil when not set.
@@ -94,14 +94,17 @@ struct ConfigurationValues {
     func loopbackURL(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
         try value(
             key, "a URL on this machine, such as http://127.0.0.1:8123/reminders",
-            { text in
-                guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
-                    text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !text.contains(where: { "#@\\".contains($0) })
-                else { return nil }
-                let authority = text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }
-                let address = ListenAddress(String(authority)) ?? ListenAddress("\(authority):80")
-                return address?.isLoopback == true ? text : nil
-            })
+            { Self.isOfThisMachine($0) ? $0 : nil })
+    }
+
+    /// Whether a URL leads to this machine.
+    static func isOfThisMachine(_ text: String) -> Bool {
+        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !text.contains(where: { "#@\\".contains($0) })
+        else { return false }
+        let authority = text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }
+        let address = ListenAddress(String(authority)) ?? ListenAddress("\(authority):80")
+        return address?.isLoopback == true
     }
 
     /// Nil when the key is not set.

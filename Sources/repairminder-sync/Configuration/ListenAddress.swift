@@ -40,24 +40,29 @@ struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    /// The addresses to listen on. With port 0 only the first, because the second would get another port.
+    /// The addresses to listen on. With port 0, `ListeningSockets` gives both the same one.
     var addresses: [(host: String, port: UInt16)] {
         let port = UInt16(port)
-        return isLocalhost && port != 0 && Self.hasIPv6Loopback ? [(host, port), ("::1", port)] : [(host, port)]
+        return isLocalhost && Self.hasIPv6Loopback ? [(host, port), ("::1", port)] : [(host, port)]
     }
 
-    /// Whether a socket can have the address ::1.
-    private static var hasIPv6Loopback: Bool {
+    /// Whether a socket can have the address ::1. In doubt it can: then listening there fails, and says why.
+    static var hasIPv6Loopback: Bool {
         let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else { return !meansNoIPv6(errno) }
         defer { close(descriptor) }
         var address = sockaddr_in6()
         address.sin6_family = sa_family_t(AF_INET6)
         address.sin6_addr = in6addr_loopback
-        return withUnsafeBytes(of: &address) {
+        let result = withUnsafeBytes(of: &address) {
             bind(descriptor, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
-        } == 0
+        }
+        return result == 0 || !meansNoIPv6(errno)
     }
+
+    /// Whether an error says that this machine has no address ::1. Other errors may pass, or another user may cause them:
+    /// holding all free ports of [::1] gives EADDRINUSE.
+    static func meansNoIPv6(_ code: Int32) -> Bool { code == EADDRNOTAVAIL || code == EAFNOSUPPORT }
 
     private static func isAddress(_ text: String, family: Int32) -> Bool {
         withUnsafeTemporaryAllocation(of: in6_addr.self, capacity: 1) { inet_pton(family, text, $0.baseAddress) == 1 }

@@ -1,3 +1,4 @@
+import Crypto
 import EntitySchema
 import Foundation
 import ShippedSchemas
@@ -12,6 +13,12 @@ struct SchemaFinder {
         /// The path of its file, or what it is called in messages.
         var file: String
         var text: String
+
+        /// The first 12 digits of its SHA-256: `sha256sum FILE | cut -c 1-12`.
+        var hash: String {
+            let digest = SHA256.hash(data: Data(text.utf8))
+            return String(digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined().prefix(12))
+        }
     }
 
     /// Whether `schema` is a path rather than a name: it has a slash or a file extension.

@@ -9,6 +9,8 @@ struct Setup: Sendable, Equatable {
     var schema: EntitySchema
     /// The file that the schema was read from.
     var schemaFile: String
+    /// The first 12 digits of the file's SHA-256.
+    var schemaHash: String
 
     /// The upstream's address; nil while it is not set.
     var baseURL: String? { configuration.upstream.baseURL ?? schema.upstream.baseURL }

@@ -1,3 +1,4 @@
+import CacheStore
 import EntitySchema
 import Upstream
 
@@ -21,14 +22,27 @@ struct SetupReader: Sendable {
         let source = try finder.source(for: configuration)
         var setup = Setup(
             configuration: configuration, schema: try finder.schema(from: source, for: configuration),
-            schemaFile: source.file)
+            schemaFile: source.file, schemaHash: source.hash)
         try configuration.requireEncryption(for: setup.schema)
         setup.configuration.warnings += configuration.plainHTTP(with: setup.schema)
         try checkToken(configuration, setup.schema)
         try checkSecrets(configuration, setup.schema)
         if checksKey { try checkKey(configuration) }
         try checkSignals(&setup)
+        try checkHooks(setup)
         return setup
+    }
+
+    private func checkHooks(_ setup: Setup) throws(ConfigurationError) {
+        for hook in setup.configuration.hooks {
+            try hook.check(setup.schema)
+            guard checksKey, case .webhook(_, let path) = hook.recipient else { continue }
+            do {
+                _ = try SignalSecrets(path: path, key: "hooks.\(hook.rule.name).secret_file").read()
+            } catch {
+                throw ConfigurationError(place: hook.places["secret_file"] ?? "", problem: error.message)
+            }
+        }
     }
 
     /// Webhooks need a listener, and a listener needs webhooks and their secret.

@@ -1,9 +1,11 @@
 internal import Upstream
 
-/// The file with the secrets by which the upstream signs its calls: one on each line, so that a new one can be added
+/// The file with the secrets by which the upstream signs its calls, or the daemon those of a hook: one on each line, so that a new one can be added
 /// before the old one is removed.
 struct SignalSecrets {
     let path: String
+    /// The key of the configuration that names it.
+    var key = "signals.secret_file"
 
     /// A shorter secret can be guessed.
     private static let shortest = 8
@@ -11,7 +13,7 @@ struct SignalSecrets {
     /// Throws when the file is missing, readable by others, or has no usable secret.
     func read() throws(TokenFileError) -> [[UInt8]] {
         guard let bytes = try PrivateFile(path: path).read() else {
-            throw TokenFileError(message: "the file \(path) is missing; check signals.secret_file")
+            throw TokenFileError(message: "the file \(path) is missing; check \(key)")
         }
         let lines = bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.map(Self.trimmed)
         let secrets = lines.filter { !$0.isEmpty }

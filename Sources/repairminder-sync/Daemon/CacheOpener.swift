@@ -32,6 +32,8 @@ struct CacheOpener {
             store = try make(path)
         }
         try await store.claim(for: setup.origin)
+        // Before callers can write: a new hook is told of everything from now on.
+        try await store.startHooks()
         log.info("opened the cache", metadata: ["path": "\(path)"])
         if let rescue = try store.rescueNote() {
             log.warning(
@@ -54,7 +56,8 @@ struct CacheOpener {
     private func make(_ path: String, _ preview: sending DatabasePreview? = nil) throws -> CacheStore {
         try CacheStore(
             path: path, schema: setup.schema, sealer: sealer(), reminderDays: setup.configuration.reminderDays,
-            readerCount: setup.configuration.listen.threads, preview: preview,
+            hooks: setup.configuration.hooks.map(\.rule), readerCount: setup.configuration.listen.threads,
+            preview: preview,
             goesOn: goesOn, progress: progress, makeID: RandomID.make)
     }
 

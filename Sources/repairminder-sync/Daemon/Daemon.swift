@@ -29,7 +29,10 @@ actor Daemon {
     private var unusedAddresses: [BoundAddress] = []
     private var serving: Task<Void, any Error>?
     private var opening: LongWork?
+    private var isStopping = false
     private let statusChanged = ChangeSignal()
+    /// Announces requests to reload; those that come during a reload count as one.
+    private let reloadAsked = ChangeSignal()
 
     /// `reread` reads the files of `setup` again.
     init(_ setup: Setup, host: DaemonHost, reread: @escaping @Sendable () throws -> Setup) {
@@ -56,6 +59,7 @@ actor Daemon {
         defer { sockets.close() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.follow(signals) }
+            group.addTask { await self.keepReloading() }
             group.addTask { try await self.serveUntilStopped() }
             defer { group.cancelAll() }
             try await group.next()
@@ -64,16 +68,30 @@ actor Daemon {
 
     // MARK: Signals
 
-    private func follow(_ signals: UnixSignalsSequence) async {
+    /// Not on the actor: a signal to stop must not wait behind reloads.
+    private nonisolated func follow(_ signals: UnixSignalsSequence) async {
         for await signal in signals {
-            guard signal == .sighup else {
-                log.notice("stopping", metadata: ["signal": "\(signal)"])
-                host.notifier.send(.stopping, .status("stopping"))
-                sockets.close()
-                serving?.cancel()
-                opening?.cancel()
-                return
-            }
+            guard signal == .sighup else { return await stop(at: signal) }
+            reloadAsked.announce()
+        }
+    }
+
+    private func stop(at signal: UnixSignal) {
+        isStopping = true
+        log.notice("stopping", metadata: ["signal": "\(signal)"])
+        host.notifier.send(.stopping, .status("stopping"))
+        sockets.close()
+        serving?.cancel()
+        opening?.cancel()
+    }
+
+    /// Reloads whenever asked to; returns when the daemon stops.
+    private func keepReloading() async {
+        var done: UInt64 = 0
+        while true {
+            await reloadAsked.wait(after: done)
+            guard !isStopping, !Task.isCancelled else { return }
+            done = reloadAsked.commits
             reload()
         }
     }
@@ -157,7 +175,8 @@ actor Daemon {
 
     private func listen() throws -> Service.Sockets {
         try changeSockets(to: setup)
-        return Service.Sockets(served: try sockets.forServer(), unused: try sockets.unusedForServer())
+        return Service.Sockets(
+            served: try sockets.forServer(), addresses: sockets.addresses, unused: try sockets.unusedForServer())
     }
 
     private func changeSockets(to setup: Setup) throws {

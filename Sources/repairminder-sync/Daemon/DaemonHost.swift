@@ -16,6 +16,7 @@ struct DaemonHost: Sendable {
     /// The time between watchdog signals; nil when the service manager wants none.
     let watchdogInterval: Duration?
     let startedAt: Timestamp
+    let machine: MachineIdentity
     let metrics: Metrics
     let now: @Sendable () -> Timestamp
     /// The time of the kernel's monotonic clock.
@@ -48,7 +49,8 @@ extension DaemonHost {
         return DaemonHost(
             notifier: notifier, inherited: inherited,
             watchdogInterval: Watchdog.interval(environment: environment.variables, pid: getpid()),
-            startedAt: now(), metrics: Metrics(uptime: { start.duration(to: .now) }), now: now,
+            startedAt: now(), machine: .ofThisMachine(), metrics: Metrics(uptime: { start.duration(to: .now) }),
+            now: now,
             monotonic: Duration.ofMonotonicClock, schemas: SchemaFinder(environment: environment), ready: ready
         ) { log, label in
             Logger(label: label) { label in

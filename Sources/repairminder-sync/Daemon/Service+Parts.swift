@@ -45,9 +45,28 @@ extension Service {
     func reminderKeeper(_ store: CacheStore) throws -> ReminderKeeper? {
         guard !setup.schema.reminders.isEmpty else { return nil }
         let delivery = try configuration.reminderDelivery(
-            environment: ProcessInfo.processInfo.environment, clock: TimerClock(), transport: try transport())
+            environment: ProcessInfo.processInfo.environment, clock: TimerClock(), log: logger("reminders"),
+            transport: try transport())
         return ReminderKeeper(
             store: store, deliver: delivery, now: host.now, clock: TimerClock(), log: logger("reminders"))
+    }
+
+    func hookKeeper(_ store: CacheStore, _ engine: SyncEngine) throws -> HookKeeper {
+        let transport = try transport()
+        let hooks = configuration.hooks.map { settings in
+            settings.hook(
+                setup.schema, environment: ProcessInfo.processInfo.environment, clock: TimerClock(),
+                transport: transport, now: host.now, log: logger("hooks"))
+        }
+        let reachability = HookKeeper.Reachability(changed: statusChanged) {
+            let status = await engine.status()
+            // Not known before the first answer.
+            let isKnown = !status.isReachable || status.entities.values.contains { $0.lastSyncedAt != nil }
+            return isKnown ? status.isReachable : nil
+        }
+        return HookKeeper(
+            store: store, hooks: hooks, reachability: reachability, now: host.now, clock: TimerClock(),
+            log: logger("hooks"))
     }
 
     /// Nil when the mirror is off.
@@ -75,7 +94,9 @@ extension Service {
                 cap: configuration.retry.cap),
             // A request whose token is rejected is sent again after renewing the token and checking the account; where the
             // token can be checked, each answer may wait for one check that is under way and for another.
-            patience: configuration.upstream.deadline * (setup.schema.upstream.check == nil ? 5 : 9) + .seconds(60))
+            patience: configuration.upstream.deadline * (setup.schema.upstream.check == nil ? 5 : 9) + .seconds(60),
+            place: configuration.sync.spread ? host.machine.place(ofDaemonIn: configuration.stateDirectory) : nil,
+            schemaHash: setup.schemaHash)
         return SyncEngine(
             store: store, contents: contents, schema: setup.schema, upstream: try upstream(serverClock, meter),
             settings: settings, clock: TimerClock(),
@@ -172,9 +193,15 @@ extension Service {
             sources: sources, secrets: try SignalSecrets(path: path).read(),
             limit: RateLimit(perSecond: 200, burst: 1000, now: { .now }), now: host.now,
             accept: { engine.take($0, from: $1) }, refuse: { engine.refuseSignal(from: $0) })
+        let lookup = CallerLookup()
+        var sockets = ListeningSockets()
+        try sockets.change(to: address.addresses.map { .tcp(host: $0.host, port: $0.port) })
         return SocketServer(
-            listeners: address.addresses.map { .tcp(host: $0.host, port: $0.port) },
-            limits: WebhookReceiver.limits, threads: 1, handler: { receiver.respond(to: $0) })
+            listeners: try sockets.forServer(),
+            limits: WebhookReceiver.limits, threads: 1, handler: { receiver.respond(to: $0) },
+            lookup: { descriptor, _ in
+                Caller(user: lookup.credentials(ofPeerOf: descriptor)?.user, access: .stranger)
+            })
     }
 
     /// Answers callers at an address that only the socket unit names: they would wait without an answer otherwise. Nil
@@ -203,11 +230,12 @@ extension Service {
     }
 
     func server(
-        _ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory, listeners: [Listener]
+        _ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory, at sockets: Sockets
     ) throws -> SocketServer {
         let callers = CallerGuard(
             token: try state.apiToken(), owners: [0, getuid()], group: setup.group.map { GroupMembers(of: $0) },
             isRemoteAllowed: configuration.listen.allowRemote,
+            hosts: OwnHosts(sockets.addresses, hasIPv6: ListenAddress.hasIPv6Loopback),
             tcpWithoutToken: configuration.listen.tcpWithoutToken, rate: configuration.listen.rate)
         let lookup = CallerLookup()
         if let problem = lookup.problem {
@@ -217,12 +245,14 @@ extension Service {
             schema: setup.schema, store: store, engine: engine, callers: callers,
             about: LocalAPIServer.About(
                 version: ProgramVersion.text, startedAt: host.startedAt,
-                warnings: try configuration.plainHTTP(with: setup.schema) + leftBehind(store, state)),
+                warnings: try configuration.plainHTTP(with: setup.schema) + leftBehind(store, state),
+                instance: configuration.instance ?? host.machine.hostName, site: configuration.site ?? "",
+                schemaHash: setup.schemaHash),
             calendar: configuration.calendar,
             metrics: host.metrics, now: host.now, clock: TimerClock(),
             thumbnailer: Thumbnailer(executable: "/proc/self/exe"), signIns: try signInDesk(), log: logger("api"))
         return SocketServer(
-            listeners: listeners, threads: configuration.listen.threads,
+            listeners: sockets.served, threads: configuration.listen.threads,
             handler: { await api.respond(to: $0) },
             lookup: { descriptor, peer in
                 let found = lookup.credentials(ofPeerOf: descriptor)

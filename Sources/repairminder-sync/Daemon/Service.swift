@@ -25,6 +25,8 @@ struct Service: Sendable {
 
     struct Sockets {
         var served: [Listener]
+        /// The addresses of those.
+        var addresses: [BoundAddress]
         /// Those of the service manager that the configuration does not name.
         var unused: [Listener]
     }
@@ -75,7 +77,7 @@ struct Service: Sendable {
         let meter = ActivityMeter(monotonic: host.monotonic)
         let engine = try engine(store, contents, meter)
         let sockets = try await listeners()
-        let server = try server(store, engine, state, listeners: sockets.served)
+        let server = try server(store, engine, state, at: sockets)
         let addresses = try server.bind()
         for address in addresses { log.notice("listening", metadata: ["address": "\(address)"]) }
         let webhooks = try webhookServer(engine)
@@ -106,6 +108,8 @@ struct Service: Sendable {
             group.addTask { try await backupKeeper(store).run() }
             if let contents { group.addTask { try await contentKeeper(store, contents).run() } }
             if let reminders = try reminderKeeper(store) { group.addTask { try await reminders.run() } }
+            let hooks = try hookKeeper(store, engine)
+            group.addTask { try await hooks.run() }
             if let mirror = mirrorKeeper(store) { group.addTask { try await mirror.run() } }
             group.addTask { try await store.waitForDamage() }
             group.addTask { try await statusReporter(store, engine).run() }

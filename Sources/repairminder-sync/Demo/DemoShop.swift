@@ -87,7 +87,7 @@ struct DemoShop: Sendable {
             "schema": .string(path), "state_dir": .string(folder + "/state"),
             "upstream": .object(["base_url": .string(upstream ?? "http://127.0.0.1")]),
             "listen": .object([
-                "tcp": .string("127.0.0.1:\(Self.isFree(port) ? port : 0)"), "unix": .string(socket),
+                "tcp": .string("localhost:\(Self.isFree(port, of: "localhost") ? port : 0)"), "unix": .string(socket),
             ]),
             "dashboard": .object(["time_zone": "Europe/London"]),
         ])
@@ -106,7 +106,7 @@ struct DemoShop: Sendable {
             schema: schema, records: samples.records(rows: rows, seed: seed, account: settings.account),
             settings: settings, now: StateFiles.now)
         let next = port == 0 || port == .max ? 0 : port + 1
-        let listener = Listener.tcp(host: "127.0.0.1", port: Self.isFree(next) ? next : 0)
+        let listener = Listener.tcp(host: "127.0.0.1", port: Self.isFree(next, of: "127.0.0.1") ? next : 0)
         return upstream.server(at: listener, lookup: Self.callers())
     }
 
@@ -130,11 +130,12 @@ struct DemoShop: Sendable {
         return StandardStream(descriptor: descriptor).write
     }
 
-    private static func isFree(_ port: UInt16) -> Bool {
+    private static func isFree(_ port: UInt16, of host: String) -> Bool {
+        let addresses = ListenAddress("\(host):\(port)")?.addresses ?? []
         var sockets = ListeningSockets()
         defer { sockets.close() }
         do {
-            try sockets.change(to: [.tcp(host: "127.0.0.1", port: port)])
+            try sockets.change(to: addresses.map { .tcp(host: $0.host, port: $0.port) })
             return true
         } catch {
             return false

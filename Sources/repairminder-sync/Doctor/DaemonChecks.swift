@@ -49,9 +49,7 @@ struct DaemonChecks {
         switch failure.status {
         case .notAllowed: .error(Self.check, failure.message, "then run repairminder-sync doctor again")
         case .unreachable:
-            .warning(
-                Self.check, failure.message,
-                systemSocket == nil ? "run repairminder-sync run" : "run sudo systemctl start repairminder-sync")
+            .warning(Self.check, failure.message, "run \(configuration.startCommand())")
         default: .error(Self.check, failure.message, "run repairminder-sync status")
         }
     }

@@ -27,7 +27,7 @@ struct StateChecks {
             return [
                 .error(
                     "permissions", "\(folder) does not exist",
-                    "start the daemon once to create it, or set the right state_dir")
+                    "start the daemon once to create it (\(configuration.startCommand())), or set the right state_dir")
             ]
         }
         return permissions() + [token(), secretKey(), disk()]
@@ -86,15 +86,30 @@ struct StateChecks {
             guard schema.upstream.refresh != nil else { return .ok("token", "none configured") }
             guard let tokens = try TokenStore(path: configuration.signInFile).load() else {
                 return .warning(
-                    "token", "not signed in", "run repairminder-sync login, unless the upstream needs no sign-in")
+                    "token", "not signed in",
+                    "run \(configuration.loginCommand()), unless the upstream needs no sign-in")
             }
             guard let end = tokens.expiresAt, end < StateFiles.now() else { return .ok("token", "signed in") }
             return tokens.refresh == nil
-                ? .error("token", "the sign-in expired at \(end)", "run repairminder-sync login")
+                ? .error("token", "the sign-in expired at \(end)", "run \(configuration.loginCommand())")
                 : .ok("token", "signed in; the daemon refreshes the token at its next request")
         } catch {
-            return .error("token", error.message, "fix that file, or run repairminder-sync login")
+            return unusable(error)
         }
+    }
+
+    /// A file with a token that cannot be used. A sign-in replaces its file, but nothing else in that place.
+    private func unusable(_ error: TokenFileError) -> Finding {
+        guard configuration.upstream.tokenFile == nil else {
+            return .error("token", error.message, "correct that file, or set upstream.token_file to another one")
+        }
+        let path = configuration.signInFile
+        let login = configuration.loginCommand()
+        let mode = status(of: path)?.st_mode ?? S_IFREG
+        guard mode & S_IFMT == S_IFREG else {
+            return .error("token", error.message, "run rm -r \(path), then \(login)")
+        }
+        return .error("token", error.message, mode & 0o077 != 0 ? "run chmod 600 \(path)" : "run \(login)")
     }
 
     private func credentials(_ session: SignInCall, _ tokens: Tokens?) -> Finding {

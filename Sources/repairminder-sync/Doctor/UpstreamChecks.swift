@@ -12,6 +12,8 @@ struct UpstreamChecks {
     let schema: EntitySchema
     let finder: SchemaFinder
     let now: @Sendable () -> Timestamp
+    /// PEM certificates to trust instead of the system's.
+    var caFile: String?
 
     /// Without the token, only what the upstream shows to anyone.
     func findings(withToken: Bool) async -> [Finding] {
@@ -25,14 +27,15 @@ struct UpstreamChecks {
         } catch {
             return [.error("tls", error.problem, "set upstream.base_url to an https URL")]
         }
-        guard let transport = try? CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)") else {
+        guard let transport = try? makeTransport() else {
             return [.error("upstream", "libcurl fails to start", "reinstall libcurl4")]
         }
         if let name = unknownName(in: address) { return [name] }
         let request = HTTPRequest(url: address + schema.upstream.probe, deadline: .seconds(10))
         do throws(TransportError) {
             let response = try await transport.send(request)
-            let seen = [reachable(response, address), encryption(address), clock(response)].compactMap(\.self)
+            let all = [reachable(response, address), encryption(address), Self.clock(response, now())]
+            let seen = all.compactMap(\.self)
             guard withToken else { return seen }
             // One sign-in for all that follows.
             let token = token(over: transport)
@@ -40,6 +43,10 @@ struct UpstreamChecks {
         } catch {
             return [unreachable(error, address)]
         }
+    }
+
+    private func makeTransport() throws -> CurlTransport {
+        try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)", caFile: caFile)
     }
 
     /// Nil when the host of the address has an IP address.
@@ -57,14 +64,20 @@ struct UpstreamChecks {
     }
 
     private func unreachable(_ error: TransportError, _ address: String) -> Finding {
-        let reason =
-            switch error {
-            case .unsendable(let text), .unreachable(let text), .ambiguous(let text), .unacceptable(let text): text
-            case .cancelled: "cancelled"
-            }
+        if error.isDistrust { return distrusted(error.reason, address) }
         return .error(
-            "upstream", "\(address) cannot be reached: \(reason)",
-            "check upstream.base_url, the network, DNS and, for certificate errors, this machine's clock")
+            "upstream", "\(address) cannot be reached: \(error.reason)", "check upstream.base_url, the network and DNS")
+    }
+
+    /// An upstream whose certificate is expired, for another name, or of an authority that this machine does not know.
+    private func distrusted(_ reason: String, _ address: String) -> Finding {
+        let url = URL(string: address)
+        let server = "\(url?.host ?? ""):\(url?.port ?? 443)"
+        return .error(
+            "tls", reason,
+            "see its dates and names with openssl s_client -connect \(server) </dev/null | openssl x509 -noout -dates "
+                + "-ext subjectAltName; for an authority of your own, copy its certificate to "
+                + "/usr/local/share/ca-certificates and run sudo update-ca-certificates")
     }
 
     private func reachable(_ response: HTTPResponse, _ address: String) -> Finding {
@@ -81,12 +94,12 @@ struct UpstreamChecks {
         return PlainHTTP.leavesMachine(address) ? nil : .ok("tls", "none; the upstream is on this machine")
     }
 
-    private func clock(_ response: HTTPResponse) -> Finding {
+    static func clock(_ response: HTTPResponse, _ now: Timestamp) -> Finding {
         guard let date = response.header("Date").flatMap({ Timestamp(httpDate: $0) }) else {
             return .warning(
                 "clock", "the upstream sends no Date header", "nothing to do; this machine's clock is used instead")
         }
-        let seconds = date.since(now()).components.seconds
+        let seconds = date.since(now).components.seconds
         guard abs(seconds) <= 60 else {
             return .warning(
                 "clock", "the upstream's clock is \(seconds) s ahead of this machine's",
@@ -116,7 +129,7 @@ struct UpstreamChecks {
 
     /// Compares what the upstream serves with the schema: one finding for each list and record, and for each difference.
     func probed() async throws -> [Finding] {
-        let transport = try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
+        let transport = try makeTransport()
         return await probe(over: transport, token(over: transport)).findings()
     }
 

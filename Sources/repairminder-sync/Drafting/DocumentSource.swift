@@ -29,7 +29,7 @@ struct DocumentSource {
         } catch let failure as CommandFailure {
             throw failure
         } catch {
-            throw CommandFailure(.notFound, "cannot read \(text): check the path and its permissions")
+            throw CommandFailure(.badData, "cannot read \(text): check the path and its permissions")
         }
     }
 
@@ -51,14 +51,7 @@ struct DocumentSource {
             }
             throw TransportError.unacceptable("the answer is status \(response.status)")
         } catch {
-            throw CommandFailure(.unreachable, "cannot fetch \(text): \(Self.reason(error))")
-        }
-    }
-
-    static func reason(_ error: TransportError) -> String {
-        switch error {
-        case .unsendable(let text), .unreachable(let text), .ambiguous(let text), .unacceptable(let text): text
-        case .cancelled: "cancelled"
+            throw CommandFailure(.unreachable, "cannot fetch \(text): \(error.reason)")
         }
     }
 }

@@ -5,7 +5,7 @@ import SchemaDraft
 struct DraftDialogue {
     let questions: Questions
 
-    /// Throws unless a person is there to answer.
+    /// Throws unless a person is there to answer. What comes after the end of the input stays as it was guessed.
     func correct(_ drafter: inout SchemaDrafter) throws(CommandFailure) {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(.usage, "--ask needs a terminal; leave it out, and edit the file instead")
@@ -15,17 +15,18 @@ struct DraftDialogue {
         while let question = drafter.questions.first(where: { question in !asked.contains { $0.text == question.text } }
         ) {
             asked.append(question)
-            ask(question, &drafter)
+            guard ask(question, &drafter) else { return }
         }
     }
 
-    /// Asks again after an answer that cannot be used, and leaves the guess after the end of the input.
-    private func ask(_ question: DraftQuestion, _ drafter: inout SchemaDrafter) {
+    /// Asks again after an answer that cannot be used. False at the end of the input.
+    private func ask(_ question: DraftQuestion, _ drafter: inout SchemaDrafter) -> Bool {
         while true {
             guard let answer = questions.answer(to: question.text, likely: question.likely, others: question.others)
-            else { return }
+            else { return false }
             do throws(SchemaDraftError) {
-                return try drafter.take(answer, to: question)
+                try drafter.take(answer, to: question)
+                return true
             } catch {
                 StandardStream.error.write("\(error.message)\n")
             }

@@ -7,6 +7,8 @@ struct DraftReport {
     /// The file that was written, or is to be.
     let file: String
     var notes: [String] = []
+    /// False if the upstream answered without one.
+    var needsToken = true
 
     private static let most = 12
 
@@ -15,7 +17,7 @@ struct DraftReport {
         lines += draft.paths.map { "  \($0.entity.padding(to: width))  GET \($0.path)  \(does($0.entity))" }
         lines.append("Guessed: \(guesses.counted("value", "values")). Each has its reason beside it in the file.")
         lines +=
-            listed("Missing", todos)
+            listed("Missing", draft.todos)
             + listed("Left out", draft.leftOut.filter { $0.why != .notAsked }.map { "\($0.path): \($0.reason)" })
         lines += listed("Noted", notes)
         return (lines + ["Next:"] + steps.map { "  \($0)" }).joined(separator: "\n") + "\n"
@@ -28,16 +30,24 @@ struct DraftReport {
         return operations.isEmpty ? "read only" : operations.joined(separator: ", ")
     }
 
-    /// Comments in the file that say why.
+    /// Comments in the file that say why, beside a value or above it.
     private var guesses: Int {
-        draft.yaml.split(separator: "\n").count { $0.contains("  # ") && !$0.contains("# TODO") }
+        var count = 0
+        var isInside = false
+        for line in draft.yaml.split(separator: "\n") where line.hasPrefix(" ") {
+            let text = line.drop { $0 == " " }
+            let isAbove = text.hasPrefix("# ")
+            let isReason =
+                isAbove
+                ? !isInside && !Self.others.contains { text.hasPrefix($0) } : line.contains("  # ")
+            if isReason { count += 1 }
+            isInside = isAbove
+        }
+        return count
     }
 
-    private var todos: [String] {
-        draft.yaml.split(separator: "\n").compactMap { line in
-            line.firstRange(of: "# TODO ").map { String(line[$0.upperBound...]) }
-        }
-    }
+    /// How comments begin that are no reasons: the call of a list, and what was not found.
+    private static let others = ["# GET ", "# TODO "]
 
     private func listed(_ title: String, _ items: [String]) -> [String] {
         guard !items.isEmpty else { return [] }
@@ -50,10 +60,11 @@ struct DraftReport {
         let path = file.hasPrefix("/") || file.hasPrefix(".") ? file : "./\(file)"
         let demo = draft.settings.map { " --setting \($0)=1" }.joined()
         let settings = draft.settings.map { " --upstream.setting \($0)=…" }.joined()
+        let token = needsToken ? " --upstream.token-file FILE" : ""
         return [
             "repairminder-sync demo --schema \(path)\(demo)",
-            "repairminder-sync check-config --probe --schema \(path) --upstream.token-file FILE\(settings)",
-            "repairminder-sync run --schema \(path) --upstream.token-file FILE\(settings)",
+            "repairminder-sync check-config --probe --schema \(path)\(token)\(settings)",
+            "repairminder-sync run --schema \(path)\(token)\(settings)",
         ]
     }
 }

@@ -42,9 +42,9 @@ struct LiveLists {
                 notes.append("GET \(path): no list of objects in the answer")
                 continue
             }
-            list.hasLinkHeader = first.response.header("Link")?.contains("next") ?? false
+            list.hasLinkHeader = Self.hasNextLink(first.response)
             list.totalHeader = PlaceSearch.totalHeader(of: records.count, in: first.response)?.name
-            if !list.hasLinkHeader { await findNextPage(of: &list, records) }
+            if !list.hasLinkHeader { await findNextPage(of: &list, after: first.body) }
             if records.count > 2 { await findSize(of: &list) }
             await findRecord(of: &list)
             lists.append(list)
@@ -56,21 +56,25 @@ struct LiveLists {
 
     // MARK: What is tried
 
-    /// Asks for the second page in the usual ways, until other records come.
-    private mutating func findNextPage(of list: inout ObservedList, _ records: [JSONText]) async {
-        let cursor = Self.cursor(in: list.answers[0])
+    /// Asks for the page after this one in the usual ways, until other records come. `size`: a parameter that `first` was
+    /// asked for with.
+    private mutating func findNextPage(of list: inout ObservedList, after first: JSONText, size: String = "") async {
+        let records = ObservedList.records(in: first)
+        let cursor = Self.cursor(in: first)
         var tries = [("page", "2", true), ("offset", "\(records.count)", true)]
         if let cursor { tries = Self.parameters(for: cursor.place).map { ($0, cursor.text, false) } + tries }
         for (name, value, isNumber) in tries {
-            let path = "\(list.path)?\(name)=\(Entity.percentEncoded(value))"
+            let path = "\(list.path)?\(name)=\(Entity.percentEncoded(value))\(size)"
             guard let found = await answer(path, isTry: true) else { continue }
             let others = ObservedList.records(in: found.body)
-            guard let first = others.first, !records.contains(first) else { continue }
+            guard let other = others.first, !records.contains(other) else { continue }
             list.page = (name, isNumber)
             list.nextPlace = isNumber ? nil : cursor?.place
-            return list.answers.append(found.body)
+            // The records of a smaller page are known already.
+            if size.isEmpty { list.answers.append(found.body) }
+            return
         }
-        list.nextPlace = cursor?.place ?? UnfollowedPage.place(in: list.answers[0])
+        list.nextPlace = cursor?.place ?? UnfollowedPage.place(in: first) ?? list.nextPlace
     }
 
     /// The parameter that the place is named after comes first: `pageToken` for `nextPageToken`.
@@ -101,9 +105,22 @@ struct LiveLists {
 
     private mutating func findSize(of list: inout ObservedList) async {
         for name in Self.sizes {
-            guard let found = await answer("\(list.path)?\(name)=2", isTry: true) else { continue }
-            if (1...2).contains(ObservedList.records(in: found.body).count) { return list.size = name }
+            let size = "\(name)=2"
+            guard let found = await answer("\(list.path)?\(size)", isTry: true),
+                (1...2).contains(ObservedList.records(in: found.body).count)
+            else { continue }
+            list.size = name
+            // A short list is whole on its first page; a smaller page shows how to ask for the next.
+            guard list.page == nil, !list.hasLinkHeader else { return }
+            list.small = found.body
+            list.hasLinkHeader = Self.hasNextLink(found.response)
+            if !list.hasLinkHeader { await findNextPage(of: &list, after: found.body, size: "&\(size)") }
+            return
         }
+    }
+
+    private static func hasNextLink(_ response: HTTPResponse) -> Bool {
+        response.header("Link")?.contains("next") ?? false
     }
 
     private mutating func findRecord(of list: inout ObservedList) async {
@@ -144,12 +161,14 @@ struct LiveLists {
             deadline: .seconds(20))
         do throws(TransportError) {
             let response = try await transport.send(request)
+            // A large answer is kept while others are asked for, which would wait for its memory.
+            response.share?.release()
             if response.status == 200, let body = try? JSONText(response.body) {
                 return (body, response)
             }
             if !isTry { notes.append("GET \(path): \(Self.words(response.status))") }
         } catch {
-            if !isTry { notes.append("GET \(path): \(DocumentSource.reason(error))") }
+            if !isTry { notes.append("GET \(path): \(error.reason)") }
         }
         return nil
     }

@@ -8,6 +8,7 @@ enum CommandStatus: Int32, CaseIterable, Sendable {
     case notFound = 66
     case unreachable = 69
     case internalError = 70
+    case outputLost = 74
     case temporaryFailure = 75
     case notAllowed = 77
     case badConfiguration = 78
@@ -20,6 +21,7 @@ enum CommandStatus: Int32, CaseIterable, Sendable {
         case .notFound: "no such record, entity, change or conflict"
         case .unreachable: "the daemon cannot be reached"
         case .internalError: "unexpected response: please report it"
+        case .outputLost: "the result could not be written; what was asked for is done"
         case .temporaryFailure: "temporary failure, try again later: offline, busy, disk full or blocked"
         case .notAllowed: "not authorized by the daemon, or the upstream rejected the sign-in"
         case .badConfiguration: "invalid configuration or schema"
@@ -35,6 +37,7 @@ enum CommandStatus: Int32, CaseIterable, Sendable {
         case .notFound: "not_found"
         case .unreachable: "daemon_unreachable"
         case .internalError: "internal_error"
+        case .outputLost: "output_lost"
         case .temporaryFailure: "temporary_failure"
         case .notAllowed: "not_allowed"
         case .badConfiguration: "bad_configuration"

@@ -18,13 +18,16 @@ enum GroupAdvice {
     }
 
     /// For a caller whom the daemon does not know.
-    static var ofUnknownCaller: String {
-        text(user: user, group: standardGroup, isMember: isMember(of: standardGroup))
+    static var ofUnknownCaller: String { unknownCaller(of: standardGroup) }
+
+    /// The same for any group. If it does not exist, only sudo helps.
+    static func unknownCaller(of group: String) -> String {
+        getgrnam(group) == nil ? "use sudo" : text(user: user, group: group, isMember: isMember(of: group))
     }
 
-    /// How to join a group; nil for a member.
+    /// How to join a group; nil for a member, and where there is no such group.
     static func missing(_ group: String) -> String? {
-        isMember(of: group) ? nil : text(user: user, group: group, isMember: false)
+        getgrnam(group) == nil || isMember(of: group) ? nil : text(user: user, group: group, isMember: false)
     }
 
     /// `isMember`: the user is in the group, but this session began before that.

@@ -23,7 +23,8 @@ enum StateAccess {
     /// `group` is how to join the group that may call the daemon; nil for a member.
     static func refusal(_ folder: String, owner: String, group: String?) -> CommandFailure {
         let others = group.map { "\n  for the commands that call the daemon: \($0)" } ?? ""
+        let users = owner == "root" ? "root" : "root and \(owner)"
         return CommandFailure(
-            .notAllowed, "only root and \(owner) may use the files in \(folder): run this with sudo\(others)")
+            .notAllowed, "only \(users) may use the files in \(folder): run this with sudo\(others)")
     }
 }

@@ -12,17 +12,15 @@ struct StandardStream: Sendable {
         _ = writeAll(text)
     }
 
-    /// Writes bytes as they are; for a file or a pipe alone.
-    func write(_ bytes: [UInt8]) {
-        _ = send(bytes)
-    }
-
     /// Nil when the whole text was written, otherwise the reason of the failure.
     ///
     /// What a terminal would obey is escaped. Standard error often ends up in a terminal later, so there it is always.
     func writeAll(_ text: String) -> String? {
         send(descriptor == STDERR_FILENO || isTerminal ? TerminalText.safe(text) : text)
     }
+
+    /// The same for bytes, which are written as they are; for a file or a pipe alone.
+    func writeAll(_ bytes: [UInt8]) -> String? { send(bytes) }
 
     /// Writes a screen that controls the terminal. Every part from elsewhere must be a `TerminalText.line`.
     func draw(_ screen: String) {
@@ -43,10 +41,10 @@ struct StandardStream: Sendable {
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// The terminal's width in columns; nil when this is not a terminal.
+    /// The terminal's width in columns; nil when this is not a terminal, or one that does not tell.
     var width: Int? { size?.columns }
 
-    /// The terminal's size; nil when this is not a terminal.
+    /// The terminal's size; nil when this is not a terminal, or one that does not tell.
     var size: (columns: Int, rows: Int)? {
         var size = winsize()
         guard isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

@@ -37,6 +37,18 @@ struct MirrorFile {
         try syncFolder()
     }
 
+    /// The whole file. Throws for what is no file, such as a pipe, whose reader would wait for a writer.
+    func contents() throws -> Data {
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { throw MirrorError(message: String(cString: strerror(errno))) }
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw MirrorError(message: "it is not a file")
+        }
+        return try handle.readToEnd() ?? Data()
+    }
+
     /// Makes the rename durable.
     private func syncFolder() throws {
         let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -39,8 +39,17 @@ struct MirrorFolder {
         } catch {
             throw MirrorError(message: "cannot create \(path) (\(error)); set mirror.directory to another directory")
         }
+        try requireOwn()
+    }
+
+    /// Throws when another user may change the directory, or when there is none.
+    func requireOwn() throws {
         var status = stat()
-        guard stat(path, &status) == 0, [geteuid(), 0].contains(status.st_uid) else {
+        guard stat(path, &status) == 0 else {
+            throw MirrorError(
+                message: "cannot open \(path) (\(String(cString: strerror(errno)))); check mirror.directory")
+        }
+        guard [geteuid(), 0].contains(status.st_uid) else {
             throw MirrorError(
                 message: "\(path) belongs to another user, who could replace files in it; set mirror.directory to a "
                     + "directory of the daemon's user")
@@ -60,23 +69,27 @@ struct MirrorFolder {
     func writeQueue(of store: CacheStore) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try write(store.storedChanges().map { try JSONText(Array(encoder.encode($0))) }, to: queuePath)
+        try write(to: queuePath) { list in
+            try store.forEachStoredChange { try list.append(String(decoding: encoder.encode($0), as: UTF8.self)) }
+        }
     }
 
-    func writeReminders(of store: CacheStore) throws { try write(store.storedReminders(), to: remindersPath) }
-
-    private func write(_ elements: [JSONText], to path: String) throws {
-        try MirrorFile(path: path).write { piece in
-            var list = ListWriter(piece: piece)
-            for element in elements { try list.append(element.text) }
-            try list.end()
+    func writeReminders(of store: CacheStore) throws {
+        try write(to: remindersPath) { list in
+            for reminder in try store.storedReminders() { try list.append(reminder.text) }
         }
     }
 
     func writeRecords(of entity: String, _ store: CacheStore) throws {
-        try MirrorFile(path: recordsPath(entity)).write { piece in
-            var list = ListWriter(piece: piece)
+        try write(to: recordsPath(entity)) { list in
             try store.forEachStoredRecord(of: entity) { try list.append($0) }
+        }
+    }
+
+    private func write(to path: String, _ body: (inout ListWriter) throws -> Void) throws {
+        try MirrorFile(path: path).write { piece in
+            var list = ListWriter(piece: piece)
+            try body(&list)
             try list.end()
         }
     }
@@ -135,7 +148,7 @@ struct MirrorFolder {
 
     private func document(_ path: String) throws -> JSONText {
         do {
-            return try JSONText(Array(Data(contentsOf: URL(filePath: path))))
+            return try JSONText(Array(MirrorFile(path: path).contents()))
         } catch {
             throw MirrorError(
                 message: "cannot read \(path) (\(error)); fix the file, or move it away to import without it")

@@ -53,6 +53,8 @@ struct MirrorKeeper {
         let changed: (entities: Set<String>?, position: Int64) =
             if let position { try store.changedEntities(since: position) } else { (nil, try store.position()) }
         if position == nil { try prepare(origin) }
+        // Each time, because its rights can change.
+        try folder.requireOwn()
         if changed.entities != [] {
             try folder.writeQueue(of: store)
             if !schema.reminders.isEmpty { try folder.writeReminders(of: store) }

@@ -12,10 +12,15 @@ struct Presentation: Sendable {
 
     static let programs = Presentation()
 
-    /// For standard output. `NO_COLOR` (no-color.org), `TERM=dumb` and anything but a terminal turn colours off.
-    static func standard(environment: [String: String], now: Timestamp, isWide: Bool = false) -> Presentation {
-        guard let width = StandardStream.output.width else { return .programs }
+    /// `NO_COLOR` (no-color.org), `TERM=dumb` and anything but a terminal turn colours off. A terminal that does not tell
+    /// its width, such as a serial line or that of `script`, has as many columns as `COLUMNS` says, or 80.
+    static func standard(
+        _ output: StandardStream = .output, environment: [String: String], now: Timestamp, isWide: Bool = false
+    ) -> Presentation {
+        guard output.isTerminal else { return .programs }
+        let stated = environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
         let hasColours = environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
-        return Presentation(width: width, hasColours: hasColours, times: TimeText(now: now), isWide: isWide)
+        return Presentation(
+            width: output.width ?? stated ?? 80, hasColours: hasColours, times: TimeText(now: now), isWide: isWide)
     }
 }

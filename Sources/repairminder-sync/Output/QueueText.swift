@@ -14,7 +14,7 @@ enum QueueText {
     }
 
     /// One line per fact, then the request as it will be sent; empty facts are omitted.
-    static func change(_ change: JSONText) -> String {
+    static func change(_ change: JSONText, _ times: TimeText? = nil) -> String {
         let error = change["error"]
         let names = [
             "id", "state", "operation", "entity", "record_id", "blocked_by", "conflict", "retry_count", "created_at",
@@ -23,7 +23,8 @@ enum QueueText {
         var facts = names.map { ($0.replacing("_", with: " "), change[$0]?.plain ?? "") }
         facts.append(("error", [error?["class"], error?["message"]].compactMap { $0?.plain }.joined(separator: ": ")))
         let lines = facts.filter { !$0.1.isEmpty }.map { name, value in
-            name + String(repeating: " ", count: 17 - name.count) + TerminalText.line(value)
+            name + String(repeating: " ", count: 17 - name.count)
+                + TerminalText.line(times?.text(of: value, .whole) ?? value)
         }
         return (lines + request(change["request"])).joined(separator: "\n") + "\n"
     }

@@ -2,7 +2,7 @@ import JSONText
 
 /// Formats the daemon's status as text.
 enum StatusText {
-    /// One line per fact; empty facts are omitted.
+    /// One line per fact; empty facts are omitted. Without `times` it is for programs: a tab separates name and value.
     static func summary(_ status: JSONText, _ times: TimeText? = nil) -> String {
         let upstream = status["upstream"]
         let reachable = upstream?["reachable"]?.boolean.map { $0 ? "reachable" : "unreachable" }
@@ -18,9 +18,10 @@ enum StatusText {
             ("version", status["version"]?.plain ?? ""),
         ]
         let shown = facts.filter { !$0.1.isEmpty }
-        return shown.map { name, value in
-            name + String(repeating: " ", count: 13 - name.count)
-                + (times?.text(of: value, .brief) ?? value) + "\n"
+        return shown.map { name, value -> String in
+            guard let times else { return "\(name)\t\(value)\n" }
+            return name + String(repeating: " ", count: 13 - name.count)
+                + (times.text(of: value, .brief) ?? value) + "\n"
         }
         .joined()
     }
@@ -34,21 +35,25 @@ enum StatusText {
     }
 
     /// A row for each source of signals; nil if there are none.
-    static func signals(_ status: JSONText) -> Table? {
+    static func signals(_ status: JSONText, _ times: TimeText? = nil) -> Table? {
         let sources = status["signals"]?.elements ?? []
         guard !sources.isEmpty else { return nil }
         let rows = sources.map { source in
-            [source["kind"]?.plain ?? "", source["path"]?.plain ?? "", heard(source), source["error"]?.plain ?? ""]
+            [
+                source["kind"]?.plain ?? "", source["path"]?.plain ?? "", heard(source, times),
+                source["error"]?.plain ?? "",
+            ]
         }
         return Table(
             header: ["signals", "path", "state", "error"], rows: rows, kept: ["state", "error"],
             wrapped: ["state", "error"])
     }
 
-    /// `connected, last signal 2026-11-21T09:42:10Z`. Nothing says whether a webhook is connected.
-    private static func heard(_ source: JSONText) -> String {
+    /// `connected, last signal 3 min ago`. Nothing says whether a webhook is connected.
+    private static func heard(_ source: JSONText, _ times: TimeText?) -> String {
         let connection = source["connected"]?.boolean.map { $0 ? "connected" : "disconnected" }
-        let last = source["last_signal_at"]?.plain ?? ""
+        let at = source["last_signal_at"]?.plain ?? ""
+        let last = times?.text(of: at, .brief) ?? at
         let signal = last.isEmpty ? (connection == nil ? "no signal yet" : nil) : "last signal \(last)"
         return [connection, signal].compactMap(\.self).joined(separator: ", ")
     }

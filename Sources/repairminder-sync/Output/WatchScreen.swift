@@ -25,8 +25,10 @@ struct WatchScreen {
         }
         recent = (recent + changes).suffix(Self.mostRecent)
         let size = size ?? Self.standardSize
-        let facts = Self.bar(status) + StatusText.summary(status, times?()).split(separator: "\n").map(String.init)
-        let lines = facts + [""] + recent.suffix(max(size.rows - facts.count - 2, 0)).map(Self.line)
+        let times = self.times?()
+        let facts = Self.bar(status) + StatusText.summary(status, times).split(separator: "\n").map(String.init)
+        let shown = recent.suffix(max(size.rows - facts.count - 2, 0))
+        let lines = facts + [""] + shown.map { Self.line($0, times) }
         return frame(lines, columns: size.columns)
     }
 
@@ -67,9 +69,11 @@ struct WatchScreen {
         return ([state] + numbers).joined(separator: ", ")
     }
 
-    private static func line(_ change: JSONText) -> String {
+    private static func line(_ change: JSONText, _ times: TimeText? = nil) -> String {
+        let at = change["at"]?.plain ?? ""
         let fields = change["fields"]?.elements.map(\.plain).joined(separator: ",") ?? ""
-        return ["at", "kind", "entity", "id"].map { change[$0]?.plain ?? "" }.joined(separator: " ")
+        let names = ["kind", "entity", "id"].map { change[$0]?.plain ?? "" }
+        return ([times?.text(of: at, .clock) ?? at] + names).joined(separator: " ")
             + (fields.isEmpty ? "" : " \(fields)")
     }
 }

@@ -51,7 +51,7 @@ struct ListProbe {
         let message = "\(call): \(error.message)"
         switch error {
         case .malformed:
-            let hasList = transport.lastBody.map { pull.list.records.value(in: $0)?.kind == .array } ?? false
+            let hasList = transport.lastBody.map { pull.list.found(in: $0)?.kind == .array } ?? false
             if hasList {
                 return .error(entity.name, message, "correct pagination, pull.since or base_url, whichever it names")
             }
@@ -78,10 +78,10 @@ struct ListProbe {
 
     /// What to do about an answer that leaves out a list without records; nil if it is another one.
     private func emptyAdvice(_ error: UpstreamError) -> String? {
-        guard case .malformed = error else { return nil }
-        return transport.lastBody.flatMap { pull.list.records.outer(in: $0) }.map {
-            "set pull.empty: \($0), if there are none"
-        }
+        guard case .malformed = error, let answer = transport.lastBody else { return nil }
+        let isBare = answer.kind == .object && answer.members.isEmpty
+        let place: String? = isBare ? "{}" : pull.list.records.outer(in: answer)
+        return place.map { "set pull.empty: \($0), if there are none" }
     }
 
     private func empty(_ answer: JSONText) -> Finding {
@@ -115,7 +115,10 @@ struct ListProbe {
     private func unfollowed(_ page: Page) -> Finding? {
         guard page.next == nil else { return nil }
         if let place = page.unfollowed {
-            return .error(entity.name, "there are more pages (\(place)) than pagination finds", Self.style(for: place))
+            let isKnown = pull.list.more?.paths.contains(place) ?? false
+            return .error(
+                entity.name, "there are more pages (\(place)) than pagination finds",
+                isKnown ? "correct pagination.next, where nothing was found" : Self.style(for: place))
         }
         if let total = page.total, total > page.count {
             return .error(
@@ -147,6 +150,11 @@ struct ListProbe {
         guard let field = pull.changedAt else { return nil }
         let times = records.compactMap(entity.changeTime)
         guard !times.isEmpty else {
+            if records.allSatisfy({ $0[field]?.kind == .null }) {
+                return .warning(
+                    entity.name, "\(field), the change time, is null in each of \(records.count) records",
+                    "nothing if it is set when one changes, and new ones are listed too; else use mode: full")
+            }
             let names = Set(records.flatMap { $0.members.map(\.key) }).filter(Self.isNameOfChangeTime).sorted()
             return .error(
                 entity.name, "no record has a time at \(field), its change time",

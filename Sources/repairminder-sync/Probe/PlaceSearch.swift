@@ -16,23 +16,26 @@ struct PlaceSearch {
 
     private static let deepest = 4
     private static let most = 2000
+    /// No name of an envelope has more bytes.
+    private static let longestName = 100
 
     init(_ answer: JSONText) {
         var found = [Found(place: "", value: answer)]
-        var level = found
-        for _ in 0..<Self.deepest where found.count < Self.most {
-            level = level.flatMap { parent in
-                parent.value.kind == .object
-                    ? parent.value.members.compactMap { Self.member($0, of: parent.place) } : []
+        var level = found[...]
+        for _ in 0..<Self.deepest {
+            let start = found.count
+            for parent in level where found.count < Self.most {
+                let members = parent.value.members(atMost: Self.most - found.count)
+                found += members.compactMap { Self.member($0, of: parent.place) }
             }
-            found += level
+            level = found[start...]
         }
         values = found
     }
 
     private static func member(_ member: (key: String, value: JSONText), of place: String) -> Found? {
         // Such a name cannot stand in a place as it is.
-        guard !member.key.isEmpty, !member.key.contains(".") else { return nil }
+        guard !member.key.isEmpty, !member.key.contains("."), member.key.utf8.count <= longestName else { return nil }
         return Found(place: place.isEmpty ? member.key : "\(place).\(member.key)", value: member.value)
     }
 

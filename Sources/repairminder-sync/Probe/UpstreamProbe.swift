@@ -5,8 +5,8 @@ import Upstream
 
 /// Reads from the upstream as the schema says, and reports what came, what is not as expected, and what would be better.
 ///
-/// Only reads: the account, up to three pages of each list and one of its deletions, and one record of each. The order of the findings is that
-/// of the schema.
+/// Only reads: the account, up to three pages of each list and one of its deletions, and one record of each with what comes
+/// with it. The order of the findings is that of the schema.
 struct UpstreamProbe {
     let schema: EntitySchema
     let upstream: HTTPUpstream
@@ -41,7 +41,10 @@ struct UpstreamProbe {
         guard let first = records.first else { return [] }
         let single = RecordProbe(
             entity: entity, upstream: upstream, transport: transport, needsTag: schema.upstream.version == .etag)
+        let details = DetailProbe(
+            schema: schema, entity: entity, records: records, upstream: upstream, transport: transport)
         return FieldProbe(entity: entity, records: records).findings() + (await single.findings(like: first))
+            + (await details.findings())
     }
 
     private func account() async -> Finding? {

@@ -1,5 +1,4 @@
 import CacheStore
-import Glibc
 import JSONText
 
 /// Delivers reminders by running the configured program, never through a shell, with the reminder in its environment.
@@ -11,34 +10,30 @@ struct ReminderCommand: Sendable {
     let environment: [String: String]
     let limit: Duration
     let clock: any Clock<Duration>
+    /// Takes each line that it writes.
+    let report: @Sendable (_ line: String) -> Void
 
     /// The most bytes of one variable. The kernel takes 128 KiB.
     private static let longestValue = 64 << 10
 
     /// Runs the program; kills it when it takes longer than the limit. Throws `ReminderFailure` when it fails.
     func run(for reminder: Reminder) async throws {
-        let pid: pid_t
+        let program = LimitedProgram(
+            words: words, environment: environment.merging(Self.variables(of: reminder)) { $1 }, deadline: limit,
+            report: report)
         do {
-            pid = try ChildProcess.start(words, environment: environment.merging(Self.variables(of: reminder)) { $1 })
-        } catch {
+            switch try await program.run(clock: clock) {
+            case .exited(0): return
+            case .exited(let status): throw ReminderFailure(message: "\(words[0]) exited with status \(status)")
+            case .signalled(let signal):
+                throw ReminderFailure(message: "\(words[0]) was terminated by signal \(signal)")
+            case .tookTooLong:
+                throw ReminderFailure(
+                    message: "\(words[0]) took longer than reminders.deadline, \(limit), and was killed")
+            }
+        } catch let error as ChildProcess.StartFailure {
             throw ReminderFailure(message: "\(words[0]) cannot be run: \(error.reason); check reminders.command")
         }
-        let watchdog = Task { [clock, limit] in
-            try await clock.sleep(for: limit)
-            kill(pid, SIGKILL)
-        }
-        defer { watchdog.cancel() }
-        let end = await withTaskCancellationHandler {
-            await ChildProcess.end(of: pid)
-        } onCancel: {
-            kill(pid, SIGKILL)
-        }
-        try Task.checkCancellation()
-        guard end.isSignal || end.status != 0 else { return }
-        throw ReminderFailure(
-            message: end.isSignal
-                ? "\(words[0]) was terminated by signal \(end.status); reminders.deadline is \(limit)"
-                : "\(words[0]) exited with status \(end.status)")
     }
 
     static func variables(of reminder: Reminder) -> [String: String] {

@@ -1,5 +1,6 @@
 import CacheStore
 import LocalAPIServer
+import Logging
 import SyncEngine
 import Upstream
 
@@ -16,7 +17,7 @@ extension Configuration {
 
     /// How reminders are delivered; nil when they are not.
     func reminderDelivery(
-        environment: [String: String], clock: any Clock<Duration>,
+        environment: [String: String], clock: any Clock<Duration>, log: Logger,
         transport: @autoclosure () throws -> any HTTPTransport
     ) throws -> ReminderKeeper.Delivery? {
         switch reminders.recipient {
@@ -24,7 +25,10 @@ extension Configuration {
         case .command(let words):
             let command = ReminderCommand(
                 words: words, environment: ReminderCommand.passedOn(environment), limit: reminders.deadline,
-                clock: clock)
+                clock: clock
+            ) { line in
+                log.info("the program for reminders wrote", metadata: ["line": "\(line)"])
+            }
             return { try await command.run(for: $0) }
         case .webhook(let url):
             let webhook = ReminderWebhook(url: url, limit: reminders.deadline, transport: try transport())

@@ -14,10 +14,11 @@ struct ReminderWebhook: Sendable {
             method: "POST", url: url, headers: [HTTPHeader("Content-Type", "application/json")],
             body: Array(reminder.document.bytes), deadline: limit)
         let response: HTTPResponse
-        do {
+        do throws(TransportError) {
             response = try await transport.send(request)
         } catch {
-            throw ReminderFailure(message: "\(url) cannot be reached (\(error)); check reminders.webhook")
+            throw ReminderFailure(
+                message: "\(url) did not accept the reminder (\(error.reason)); check reminders.webhook")
         }
         guard (200...299).contains(response.status) else {
             throw ReminderFailure(message: "\(url) returned status \(response.status)")

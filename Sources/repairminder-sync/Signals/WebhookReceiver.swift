@@ -32,19 +32,27 @@ struct WebhookReceiver: Sendable {
         self.refuse = refuse
     }
 
-    /// What one caller may use.
+    /// What callers may use. All share the connections fairly, because a call shows whose it is only once it has been read.
     static var limits: ServerLimits {
         var limits = ServerLimits()
         limits.bodyBytes = 256 << 10
         limits.connections = 64
+        limits.strangerConnections = limits.connections
         limits.head = .seconds(5)
         limits.body = .seconds(10)
         limits.idle = .seconds(15)
         return limits
     }
 
+    /// Who calls in vain loses the connection.
     func respond(to request: Request) -> Response {
-        if limit.take(key(of: request)) != nil {
+        var response = answer(to: request)
+        response.closes = [401, 404, 405].contains(response.status)
+        return response
+    }
+
+    private func answer(to request: Request) -> Response {
+        if limit.take(RateLimit.Key(request)) != nil {
             return Response(status: 429, headers: [("Retry-After", "1")])
         }
         guard let source = sources[request.path], case .webhook(let webhook) = source.kind else {
@@ -62,11 +70,6 @@ struct WebhookReceiver: Sendable {
         default:
             return Response(status: 405, headers: [("Allow", webhook.challenge == nil ? "POST" : "GET, POST")])
         }
-    }
-
-    private func key(of request: Request) -> RateLimit.Key {
-        if case .tcp(let remote, _) = request.peer { return .address(remote.address) }
-        return .unknown
     }
 
     /// A body that is no JSON still says that something has changed.

@@ -1,7 +1,8 @@
 internal import CLinux
+internal import Foundation
 internal import Glibc
 
-/// A file that root names on the command line, opened by root before the command becomes the state directory's owner.
+/// A file that is named on the command line. Root opens it before the command becomes the state directory's owner.
 ///
 /// The path may have no links: inside a directory of the owner they could lead anywhere.
 struct NamedFile {
@@ -10,7 +11,7 @@ struct NamedFile {
 
     private static let pieceSize = 1 << 20
 
-    /// Creates the file for root alone; throws `StateError` when it exists.
+    /// Creates the file for this user alone; throws `StateError` when it exists.
     init(creating path: String) throws(StateError) {
         self.path = path
         descriptor = Self.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
@@ -31,6 +32,14 @@ struct NamedFile {
             Glibc.close(descriptor)
             return nil
         }
+    }
+
+    /// The path with the real name of its folder, which users other than root may name by a link.
+    static func withoutLinks(_ path: String) -> String {
+        let place = path as NSString
+        guard let real = realpath(place.deletingLastPathComponent, nil) else { return path }
+        defer { free(real) }
+        return (String(cString: real) as NSString).appendingPathComponent(place.lastPathComponent)
     }
 
     /// In bytes; nil if the system does not say it.

@@ -231,7 +231,9 @@ struct StateDirectory {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             Glibc.close(descriptor)
             throw StateError(
-                message: "another repairminder-sync is using \(folder); stop it or choose another state_dir")
+                message:
+                    "another repairminder-sync is using \(folder); stop it (a caller may have started it again), or choose "
+                    + "another state_dir")
         }
         return Lock(descriptor: descriptor)
     }

@@ -72,23 +72,41 @@ struct StateOwner {
     /// for the service (systemd.exec(5), `DynamicUser=`).
     private func mountReachably() throws(StateError) {
         let apart = UInt(CLINUX_MS_REC | CLINUX_MS_SLAVE)
-        let plain = UInt(CLINUX_MS_NOSUID | CLINUX_MS_NODEV | CLINUX_MS_NOEXEC)
         guard clinux_unshare(Int32(CLINUX_NEWNS)) == 0, clinux_mount(nil, "/", nil, apart, nil) == 0,
             let real = realpath(folder, nil)
         else { throw unreachable }
         defer { free(real) }
-        let place = String(cString: real)
-        let parent = (place as NSString).deletingLastPathComponent
-        // Opened after `unshare`: only a directory of the new mount namespace can be mounted there.
-        let descriptor = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let place = String(cString: real) as NSString
+        // Opened once, because the owner could replace a name between two steps. After `unshare`: only a directory of the new
+        // mount namespace can be mounted there.
+        let parent = open(place.deletingLastPathComponent, Self.asDirectory)
+        guard parent >= 0 else { throw unreachable }
+        defer { close(parent) }
+        let descriptor = openat(parent, place.lastPathComponent, Self.asDirectory)
         guard descriptor >= 0 else { throw unreachable }
         defer { close(descriptor) }
-        guard clinux_mount("tmpfs", parent, "tmpfs", plain, "mode=0755,size=64k") == 0, mkdir(place, 0o700) == 0,
-            clinux_mount("/proc/self/fd/\(descriptor)", place, nil, UInt(CLINUX_MS_BIND), nil) == 0,
-            // Nothing else can be written there, because it would be lost.
-            clinux_mount("tmpfs", parent, "tmpfs", plain | UInt(CLINUX_MS_REMOUNT | CLINUX_MS_RDONLY), nil) == 0,
-            isReachable
+        var status = stat()
+        guard fstat(descriptor, &status) == 0,
+            Identity(device: status.st_dev, inode: status.st_ino) == identity,
+            Self.cover(parent, with: descriptor, named: place.lastPathComponent), isReachable
         else { throw unreachable }
+    }
+
+    private static let asDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+    /// Where a file system is made before it is moved to its place: only root can replace a name there.
+    private static let workshop = "/dev"
+
+    /// Covers a directory with one that has nothing but `directory`, by this name.
+    private static func cover(_ parent: Int32, with directory: Int32, named name: String) -> Bool {
+        let plain = UInt(CLINUX_MS_NOSUID | CLINUX_MS_NODEV | CLINUX_MS_NOEXEC)
+        let place = "\(workshop)/\(name)"
+        guard clinux_mount("tmpfs", workshop, "tmpfs", plain, "mode=0755,size=64k") == 0, mkdir(place, 0o700) == 0,
+            clinux_mount("/proc/self/fd/\(directory)", place, nil, UInt(CLINUX_MS_BIND), nil) == 0,
+            // Nothing else can be written there, because it would be lost.
+            clinux_mount("tmpfs", workshop, "tmpfs", plain | UInt(CLINUX_MS_REMOUNT | CLINUX_MS_RDONLY), nil) == 0,
+            clinux_mount(workshop, "/proc/self/fd/\(parent)", nil, UInt(CLINUX_MS_MOVE), nil) == 0
+        else { return false }
+        return true
     }
 
     private var unreachable: StateError {

@@ -30,6 +30,23 @@ struct DeletionSweepTests {
         #expect(seen.contains(64) && !seen.contains(151) && !seen.contains(201))
     }
 
+    @Test("the greatest number that there is takes no more room than another")
+    func greatestNumber() {
+        var seen = SeenRecords(knownUpTo: .max, position: 0)
+        var outcome = PageOutcome()
+        outcome.known = [1, 5000, .max - 1]
+        outcome.knownUpTo = .max
+        seen.insert(outcome)
+        var gaps: [ClosedRange<Int64>] = []
+        var start: Int64 = 1
+        while let gap = seen.gap(from: start) {
+            gaps.append(gap)
+            start = gap.upperBound + 1
+        }
+        #expect(gaps == [2...4999, 5001...(Int64.max - 2)])
+        #expect(seen.contains(.max - 1) && !seen.contains(.max))
+    }
+
     @Test("an entity without records has no gaps")
     func empty() {
         #expect(SeenRecords(knownUpTo: 0, position: 0).gap(from: 1) == nil)

@@ -69,6 +69,29 @@ struct ConflictTests {
         }
     }
 
+    @Test("a page of large conflicts, and of a history with them, ends early; the pages together have them all")
+    func largeValues() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+        let text = String(repeating: "x", count: 1 << 20)
+        for number in 0..<4 {
+            try await edit(cache, "{\"notes\":\"mine \(number) \(text)\"}")
+            let record = "{\"id\":\"a\",\"notes\":\"theirs \(number) \(text)\",\"updated_at\":\"\(time(60 + number))\"}"
+            _ = try await cache.pull("orders", "[\(record)]")
+        }
+        var (found, before): ([Int], Int64?) = ([], nil)
+        repeat {
+            let page = try cache.store.conflicts(before: before, open: false, limit: 100)
+            #expect(page.conflicts.count < 4)
+            found += page.conflicts.compactMap { $0["id"]?.integer }
+            before = page.next
+        } while before != nil
+        #expect(found.count == 4 && found == found.sorted(by: >))
+        let whole = try cache.store.history(of: "orders", key: "a", after: 0, limit: 100)
+        let next = try #require(whole.next)
+        let rest = try cache.store.history(of: "orders", key: "a", after: next, limit: 1)
+        #expect(rest.entries.first?["seq"]?.integer ?? 0 > Int(next))
+    }
+
     @Test("a conflict is resolved once, however often the page comes")
     func once() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#, "local_wins")

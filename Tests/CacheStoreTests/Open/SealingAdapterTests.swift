@@ -91,6 +91,47 @@ struct SealingAdapterTests {
         #expect(try reopened.store.reveal(["passcode"], of: "devices", key: "a")?.first?.value == "LOCAL-1")
     }
 
+    private func removeProofs(_ cache: TestCache) async throws {
+        try await cache.store.writer.write { db in
+            try db.execute(sql: "DELETE FROM sync_setting WHERE name GLOB 'secrets_proof:*'")
+        }
+    }
+
+    @Test("a file of an earlier version, without a proof of what it has sealed, is opened where fields are their own")
+    func withoutProof() async throws {
+        let cache = try await filled(secret)
+        try await removeProofs(cache)
+        let reopened = try cache.reopened(schema: clear)
+        let record = try #require(try reopened.record("devices", "a"))
+        #expect(record["passcode"] == "LOCAL-1")
+        #expect(record["lock"]?.text == #"{"code":"PULLED-2"}"#)
+        #expect(try body(reopened) == #"{"passcode":"LOCAL-1"}"#)
+        #expect(try reopened.store.setting("secrets_proof:devices") != nil)
+    }
+
+    @Test(
+        "a secret that was copied to another field is not opened there, whatever the file says, with its proof or without",
+        arguments: [true, false])
+    func moved(hasProof: Bool) async throws {
+        let cache = try TestCache(schema: secret)
+        _ = try await cache.pull("devices", #"[{"id":"a","passcode":"CANARY","model":"m"}]"#)
+        try await cache.store.writer.write { db in
+            try db.execute(
+                sql: """
+                    UPDATE records_devices SET _remote = json_set(_remote, '$.model', _remote ->> '$.passcode');
+                    UPDATE sync_setting SET value = json_insert(value, '$[#]', json_array('model', 'devices', 'passcode'))
+                    WHERE name = 'secrets:devices'
+                    """)
+        }
+        if !hasProof { try await removeProofs(cache) }
+        let reopened = try cache.reopened(schema: secret)
+        #expect(try reopened.record("devices", "a")?.text.contains("CANARY") == false)
+        #expect(try reopened.store.reveal(["passcode"], of: "devices", key: "a")?.first?.value == "CANARY")
+        // The next start does not open it either.
+        let again = try reopened.reopened(schema: secret)
+        #expect(try again.record("devices", "a")?.text.contains("CANARY") == false)
+    }
+
     @Test("another key is refused, and the right one is accepted again")
     func otherKey() async throws {
         let cache = try await filled(secret)

@@ -40,6 +40,37 @@ extension WindowTests {
         #expect(try await leave(cache, at: TestCache.now + .seconds(61)) == ["orders": 1])
     }
 
+    @Test("what comes only with a record leaves with it, in a chain of any length")
+    func chain() async throws {
+        let cache = try TestCache(
+            schema: """
+                schema: shop
+                upstream: { base_url: http://localhost, pagination: { style: page } }
+                entities:
+                  orders:
+                    fields: { id: { type: string }, status: { type: string } }
+                    many: { notes: { of: notes, by: order_id, on_delete: cascade } }
+                    pull:
+                      path: /orders
+                      where: { status: open }
+                      detail: { path: "/orders/{id}/notes", into: notes, when_changed: any }
+                  notes:
+                    fields:
+                      id: { type: string }
+                      order_id: { type: reference, to: orders }
+                      above_id: { type: reference, to: notes }
+                    many: { below: { of: notes, by: above_id, on_delete: cascade } }
+                """)
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"open"}]"#)
+        let notes = (0..<20_000).map { number in
+            number == 0 ? #"{"id":"n0","order_id":"a"}"# : #"{"id":"n\#(number)","above_id":"n\#(number - 1)"}"#
+        }
+        _ = try await cache.pull("notes", "[\(notes.joined(separator: ","))]")
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"closed"}]"#)
+        #expect(try await leave(cache) == ["orders": 1])
+        #expect(try cache.store.rowCounts() == ["orders": 0, "notes": 0])
+    }
+
     @Test("a record that is not served is named again once its time is over")
     func missingForAWhile() async throws {
         let cache = try cache()

@@ -55,6 +55,23 @@ struct PendingTests {
 
     private func ids(_ changes: [JSONText]) -> [Int] { changes.compactMap { $0["id"]?.integer } }
 
+    @Test("a page of large changes ends early, and the pages together have them all")
+    func largeChanges() async throws {
+        let cache = try TestCache()
+        let body = JSONText.object(["notes": .string(String(repeating: "x", count: 1 << 20))])
+        for _ in 0..<5 { _ = try await cache.store.create("orders", body: body, at: now) }
+        var query = PendingQuery()
+        let first = try cache.store.pending(query)
+        #expect(first.changes.count < 5 && first.next != nil)
+        var found: [Int] = []
+        repeat {
+            let page = try cache.store.pending(query)
+            found += ids(page.changes)
+            query.cursor = page.next
+        } while query.cursor != nil
+        #expect(found.count == 5 && Set(found).count == 5)
+    }
+
     private func ids(_ query: PendingQuery, _ cache: TestCache) throws -> [Int] {
         ids(try cache.store.pending(query).changes)
     }

@@ -171,6 +171,22 @@ struct QueryPlanTests {
         }
     }
 
+    @Test("what a deletion asks of all records that go with it has indexes", arguments: ["propdocs", "messages"])
+    func cascades(_ name: String) throws {
+        let cache = try shipped(name)
+        var count = 0
+        for entity in cache.store.schema.entities {
+            let cascade = CascadeStatement(from: entity, in: cache.store.schema)
+            let isIndexed = cascade.relations.allSatisfy { $0.rule != .keep }
+            for sql in [cascade.denied, cascade.changed, isIndexed ? cascade.departed : nil].compactMap(\.self) {
+                count += 1
+                let plan = try plan(sql, ["a".databaseValue], cache)
+                #expect(!plan.contains { $0.hasPrefix("SCAN records_") }, "\(plan)")
+            }
+        }
+        #expect(count > 0)
+    }
+
     // MARK: Parts
 
     private func shipped(_ name: String) throws -> TestCache {

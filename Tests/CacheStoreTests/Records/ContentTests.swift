@@ -72,10 +72,13 @@ struct ContentTests {
         try await set(one, of: "a")
         try cache.store.close()
         for isScanned in [false, true] {
-            let reading =
-                isScanned
-                ? try #require(QueueSnapshot(scanning: cache.path, withLog: true))
-                : DamagedFile(path: cache.path, backups: []).readings()[0]
+            var merge = QueueMerge()
+            if isScanned {
+                merge.add(try #require(QueueSnapshot(scanning: cache.path, withLog: true)))
+            } else {
+                DamagedFile(path: cache.path, backups: []).forEachReading { merge.add($0) }
+            }
+            let reading = merge.queue
             #expect(reading.changes.map(\.carriedContent?.sha256) == [one.sha256])
             #expect(reading.changes.first?.contentType == (isScanned ? nil : one.type))
         }

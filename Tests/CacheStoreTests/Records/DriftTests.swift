@@ -194,6 +194,18 @@ struct DriftTests {
         #expect(try cache.store.summary().drift == drift.count)
     }
 
+    @Test("of one page only so many names are kept apart, and none is left uncounted")
+    func tally() throws {
+        let animals = try #require(EntitySchema(yaml: Self.zoo, file: "zoo.yaml")["animals"])
+        let names = (0..<3000).map { (key: "f\($0)", value: JSONText.boolean(true)) }
+        let own: [(key: String, value: JSONText)] = [("id", "a"), ("name", "n"), ("legs", "four")]
+        var tally = DriftTally(DriftRules(animals))
+        tally.count(JSONText.object(members: own + names).text, key: "a")
+        #expect(tally.entries.count <= 1002)
+        #expect(tally.entries.filter { $0.disagreement.kind == .unknown }.reduce(0) { $0 + $1.count } == 3000)
+        #expect(tally.entries.filter { $0.disagreement.kind == .type }.map(\.disagreement.field) == ["legs"])
+    }
+
     @Test("a changed schema counts the cached records again")
     func otherSchema() async throws {
         let cache = try TestCache()

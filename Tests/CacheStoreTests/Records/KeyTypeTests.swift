@@ -48,6 +48,17 @@ struct KeyTypeTests {
         }
     }
 
+    @Test(
+        "an answer under a key that cannot be used is not stored",
+        arguments: [#""..""#, #""x\u0000y""#, #""\ud800""#, "1.5", "true"])
+    func unusable(_ given: String) async throws {
+        let cache = try TestCache(schema: Self.schema)
+        let key = try await cache.make("tasks", #"{"text":"p"}"#)
+        try await cache.send(.acknowledged(record: JSONText(parsing: #"{"id":\#(given),"text":"q"}"#)))
+        let record = try #require(try cache.record("tasks", key))
+        #expect(record["id"]?.plain == key && record["text"] == "p")
+    }
+
     @Test("a reference to a record that has left its window has the type of that entity's keys")
     func uncached() async throws {
         let window = Self.schema.replacing("path: /folders,", with: "path: /folders, where: { name: mine },")

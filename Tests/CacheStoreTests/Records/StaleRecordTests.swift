@@ -95,4 +95,21 @@ struct StaleRecordTests {
         let spent = try cache.record("clients", "said")?["spent"]
         #expect(spent?.text == "3")
     }
+
+    @Test("many records of an entity are taken in order, each once, and before what is noted meanwhile")
+    func parts() {
+        var stale = StaleRecords()
+        for number in 100..<125 { stale.insert("\(number)", of: "lines", .owner) }
+        var taken: [[String]] = []
+        while let (entity, records) = stale.take(atMost: 10) {
+            taken.append([entity] + records.keys.sorted())
+            guard entity == "lines" else { continue }
+            // The record that all of them belong to, and one that still waits.
+            stale.insert("a", of: "clients", .children)
+            if taken.count == 1 { stale.insert("124", of: "lines", .version) }
+        }
+        #expect(taken.map(\.count) == [11, 11, 6, 2])
+        #expect(taken.map { $0[1] } == ["100", "110", "120", "a"])
+        #expect(stale.isEmpty)
+    }
 }

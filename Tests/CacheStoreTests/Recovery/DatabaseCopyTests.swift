@@ -10,9 +10,12 @@ import Testing
 
 @Suite("Database copies and restores")
 struct DatabaseCopyTests {
-    private func restore(_ backup: String, to path: String) async throws -> DatabaseRestore.Report {
+    private func restore(
+        _ backup: String, to path: String, _ schema: EntitySchema? = nil
+    ) async throws -> DatabaseRestore.Report {
         try await DatabaseRestore(
-            path: path, schema: RescueFixture.schema(), sealer: RescueFixture.sealer(), makeID: { UUID().uuidString }
+            path: path, schema: schema ?? RescueFixture.schema(), sealer: RescueFixture.sealer(),
+            makeID: { UUID().uuidString }
         ).run(from: backup, at: RescueFixture.later)
     }
 
@@ -67,6 +70,43 @@ struct DatabaseCopyTests {
             try Int.fetchAll(db, sql: "SELECT number FROM written ORDER BY number")
         }
         #expect(copied == Array(1...20))
+    }
+
+    private static let searchedShop = TestCache.shop.replacing(
+        "notes: { type: string }", with: "notes: { type: string, search: true }")
+
+    /// Restores a backup in whose full-text index another program has run `sql`, and finds its only record.
+    private func found(after sql: String) async throws -> Int {
+        let cache = try TestCache(schema: Self.searchedShop)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"kettle"}]"#)
+        let backup = cache.path + ".copy"
+        try await cache.store.backUp(to: backup)
+        let copy = try DatabaseQueue(path: backup)
+        try await copy.write { db in try db.execute(sql: sql) }
+        try copy.close()
+        try cache.store.close()
+        _ = try await restore(backup, to: cache.path, EntitySchema(yaml: Self.searchedShop, file: "shop.yaml"))
+        let restored = try TestCache(schema: Self.searchedShop, in: cache.folder)
+        return try restored.store.search(SearchQuery("kettle"), limit: 10).hits.count
+    }
+
+    @Test(
+        "a backup with a full-text index that another program has broken is refused, and not restored to fail later",
+        arguments: [
+            "UPDATE sync_orders_words_config SET v = 99 WHERE k = 'version'", "DELETE FROM sync_orders_words_data",
+        ])
+    func brokenIndex(_ sql: String) async throws {
+        let error = await #expect(throws: CacheError.self) { _ = try await found(after: sql) }
+        guard case .incompatible(let message)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(message.contains("a full-text index that is not one"))
+    }
+
+    @Test("an index of a backup that another program has emptied is built again, and finds every record")
+    func emptiedIndex() async throws {
+        #expect(try await found(after: "UPDATE sync_orders_words_data SET block = x'00'") == 1)
     }
 
     @Test("a copy to a target that cannot be written fails, and the database stays writable")
@@ -174,6 +214,31 @@ struct DatabaseCopyTests {
             CREATE VIEW sync_cursor AS SELECT * FROM sync_cursor_old
             """, "sync_cursor"
         ),
+        ("CREATE INDEX evil ON sync_outbox (id) WHERE length(body) > 1", "evil"),
+        ("CREATE TABLE evil (name TEXT)", "evil"),
+        ("ALTER TABLE sync_alias ADD COLUMN evil TEXT CHECK (evil <> 'a')", "sync_alias"),
+        (#"ALTER TABLE records_orders ADD COLUMN "evil" TEXT CHECK (evil <> 'a')"#, "records_orders"),
+        (#"ALTER TABLE records_orders ADD COLUMN "evil" TEXT DEFAULT 'a'"#, "records_orders"),
+        ("UPDATE records_orders SET _pk = 9223372036854775807 WHERE _key = 'a'", "records_orders"),
+        ("UPDATE records_orders SET _deleted = 'no' WHERE _key = 'a'", "records_orders"),
+        ("UPDATE sync_tally SET count = -9223372036854775807", "sync_tally"),
+        ("UPDATE sync_change_log SET change_id = 9223372036854775807 WHERE change_id = 1", "sync_change_log"),
+        ("UPDATE sync_outbox SET id = 9223372036854775807 WHERE id = 3", "sync_outbox"),
+        ("UPDATE sync_outbox SET known_pk = 9223372036854775807 WHERE id = 1", "sync_outbox"),
+        (#"UPDATE sync_outbox SET edited = '{"status":9223372036854775807}' WHERE id = 1"#, "edited.status"),
+        ("UPDATE records_orders SET _local = '' WHERE _key = 'a'", "records_orders"),
+        ("UPDATE sync_change_log SET keys = 'a'", "sync_change_log"),
+        ("UPDATE sync_change_log SET fields = '[]' || char(0) WHERE change_id = 1", "sync_change_log"),
+        ("UPDATE sync_change_log SET detail = '{' WHERE change_id = 1", "sync_change_log"),
+        (
+            // Nested 600 levels.
+            """
+            UPDATE sync_change_log
+            SET detail = replace(hex(zeroblob(300)), '0', '[') || replace(hex(zeroblob(300)), '0', ']')
+            WHERE change_id = 1
+            """, "sync_change_log"
+        ),
+        ("INSERT OR REPLACE INTO sync_cursor (entity, pull) VALUES ('orders', '[')", "sync_cursor"),
         ("DROP TABLE sync_drift; CREATE VIRTUAL TABLE sync_drift USING fts5(entity)", "sync_drift"),
         ("INSERT INTO sync_content (sha256, size, type, used_at) VALUES ('../api-token', 1, 'a/b', 0)", "../api-token"),
         ("UPDATE sync_outbox SET content = '../secret.key' WHERE id = 1", "../secret.key"),
@@ -203,6 +268,36 @@ struct DatabaseCopyTests {
         #expect(message.contains(name))
         #expect(try Data(contentsOf: URL(filePath: fixture.path)) == before)
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.cache.folder.path).sorted() == files)
+    }
+
+    @Test("an index of another schema, and the tables of Litestream, are no part of what is restored")
+    func extras() async throws {
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        try await DatabaseQueue(path: backup).write { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE records_orders ADD COLUMN "former" NUMERIC;
+                    CREATE INDEX orders_by_former ON records_orders (former) WHERE _deleted = 0;
+                    CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
+                    CREATE TABLE _litestream_lock (id INTEGER);
+                    ANALYZE
+                    """)
+        }
+        try fixture.cache.store.close()
+        #expect(try await restore(backup, to: fixture.path).queued == 3)
+        let left = try await DatabaseQueue(path: fixture.path).read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT name FROM sqlite_schema
+                    WHERE name = 'orders_by_former' OR name GLOB '_litestream*' OR name GLOB 'sqlite_stat*'
+                    UNION ALL SELECT name FROM pragma_table_info('records_orders') WHERE name = 'former'
+                    """)
+        }
+        #expect(left == [])
+        let cache = try TestCache(in: fixture.cache.folder)
+        #expect(try cache.record("orders", "b") != nil)
     }
 
     @Test("a view in place of a table is found before the table is read")

@@ -91,6 +91,22 @@ struct ExportedQueueTests {
         #expect(try other.store.pendingCount().pending == 0)
     }
 
+    @Test("a secret that was copied to another field in the file is neither shown nor sent, whatever the file says")
+    func moved() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+        try await cache.store.update("orders", key: "a", body: .object(["passcode": "CANARY"]), at: RescueFixture.now)
+        var queue = try ExportedQueue(ofDatabaseAt: cache.path)
+        let known = try #require(queue.origin.settings["secrets:orders"])
+        queue.origin.settings["secrets:orders"] = String(known.dropLast()) + #",["notes","orders","passcode"]]"#
+        queue.changes[0].body = queue.changes[0].body.replacing("passcode", with: "notes")
+        let other = try TestCache()
+        _ = try await other.store.take(queue, at: RescueFixture.later)
+        #expect(try other.record("orders", "a")?.text.contains("CANARY") == false)
+        #expect(try other.store.readyChanges(limit: 1, at: RescueFixture.now).isEmpty)
+        #expect(try other.store.pendingChange(1)["error"]?["class"] == "sealed")
+    }
+
     private static let wrongValues: [(name: String, value: JSONText)] = [
         ("id", .integer(.max)), ("id", .integer(0)), ("attempt_count", .integer(.max)), ("tried", .integer(.max)),
         ("tried", .integer(-1)), ("created_at", .integer(.max)), ("last_attempt_at", .integer(.min)),
@@ -99,6 +115,7 @@ struct ExportedQueueTests {
         ("conflicts", .array([JSONText.object(["at": .integer(.max), "change_id": .integer(1), "rule": "manual"])])),
         ("content", "../api-token"), ("content", "..secret"), ("content", "../../../../etc/passwd"),
         ("content", .string(String(repeating: "A", count: 64))), ("content_type", "text/html\r\nSet-Cookie: a=b"),
+        ("idempotency_key", "a\r\nX-Admin: 1"), ("idempotency_key", "a\u{0}"), ("idempotency_key", "\u{7F}"),
     ]
 
     @Test("a value that no queue has is refused, and the error names it", arguments: wrongValues)
@@ -123,8 +140,10 @@ struct ExportedQueueTests {
         tried.tried = .max
         var named = change
         named.content = "../api-token"
+        var keyed = change
+        keyed.idempotencyKey += "\r\nX-Admin: 1"
         let other = try TestCache()
-        for wrong in [tried, named] {
+        for wrong in [tried, named, keyed] {
             await #expect(throws: CacheError.self) {
                 try await other.store.importChanges([wrong], at: RescueFixture.later)
             }

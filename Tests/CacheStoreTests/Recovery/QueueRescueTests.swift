@@ -74,6 +74,55 @@ struct QueueRescueTests {
         #expect(reading.changes.map(\.idempotencyKey) == before.map(\.key))
     }
 
+    @Test("a file larger than the memory is read page by page")
+    func largerFile() async throws {
+        let fixture = try await RescueFixture()
+        let copy = fixture.cache.folder.path("large.db")
+        try FileManager.default.copyItem(atPath: fixture.path, toPath: copy)
+        try FileManager.default.copyItem(atPath: fixture.path + "-wal", toPath: copy + "-wal")
+        let file = try #require(FileHandle(forUpdatingAtPath: copy))
+        // A hole, which takes no space.
+        try file.truncate(atOffset: 1 << 40)
+        try file.close()
+        let scan = try #require(PageScan(path: copy, withLog: true))
+        #expect(scan.markOfLog != nil)
+    }
+
+    @Test("a row of the bare pages whose first column is not its id belongs to another table")
+    func otherTable() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("a.db")
+        try await DatabaseQueue(path: path).write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE own (id INTEGER PRIMARY KEY, a TEXT, b TEXT);
+                    CREATE TABLE other (name TEXT, a TEXT, b TEXT);
+                    INSERT INTO own VALUES (7, 'x', 'y');
+                    INSERT INTO other VALUES ('n', 'x', 'y')
+                    """)
+        }
+        let scan = try #require(PageScan(path: path, withLog: false))
+        var ids: [Int64] = []
+        scan.forEachRow(columns: 3...3) { ids.append($0.id) }
+        #expect(ids == [7])
+    }
+
+    @Test("a queue that can be read completely is read once, a damaged one in every possible way")
+    func readings() async throws {
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        try fixture.cache.store.close()
+        func sizes() -> [Int] {
+            var sizes: [Int] = []
+            DamagedFile(path: fixture.path, backups: [backup]).forEachReading { sizes.append($0.changes.count) }
+            return sizes
+        }
+        #expect(sizes() == [3])
+        try fixture.overwrite(at: fixture.page(of: "sync_outbox"), with: Array(repeating: 0, count: 4096))
+        // The file and its log, the bare pages, the file alone, the backup.
+        #expect(sizes() == [0, 0, 0, 3])
+    }
+
     @Test("stored text that is no longer JSON is damage, for readers and writers")
     func brokenText() async throws {
         let fixture = try await RescueFixture()

@@ -27,6 +27,9 @@ struct TableCheckTests {
         FROM numbers;
         INSERT INTO needs SELECT id, id % 10 FROM changes;
         INSERT INTO odd SELECT id, key FROM changes;
+        CREATE TABLE named (id INTEGER PRIMARY KEY, state TEXT);
+        CREATE INDEX "named WHERE (state" ON named (id) WHERE state = 'failed';
+        INSERT INTO named SELECT id, state FROM changes;
         """
 
     private let folder: TemporaryFolder
@@ -61,7 +64,7 @@ struct TableCheckTests {
         return count
     }
 
-    @Test("sound tables have no problem", arguments: ["changes", "needs", "odd", "empty"])
+    @Test("sound tables have no problem", arguments: ["changes", "needs", "odd", "empty", "named"])
     func sound(table: String) throws {
         #expect(try problem(of: table) == nil)
     }

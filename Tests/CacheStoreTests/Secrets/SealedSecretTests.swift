@@ -127,6 +127,36 @@ struct SealedSecretTests {
         #expect(try ready(cache).first?.body["passcode"] == "sealed:1:BBBB")
     }
 
+    @Test("a secret is sealed, and not shown, in a list where the schema has an object, and the other way round")
+    func otherShapes() async throws {
+        let page = #"[{"id":"a","lock":[{"code":"LISTED","kind":"pin"}]},{"id":"b","lock":"{\"code\":\"AS-TEXT\"}"}]"#
+        let devices = try await cache(page)
+        #expect(try files(of: devices, holding: "LISTED") == [])
+        let lists = try [ListQuery(entity: "devices"), ListQuery(entity: "devices", fields: ["lock"])].map {
+            String(decoding: try devices.store.list($0).records, as: UTF8.self)
+        }
+        for text in try lists + [#require(try devices.record("devices", "a")).text] {
+            for secret in ["LISTED", "AS-TEXT", "sealed:"] { #expect(!text.contains(secret), "\(text)") }
+        }
+        #expect(try await devices.pull("devices", page).written == 0)
+
+        let texts = [
+            #" {"code":"S"}"#, "\n{\"code\":\"S\"}", "\u{FEFF}{\"code\":\"S\"}", #""{\"code\":\"S\"}""#, "code=S",
+        ]
+        for text in texts {
+            let record = JSONText.object(["id": "t", "lock": .string(text)])
+            _ = try await devices.pull("devices", "[\(record.text)]")
+            #expect(try devices.record("devices", "t")?["lock"] == nil, "\(text)")
+        }
+        _ = try await devices.pull("devices", #"[{"id":"c","lock":"lock_17"}]"#)
+        #expect(try devices.record("devices", "c")?["lock"] == "lock_17")
+
+        let orders = try TestCache(schema: Self.families)
+        _ = try await orders.pull("orders", #"[{"id":"o","devices":{"id":"d","pin":"SINGLE","n":1.50}}]"#)
+        #expect(try files(of: orders, holding: "SINGLE") == [])
+        #expect(try orders.record("orders", "o")?["devices"]?.text == #"{"id":"d","n":1.50}"#)
+    }
+
     // MARK: Output
 
     @Test("a request body has its secrets in the clear; the record for its path has none")

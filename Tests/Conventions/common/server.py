@@ -85,6 +85,7 @@ class Convention:
     """
     KEY = "test-key"
     DIGITS = 6  # of the fraction of a second
+    PORT = 0  # one that is free
 
     def __init__(self, seed=1):
         self.store = Store(self.make_id, seed, digits=self.DIGITS)
@@ -96,7 +97,7 @@ class Convention:
         class Handler(_Handler):
             server_side = convention
 
-        self.server = _Server(("127.0.0.1", 0), Handler)
+        self.server = _Server(("127.0.0.1", self.PORT), Handler)
         self.address = f"127.0.0.1:{self.server.server_port}"
         self.url = f"http://{self.address}"
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()

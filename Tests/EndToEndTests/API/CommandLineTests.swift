@@ -37,6 +37,19 @@ struct CommandLineTests {
         }
     }
 
+    @Test("a result that a full disk does not take is a failure", .timeLimit(.minutes(3)))
+    func lostResult() async throws {
+        try await Shop.with("repairminder") { shop in
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            let program = Program.products.appending(path: "repairminder-sync").path
+            for command in ["list orders", "status --json", "api /v1/orders", "export orders --format csv"] {
+                let line = "'\(program)' \(command) --config '\(shop.folder.path)/config.yaml' >/dev/full"
+                let (status, output) = try await Program(URL(filePath: "/bin/bash"), ["-c", line]).finish()
+                #expect(status == 74 && output.contains("the output could not be written"), "\(command): \(output)")
+            }
+        }
+    }
+
     @Test("create - and set - read JSON from standard input", .timeLimit(.minutes(3)))
     func input() async throws {
         try await Shop.with("repairminder") { shop in

@@ -24,12 +24,15 @@ struct EveryDayCommandsTests {
 
     private func edit(_ shop: Shop, _ number: String, _ script: String) async throws -> (status: Int32, output: String)
     {
+        try await startEditing(shop, number, script).finish()
+    }
+
+    private func startEditing(_ shop: Shop, _ number: String, _ script: String) throws -> Program {
         let editor = try write("#!/bin/sh\n\(script)\n", to: "editor", shop)
         try #require(chmod(editor, 0o700) == 0)
-        let program = try Program(
+        return try Program(
             "repairminder-sync", ["edit", "orders", number, "--config", "\(shop.folder.path)/config.yaml"],
             environment: ["VISUAL": editor, "TMPDIR": shop.folder.path])
-        return await program.finish()
     }
 
     @Test("edit sends only what was changed, and after a mistake opens the editor again", .timeLimit(.minutes(3)))
@@ -59,6 +62,38 @@ struct EveryDayCommandsTests {
         }
     }
 
+    @Test("a signal that ends edit removes the file, and Ctrl-C is for the editor", .timeLimit(.minutes(3)))
+    func interrupting() async throws {
+        try await Shop.with("repairminder") { shop in
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            let order = try await order(shop)
+            // The editor ends when its file is gone, when it is told to, or after ten seconds.
+            let done = "\(shop.folder.path)/done"
+            let script = """
+                echo editing
+                for _ in $(seq 100); do
+                    [ -e "$1" ] || exit 0
+                    [ ! -e "\(done)" ] || { sleep 1; exit 0; }
+                    sleep 0.1
+                done
+                """
+            for signal in [SIGHUP, SIGTERM] {
+                let ended = try startEditing(shop, order.number, script)
+                _ = try await ended.line(containing: "editing")
+                await ended.signal(signal)
+                #expect(await ended.finish().status == 128 + signal)
+            }
+            let kept = try startEditing(shop, order.number, script)
+            _ = try await kept.line(containing: "editing")
+            await kept.signal(SIGINT)
+            _ = try write("", to: "done", shop)
+            let result = await kept.finish()
+            #expect(result.status == 0 && result.output.contains("nothing sent"), "\(result.output)")
+            let names = try FileManager.default.contentsOfDirectory(atPath: shop.folder.path)
+            #expect(!names.contains { $0.hasSuffix(".yaml") && $0.hasPrefix("repairminder-sync-") })
+        }
+    }
+
     @Test("a paused daemon keeps changes, which diff shows, and sends them after resume", .timeLimit(.minutes(3)))
     func pausing() async throws {
         try await Shop.with("repairminder") { shop in
@@ -69,6 +104,8 @@ struct EveryDayCommandsTests {
             let diff = try await shop.command("diff", "orders", order.number)
             #expect(diff.output.contains("orders\t\(order.id)\tstatus\tready\tcollected"), "\(diff.output)")
             #expect(try await shop.command("diff", "clients").output == "no differences")
+            let unknown = try await shop.command("diff", "orders", "none")
+            #expect(unknown.status == 66 && unknown.output.contains("orders/none"), "\(unknown.output)")
             #expect(try await shop.command("resume").status == 0)
             #expect(try await shop.command("queue", "retry", "all").status == 0)
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -115,6 +152,21 @@ struct EveryDayCommandsTests {
             #expect(status.output.contains("entity\trows"), "\(status.output)")
             #expect(try await shop.command("status", "--columns", "colour").status == 2)
             #expect(try await shop.command("statsu").status == 2)
+        }
+    }
+    @Test("the columns of a CSV file are those of the daemon's schema, wherever it is", .timeLimit(.minutes(3)))
+    func exporting() async throws {
+        try await Shop.with("repairminder") { shop in
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            // Without a configuration, which would have another schema.
+            let place = ["--socket", "\(shop.folder.path)/api.sock"]
+            let arguments = ["export", "devices", "--format", "csv"] + place
+            let (status, output) = try await Program.run("repairminder-sync", arguments)
+            let header = output.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+            #expect(status == 0 && header.hasPrefix("id,"), "\(output.prefix(300))")
+            #expect(header.contains("diagnosis") && !header.contains("passcode"), "\(header)")
+            let unknown = try await Program.run("repairminder-sync", ["export", "devcies", "--format", "csv"] + place)
+            #expect(unknown.status == 66 && unknown.output.contains("did you mean devices?"), "\(unknown.output)")
         }
     }
 }

@@ -2,28 +2,30 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs the examples of `docs/api.md`. `UPDATE_DOCS=1` writes their answers into it.
+/// Runs the examples of some pages, with the built command. `UPDATE_DOCS=1` writes their answers into them.
 @Suite("The manual", .serialized)
 struct ManualTests {
-    private static let file = ProjectFiles.root.appending(path: "docs/api.md")
     private static let isUpdating = ProcessInfo.processInfo.environment["UPDATE_DOCS"] == "1"
 
-    @Test("every example gives the answer that is shown", .timeLimit(.minutes(5)))
-    func examples() async throws {
-        let manual = try Manual(String(contentsOf: Self.file, encoding: .utf8))
-        #expect(manual.strays.isEmpty, "answers that no command gives; see docs/api.md at these lines")
+    @Test(
+        "every example gives the answer that is shown", .timeLimit(.minutes(5)),
+        arguments: ["docs/api.md", "docs/guides/agents.md", "docs/guides/troubleshooting.md"])
+    func examples(page: String) async throws {
+        let file = ProjectFiles.root.appending(path: page)
+        let manual = try Manual(String(contentsOf: file, encoding: .utf8))
+        #expect(manual.strays.isEmpty, "answers that no command gives; see \(page) at these lines")
         var answers: [String] = []
         try await Demo.run { demo in answers = try await self.answers(to: manual, demo) }
         try #require(answers.count == manual.examples.count, "bash ended early:\n\(answers.last ?? "")")
         let differing = zip(manual.examples, answers).filter { !Manual.fits($1, manual.shown(by: $0)) }
         if Self.isUpdating, !differing.isEmpty {
             // Replaces all answers, so that an id is the same wherever it is shown.
-            try manual.text(answering: answers).write(to: Self.file, atomically: true, encoding: .utf8)
+            try manual.text(answering: answers).write(to: file, atomically: true, encoding: .utf8)
         }
         for (example, answer) in differing where !Self.isUpdating || example.answer == nil {
             Issue.record(
                 """
-                docs/api.md:\(example.line)
+                \(page):\(example.line)
                 \(example.commands)
                 --- shown
                 \(manual.shown(by: example))
@@ -36,9 +38,10 @@ struct ManualTests {
     /// What each example prints, errors included, in one bash.
     private func answers(to manual: Manual, _ demo: Demo) async throws -> [String] {
         let end = "\u{1E}"
-        let commands = manual.examples.map { "\($0.commands)\nprintf '\\n\(end)\\n'\n" }.joined()
+        let path = "export PATH='\(Program.products.path)':\"$PATH\"\n"
+        let examples = manual.examples.map { "\($0.commands)\nprintf '\\n\(end)\\n'\n" }.joined()
             .replacing("localhost:7679", with: demo.api).replacing("localhost:7680", with: demo.upstream)
-        let bash = try Program(URL(filePath: "/usr/bin/timeout"), ["120", "bash", "-c", commands])
+        let bash = try Program(URL(filePath: "/usr/bin/timeout"), ["120", "bash", "-c", path + examples])
         return await bash.finish().output.split(separator: end, omittingEmptySubsequences: false).dropLast().map {
             $0.replacing("\r\n", with: "\n").trimmingCharacters(in: .newlines)
         }

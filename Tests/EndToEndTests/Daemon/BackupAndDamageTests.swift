@@ -103,6 +103,8 @@ struct BackupAndDamageTests {
     func backUpAndRestore() async throws {
         try await withUnsentWork { shop, keys in
             let backup = "\(shop.folder.path)/backup.db"
+            // Nothing beside the file is used, because others may be able to write there.
+            try FileManager.default.createDirectory(atPath: "\(backup).part", withIntermediateDirectories: false)
             async let writes: Void = write(shop)
             let made = try await shop.command("backup", backup)
             #expect(made.status == 0, "\(made.output)")

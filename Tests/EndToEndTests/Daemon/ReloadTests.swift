@@ -86,6 +86,30 @@ struct ReloadTests {
         }
     }
 
+    @Test("signals that come during a reload are one more reload, and a signal to stop does not wait behind them")
+    func storm() async throws {
+        try await SupervisedDaemon.run(setup: { try $0.configure() }) { daemon throws in
+            _ = try await daemon.manager.message(containing: "READY=1")
+            let sent = 300
+            for _ in 0..<sent {
+                await daemon.program.signal(SIGHUP)
+                try await waitUntilTaken(by: await daemon.program.pid)
+            }
+            await daemon.program.signal(SIGTERM)
+            let (status, output) = await daemon.program.finish()
+            let reloads = output.split(separator: "\n").count { $0.contains("reloaded the configuration") }
+            #expect(status == 0 && reloads < sent / 2, "\(status), \(reloads) reloads")
+        }
+    }
+
+    /// Returns once the process has taken a SIGHUP, of which the kernel keeps only one (proc_pid_status(5)).
+    private func waitUntilTaken(by process: Int32) async throws {
+        let path = "/proc/\(process)/status"
+        while try String(contentsOfFile: path, encoding: .utf8).contains(/ShdPnd:\s*[0-9a-f]+[13579bdf]\n/) {
+            await Task.yield()
+        }
+    }
+
     @Test("a request in progress is finished with the old configuration, and a later one is answered with the new")
     func inFlight() async throws {
         try await SupervisedDaemon.run(setup: { try $0.configure() }) { daemon throws in

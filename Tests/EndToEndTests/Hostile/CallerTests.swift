@@ -58,6 +58,15 @@ struct CallerTests {
         }
     }
 
+    @Test("a daemon at 127.0.0.1 alone is not called by localhost, where another user could have the page at [::1]")
+    func localhost() async throws {
+        try await OfflineDaemon.run(host: "127.0.0.1") { daemon throws in
+            let page = ["-H", "Sec-Fetch-Site: same-origin", "-H", "Host: localhost:\(daemon.port)"]
+            #expect(try User.root.call(page + ["\(daemon.address)/v1/status"]) == "403")
+            #expect(try User.root.call(["\(daemon.address)/v1/status"]) == "200")
+        }
+    }
+
     @Test("an IPv4-mapped caller is recognised like any other")
     func mapped() async throws {
         try await OfflineDaemon.run(listen: "group: games") { daemon throws in
@@ -108,17 +117,10 @@ struct CallerTests {
     @Test("another user that holds every connection it can get does not lock root out")
     func hoarder() async throws {
         try await OfflineDaemon.run { daemon throws in
-            let hoard = Process()
-            let input = Pipe()
-            let output = Pipe()
-            hoard.executableURL = URL(filePath: "/usr/bin/setpriv")
             let script = """
                 for i in $(seq 900); do exec {fd}<>/dev/tcp/127.0.0.1/\(daemon.port) || exit 1; done; echo held; read -r
                 """
-            hoard.arguments = ["--reuid=54321", "--regid=54321", "--clear-groups", "bash", "-c", script]
-            hoard.standardInput = input
-            hoard.standardOutput = output
-            try hoard.run()
+            let (hoard, input, output) = try Self.startAsStranger(["bash", "-c", script])
             #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "held\n")
             let start = ContinuousClock.now
             #expect(try User.root.call(["\(daemon.address)/v1/status"]) == "200")
@@ -127,6 +129,47 @@ struct CallerTests {
             try input.fileHandleForWriting.close()
             hoard.waitUntilExit()
         }
+    }
+
+    @Test("another user whose connections are all busy does not lock out a caller with the token")
+    func busyHoarder() async throws {
+        try await OfflineDaemon.run { daemon throws in
+            let script = #"""
+                trap '' PIPE
+                connect() { exec {fd}<>/dev/tcp/127.0.0.1/\#(daemon.port) && held[$1]=$fd; }
+                for one in $(seq 128); do connect $one || exit 1; done
+                # Until its input ends; after a timeout the status is above 128.
+                while read -r -t 0.2; [ $? -gt 128 ]; do
+                    for one in "${!held[@]}"; do
+                        fd=${held[$one]}
+                        printf 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n' >&$fd && read -r -t 5 <&$fd && continue
+                        exec {fd}>&-
+                        connect $one
+                    done
+                    echo busy
+                done 2>/dev/null
+                """#
+            let (hoard, input, output) = try Self.startAsStranger(["bash", "-c", script])
+            let first = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+            #expect(first.hasPrefix("busy\n"))
+            let call = ["-H", "Authorization: Bearer \(try daemon.token)", "\(daemon.address)/v1/status"]
+            for _ in 0..<5 { #expect(try User(user: 54_322, group: 54_322).call(call) == "200") }
+            try input.fileHandleForWriting.close()
+            hoard.waitUntilExit()
+        }
+    }
+
+    /// Runs a command as a user without any right here.
+    private static func startAsStranger(
+        _ command: [String]
+    ) throws -> (process: Process, input: Pipe, output: Pipe) {
+        let (process, input, output) = (Process(), Pipe(), Pipe())
+        process.executableURL = URL(filePath: "/usr/bin/setpriv")
+        process.arguments = ["--reuid=54321", "--regid=54321", "--clear-groups"] + command
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        return (process, input, output)
     }
 
     @Test("ten thousand connections of another user delay root by less than a second", arguments: [1, 4])

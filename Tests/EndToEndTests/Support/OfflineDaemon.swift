@@ -22,7 +22,7 @@ struct OfflineDaemon {
 
     /// Runs the daemon while `body` runs. `host` is its listening address; `listen` is added to that section.
     static func run(
-        host: String = "127.0.0.1", listen: String = "", _ body: (OfflineDaemon) async throws -> Void
+        host: String = "localhost", listen: String = "", _ body: (OfflineDaemon) async throws -> Void
     ) async throws {
         let daemon = try await OfflineDaemon(host: host, listen: listen)
         let result: Result<Void, any Error>

@@ -14,12 +14,13 @@ actor Shop {
     private let upstreamTransport: CurlTransport
     private let daemonTransport: CurlTransport
 
-    /// `rows` is how many records the upstream generates, unless `realRecords` is set and `REPAIRMINDER_TEST_DATA` names a
-    /// folder of real ones. `arguments` are the upstream's, `settings` is added to the daemon's configuration (`FOLDER` in
+    /// `rows` is how many records the upstream generates, unless `data` names a folder with them, or `realRecords` is set and
+    /// `REPAIRMINDER_TEST_DATA` names one of real ones. `arguments` are the upstream's, `settings` is added to the daemon's configuration (`FOLDER` in
     /// it is replaced with the folder), and `editing` changes the schema's text for both sides.
     init(
-        schema name: String = "repairminder", rows: Int = 500, realRecords: Bool = false, serverIds: Bool = true,
-        _ arguments: [String] = [], settings: String = "", editing edit: ((String) -> String)? = nil
+        schema name: String = "repairminder", rows: Int = 500, data given: String? = nil, realRecords: Bool = false,
+        serverIds: Bool = true, _ arguments: [String] = [], settings: String = "",
+        editing edit: ((String) -> String)? = nil
     ) async throws {
         var schema = Self.path(ofSchema: name)
         folder = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID().uuidString.prefix(8))")
@@ -29,7 +30,7 @@ actor Shop {
             schema = folder.appending(path: "\(name).yaml").path
             try text.write(toFile: schema, atomically: true, encoding: .utf8)
         }
-        let data = realRecords ? ProcessInfo.processInfo.environment["REPAIRMINDER_TEST_DATA"] : nil
+        let data = given ?? (realRecords ? ProcessInfo.processInfo.environment["REPAIRMINDER_TEST_DATA"] : nil)
         let source = data.map { ["--data", $0] } ?? ["--rows", "\(rows)", "--seed", "1"]
         upstream = try Program(
             "repairminder-upstream",
@@ -78,10 +79,15 @@ actor Shop {
         return await daemon.finish().status
     }
 
+    /// The daemon's memory, in bytes.
+    func daemonMemory() async throws -> Int { try await daemonMemory("VmRSS") }
+
     /// The daemon's peak memory since its start, in bytes.
-    func daemonPeak() async throws -> Int {
+    func daemonPeak() async throws -> Int { try await daemonMemory("VmHWM") }
+
+    private func daemonMemory(_ field: String) async throws -> Int {
         let status = try await String(contentsOfFile: "/proc/\(daemon.pid)/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        let line = status.split(separator: "\n").first { $0.hasPrefix("\(field):") }
         return (line?.split { !$0.isNumber }.first.flatMap { Int($0) } ?? 0) << 10
     }
 

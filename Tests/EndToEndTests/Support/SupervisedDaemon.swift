@@ -96,7 +96,7 @@ struct SupervisedDaemon {
                 schema: \(url.path)/shop.yaml
                 state_dir: \(state)
                 sync: { interval: 24h }
-                listen: { tcp: "127.0.0.1:0", unix: \(socket) }
+                listen: { tcp: "localhost:0", unix: \(socket) }
                 \(upstream.map { "upstream: { base_url: \"\($0)\" }" } ?? "")
                 \(more)
                 """

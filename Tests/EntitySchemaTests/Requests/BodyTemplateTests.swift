@@ -15,6 +15,7 @@ struct BodyTemplateTests {
                   id: { type: string }
                   text: { type: string }
                   size: { type: integer }
+                  weight: { type: integer, wire: string }
                   code: { type: string, secret: true }
                 pull: { path: /notes }
                 push: { update: { call: "PATCH /notes/{id}", \(route) } }
@@ -25,7 +26,7 @@ struct BodyTemplateTests {
 
     private static func sent(_ route: String, over remote: JSONText? = .none) throws -> WireRequest {
         let entity = try entity(route)
-        let record = JSONText.object(["id": "a", "text": "new", "size": 3])
+        let record = JSONText.object(["id": "a", "text": "new", "size": 3, "weight": 2])
         let request = entity.request(for: .update, record: record, body: .object(["text": "new"]), remote: remote)
         let yaml = "schema: s\nupstream: {}\nentities: { a: { fields: { id: { type: string } }, pull: { path: /a } } }"
         let plan = try EntitySchema(yaml: yaml, file: "s.yaml").upstream
@@ -49,6 +50,7 @@ struct BodyTemplateTests {
                 #"body: { ops: [{ set: $fields, size: "{size}", once: true, level: 2, by: "2", at: null }] }"#,
                 #"{"ops":[{"set":{"text":"new"},"size":3,"once":true,"level":2,"by":"2","at":null}]}"#
             ),
+            (#"body: { set: $fields, weight: "{weight}" }"#, #"{"set":{"text":"new"},"weight":"2"}"#),
             (#"body: { $set: $fields }"#, #"{"$set":{"text":"new"}}"#), ("body: { words: text }", #"{"words":"new"}"#),
         ])
     func places(_ route: String, _ expected: String) throws {
@@ -104,20 +106,35 @@ struct BodyTemplateTests {
         }
     }
 
+    @Test(
+        "an action sends what it names, and none of the fields: their values are in the body or choose the route",
+        arguments: [
+            ("fields: [text], when: { text: new }, body: {}", "{}"),
+            (#"fields: [text], when: { text: new }, body: { ids: ["{id}"], go: true }"#, #"{"ids":["a"],"go":true}"#),
+            (#"fields: [text], body: { set: { to: "{text}" } }"#, #"{"set":{"to":"new"}}"#),
+        ])
+    func actions(_ route: String, _ expected: String) throws {
+        #expect(try Self.sent(route).body?.text == expected)
+    }
+
     @Test("a body of another media type says so")
     func mediaTypes() throws {
         let request = try Self.sent("encoding: application/vnd.api+json, body: { data: $fields }")
-        #expect(request.headers == [WireRequest.Header("Content-Type", "application/vnd.api+json")])
-        #expect(try Self.sent("fields: [text]").headers == [WireRequest.Header("Content-Type", "application/json")])
+        #expect(request.headers == [WireRequest.Header("Content-Type", "application/vnd.api+json"), .json])
+        #expect(
+            try Self.sent("fields: [text]").headers == [WireRequest.Header("Content-Type", "application/json"), .json])
     }
 
     @Test(
         "what cannot be is refused with what to write",
         arguments: [
             ("body: { data: { text: words } }", "once, in its place"),
+            (#"body: { ids: ["{id}"] }"#, "once, in its place"),
+            (#"fields: [text], body: { ids: ["{id}"] }"#, "add it to body, or its value to when"),
+            ("fields: [text], body: {}", "add it to body, or its value to when"),
             ("body: { a: $fields, b: $fields }", "once, in its place"),
             (#"body: { a: $fields, b: "{id} {text}" }"#, "one {field} or {$key} alone"),
-            ("body: { a: $fields, b: $field }", "$fields"),
+            ("body: { a: $fields, b: $field }", "$fields"), ("body: { data: $field }", "did you mean $fields?"),
             (#"body: { a: $fields, b: "{tex}" }"#, "tex"), (#"body: { a: $fields, b: "{code}" }"#, "code is secret"),
             ("encoding: text/plain", "media type of a JSON body"), ("encoding: application/xml", "media type"),
         ])

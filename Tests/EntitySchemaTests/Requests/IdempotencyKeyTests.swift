@@ -47,7 +47,7 @@ struct IdempotencyKeyTests {
     func bodies(_ push: String, _ expected: String) throws {
         let sent = try Self.sent(push)
         #expect((sent.text ?? sent.body?.text) == expected)
-        #expect(sent.path == "/notes" && sent.headers.map(\.name) == ["Content-Type"])
+        #expect(sent.path == "/notes" && sent.headers.map(\.name) == ["Content-Type", "Accept"])
     }
 
     @Test(

@@ -102,6 +102,7 @@ struct SessionTests {
                 "one way to sign in"
             ),
             ("{ client_credentials: { token_url: /t, in: header } }", "basic (the default) or body"),
+            ("{ client_credentials: { token_url: /t, client_secret: abc } }", "expected a stored one"),
             ("{ client_credentials: { token_url: /t, parameters: { grant_type: x } } }", "sent already"),
             ("{ send: { basic: true }, client_credentials: { token_url: /t } }", "no user:password"),
             ("{ refresh: { path: /r, with: refresh, token: t } }", "expected access"),

@@ -41,11 +41,11 @@ struct SignalTests {
         }
     }
 
-    @Test("a key that is no text or number, or too long, is none, so the entity is pulled")
+    @Test("a key that cannot be used, or is too long, is none, so the entity is pulled")
     func oddKeys() throws {
         let source = try source("sse: { path: /events, entity: orders, key: id }")
         let long = "\"\(String(repeating: "k", count: 501))\""
-        for key in ["null", #"{"a":1}"#, "[1]", "true", #""""#, long] {
+        for key in ["null", #"{"a":1}"#, "[1]", "true", #""""#, #""..""#, #""a\u0000b""#, "1.5", long] {
             #expect(try signals(source, "{\"id\":\(key)}") == [Signal(entity: "orders")])
         }
     }

@@ -111,7 +111,7 @@ struct WireRequestTests {
         #expect(throws: SchemaError.self) { try plan(", account_errors: { at: why }") }
     }
 
-    @Test("a change has its key, the version, its type and no compressed answer, in that order")
+    @Test("a change has its key, the version and its type, and asks for JSON that is not compressed, in that order")
     func change() throws {
         let photos = try #require(schema["photos"])
         let body = JSONText.object(["text": "new"])
@@ -119,7 +119,8 @@ struct WireRequestTests {
         change.version = "\"1\""
         let headers = [
             WireRequest.Header("Idempotency-Key", "k"), WireRequest.Header("If-Match", "\"1\""),
-            WireRequest.Header("Content-Type", "application/json"), WireRequest.Header("Accept-Encoding", "identity"),
+            WireRequest.Header("Content-Type", "application/json"), json,
+            WireRequest.Header("Accept-Encoding", "identity"),
         ]
         #expect(
             change.request(schema.upstream, idempotencyKey: "k")
@@ -131,7 +132,7 @@ struct WireRequestTests {
         let content = Content(sha256: "", size: 3, type: "image/png")
         let upload = try #require(schema["photos"]?.request(for: content, record: .object(["id": "a"])))
         let headers = [
-            WireRequest.Header("Idempotency-Key", "k"), WireRequest.Header("Content-Type", "image/png"),
+            WireRequest.Header("Idempotency-Key", "k"), WireRequest.Header("Content-Type", "image/png"), json,
             WireRequest.Header("Accept-Encoding", "identity"),
         ]
         #expect(

@@ -65,6 +65,21 @@ struct BatchTests {
         #expect(try api.queue().map { $0["record_id"]?.string } == ["b"])
     }
 
+    @Test("a hundred mistakes of all operations are listed, and the first of each that is refused by itself")
+    func manyMistakes() async throws {
+        let api = try await BatchShop.filled()
+        let fields = (0..<60).map { "\"x\($0)\":1" }.joined(separator: ",")
+        let refused = #"{"operation":"update","entity":"orders","id":"a","body":{\#(fields)}}"#
+        let atomic = await api.batch([refused, refused, refused])
+        #expect(atomic.status == 422 && atomic.pointers.count == 100)
+        #expect(atomic.pointers.last == "/operations/1/body/x39")
+        let apart = await api.batch([refused, refused, refused, Self.change], more: #","atomic":false"#)
+        #expect(apart.statuses == [422, 422, 422, 200])
+        #expect(apart.results.map { $0.pointers.count } == [60, 40, 1, 0])
+        let detail = apart.results[2]["problem"]?["detail"]?.string ?? ""
+        #expect(detail.hasPrefix("x0: ") && detail.hasSuffix("; and 59 more"), "\(detail)")
+    }
+
     @Test("an operation that is refused after it has changed something leaves nothing behind, and the others are done")
     func undone() async throws {
         let api = try await BatchShop.filled()

@@ -31,7 +31,7 @@ struct ParameterValueTests {
     func nonsense() async throws {
         let api = try await TestAPI.filled()
         let answer = await api.call("GET", "/v1/orders?count=maybe")
-        #expect(answer.json["detail"]?.string == "expected true or false, got maybe")
+        #expect(answer.json["detail"]?.string == "count: expected true or false, got maybe")
     }
 
     @Test("a filter on a boolean field takes true and false alone")

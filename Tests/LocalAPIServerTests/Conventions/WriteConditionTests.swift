@@ -95,6 +95,8 @@ struct WriteConditionTests {
         #expect(await api.call("PATCH", "/v1/pending/1", body: body, headers: ["If-Match": Self.unknown]).status == 412)
         #expect(await api.call("POST", "/v1/orders", body: "{}", headers: ["If-Match": Self.unknown]).status == 412)
         #expect(await api.call("POST", "/v1/orders", body: "{}", headers: ["If-None-Match": "*"]).status == 412)
+        let malformed = await api.call("DELETE", "/v1/pending/1", headers: ["If-None-Match": "0123"])
+        #expect(malformed.status == 400 && malformed.json["code"] == "invalid_header")
         #expect(await api.call("PATCH", "/v1/pending/1", body: body, headers: ["If-Match": "*"]).status == 200)
     }
 

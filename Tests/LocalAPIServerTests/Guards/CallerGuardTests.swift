@@ -1,4 +1,5 @@
 import CallerLookup
+import Dispatch
 import SocketServer
 import Testing
 
@@ -110,6 +111,39 @@ struct CallerGuardTests {
         #expect(asked.now - start == .seconds(2))
     }
 
+    @Test("while the user database does not answer, what it said last counts, and an unknown user is no member")
+    func slowDatabase() {
+        let clock = Instants()
+        let start = clock.now
+        let gate = DispatchSemaphore(value: 0)
+        let members = GroupMembers(of: 7, patience: .milliseconds(500)) { user, _ in
+            if clock.now > start { gate.wait() }
+            return user != 2
+        } now: {
+            clock.now
+        }
+        #expect(members.includes(PeerCredentials(user: 1)))
+        #expect(!members.includes(PeerCredentials(user: 2)))
+        clock.pass(.seconds(11))
+        for _ in 0..<2 { #expect(members.includes(PeerCredentials(user: 1))) }
+        #expect(!members.includes(PeerCredentials(user: 3)))
+        for _ in 0..<2 { gate.signal() }
+    }
+
+    @Test("an answer about one user does not wait for those about others")
+    func stuckAnswers() {
+        let gate = DispatchSemaphore(value: 0)
+        let stuck = GroupMembers(of: 7, patience: .milliseconds(1)) { _, _ in
+            gate.wait()
+            return true
+        }
+        let users: Range<UInt32> = 0..<40
+        for user in users { #expect(!stuck.includes(PeerCredentials(user: user))) }
+        let quick = GroupMembers(of: 7, patience: .seconds(5)) { _, _ in true }
+        #expect(quick.includes(PeerCredentials(user: 1)))
+        for _ in users { gate.signal() }
+    }
+
     @Test("/healthz answers unknown callers, /readyz does not")
     func health() async throws {
         let api = try TestAPI()
@@ -135,6 +169,19 @@ struct CallerGuardTests {
     }
 
     @Test(
+        "a service worker that another program left at the daemon's address is removed",
+        arguments: ["/sw.js", "/", "/v1"])
+    func serviceWorker(_ path: String) async throws {
+        let script: [String: String?] = ["Service-Worker": "script", "Sec-Fetch-Site": "same-origin"]
+        for headers in [script, script.merging(["Authorization": nil]) { $1 }] {
+            let answer = try await TestAPI().call("GET", path, headers: headers)
+            #expect(answer.status == 403)
+            #expect(answer.header("Clear-Site-Data") == #""storage", "cache""#)
+        }
+        #expect(try await TestAPI().call("GET", path).header("Clear-Site-Data") == nil)
+    }
+
+    @Test(
         "the daemon accepts its own names, and calls from its own pages",
         arguments: ["localhost", "LOCALHOST:1", "127.0.0.1:7679", "[::1]:7679", "[::1]"])
     func own(_ host: String) async throws {
@@ -144,6 +191,49 @@ struct CallerGuardTests {
         let answer = try await TestAPI().call("GET", "/v1/status", headers: headers)
         #expect(answer.status == 200)
         #expect(!answer.response.headers.contains { $0.name.lowercased().hasPrefix("access-control") })
+    }
+
+    @Test(
+        "for a browser a name counts only if the daemon has all its addresses, for other callers it always does",
+        arguments: [
+            (["127.0.0.1"], true, ["127.0.0.1"]), (["::1"], true, ["[::1]"]), (["127.0.0.2"], true, ["127.0.0.2"]),
+            (["127.0.0.1", "::1"], true, ["127.0.0.1", "[::1]", "localhost"]),
+            (["127.0.0.1"], false, ["127.0.0.1", "localhost"]),
+        ])
+    func addresses(_ addresses: [String], _ hasIPv6: Bool, _ names: [String]) {
+        let bound = addresses.map { BoundAddress.tcp(Peer.Endpoint(address: $0, port: 7679)) }
+        let guarding = CallerGuard(
+            token: "t", owners: [0], group: nil, hosts: OwnHosts(bound + [.unix(path: "/a")], hasIPv6: hasIPv6))
+        func mayCall(_ name: String, over peer: Peer, _ field: (String, String)? = nil) -> Bool {
+            var headers = Headers()
+            headers.append(name: "Host", value: "\(name):7679")
+            if let field { headers.append(name: field.0, value: field.1) }
+            let request = Request(
+                method: "GET", path: "/v1", headers: headers, peer: peer, caller: Caller(user: 0, access: .owner))
+            return (try? guarding.checkHead(request, isOpen: false)) != nil
+        }
+        let all = ["127.0.0.1", "127.0.0.2", "[::1]", "localhost"]
+        for field in [("Sec-Fetch-Site", "none"), ("User-Agent", "Mozilla/5.0 (X11)"), ("Cookie", "a=b")] {
+            #expect(all.filter { mayCall($0, over: Self.tcp, field) } == names)
+        }
+        let own = ["127.0.0.1", "[::1]", "localhost"]
+        let isOther = names.contains("127.0.0.2")
+        #expect(all.filter { mayCall($0, over: Self.tcp) } == (isOther ? all : own))
+        #expect(all.filter { mayCall($0, over: .unix(pid: 1, uid: 0, gid: 0)) } == (isOther ? all : own))
+    }
+
+    @Test("the refusal of a name says what to call instead")
+    func advice() {
+        let hosts = OwnHosts([.tcp(Peer.Endpoint(address: "127.0.0.1", port: 7679))], hasIPv6: true)
+        #expect(hosts.refusal(of: "127.0.0.1", fromBrowser: true) == nil)
+        #expect(hosts.refusal(of: "localhost", fromBrowser: false) == nil)
+        for name in ["localhost", "[::1]"] {
+            let refusal = hosts.refusal(of: name, fromBrowser: true)
+            #expect(refusal?.contains("address of \(name), and another user") == true)
+            #expect(refusal?.hasSuffix("call 127.0.0.1") == true)
+        }
+        let foreign = hosts.refusal(of: "evil.example", fromBrowser: false)
+        #expect(foreign == "the Host field names another machine; call 127.0.0.1")
     }
 
     @Test(

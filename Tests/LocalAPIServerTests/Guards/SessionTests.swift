@@ -39,6 +39,27 @@ struct SessionTests {
         #expect(!cookie.contains(TestAPI.token))
     }
 
+    @Test("the server is told when a token or a session is valid, so that the connection is no stranger's")
+    func known() async throws {
+        let api = try TestAPI()
+        func isNoted(
+            _ headers: [String: String?], _ method: String = "GET", _ path: String = "/v1/status", body: String = ""
+        ) async -> Bool {
+            let count = Counter()
+            _ = await api.call(method, path, body: body, headers: headers) { _ = count.next() }
+            return count.next() > 1
+        }
+        #expect(await isNoted([:]))
+        #expect(await !isNoted(["Authorization": nil]))
+        #expect(await !isNoted(["Authorization": "Bearer x"]))
+        #expect(await !isNoted(["Authorization": nil], "GET", "/healthz"))
+        #expect(await isNoted(Self.page, "POST", "/v1/_session", body: #"{"token":"\#(TestAPI.token)"}"#))
+        #expect(await !isNoted(Self.page, "POST", "/v1/_session", body: #"{"token":"guessed"}"#))
+        let cookie = try await cookie(signIn(api))
+        #expect(await isNoted(["Authorization": nil, "Cookie": cookie]))
+        #expect(await !isNoted(["Authorization": nil, "Cookie": cookie + "0"]))
+    }
+
     @Test("the cookie lets its caller read, and write from the page")
     func use() async throws {
         let api = try await TestAPI.filled()

@@ -36,6 +36,13 @@ struct MetricsTests {
         #expect(try #require(metrics.value("repairminder_sync_database_wal_size_bytes")) > 0)
     }
 
+    @Test("one series says which daemon this is")
+    func identity() async throws {
+        let metrics = try await metrics(TestAPI.filled())
+        let labels = ["instance": "till-2", "site": "north", "schema_hash": "0a1b"]
+        #expect(metrics.value("repairminder_sync_info", labels) == 1)
+    }
+
     @Test("requests are counted by route, never by text that callers choose")
     func requests() async throws {
         let api = try await TestAPI.filled()

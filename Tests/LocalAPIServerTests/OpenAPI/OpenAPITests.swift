@@ -53,6 +53,12 @@ struct OpenAPITests {
         #expect(names?.count == Set(names ?? []).count)
     }
 
+    @Test("no object of it has a member twice")
+    func unambiguous() async throws {
+        let (_, document) = try await document()
+        #expect(throws: Never.self) { try JSONText(unambiguous: Array(document.bytes)) }
+    }
+
     @Test("it describes exactly the methods of each path")
     func matchesTheAddresses() async throws {
         let (api, document) = try await document()

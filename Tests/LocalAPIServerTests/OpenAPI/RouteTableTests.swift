@@ -69,6 +69,19 @@ struct RouteTableTests {
         #expect(Set(table.routes.filter { !$0.isDocumented }.map(\.template)) == [.dashboard, .pageFile])
     }
 
+    @Test("every call declares what it answers to a condition that is not met")
+    func conditions() async throws {
+        let paths = await api.call("GET", "/openapi.json").json["paths"]
+        for route in table.routes where route.isDocumented && route.streamLimit == nil {
+            let body = route.method == "GET" || route.method == "DELETE" ? "" : "{}"
+            let answer = await api.call(
+                route.method, address(route), body: body, headers: ["If-Match": "\"0123456789abcdef-0123456789abcdef\""]
+            )
+            let declared = paths?[route.path]?[route.method.lowercased()]?["responses"]?.members.map(\.key) ?? []
+            #expect(answer.status >= 400 && declared.contains(String(answer.status)), "\(route.method) \(route.path)")
+        }
+    }
+
     @Test("every route is counted under its template")
     func labels() async throws {
         for route in table.routes {

@@ -67,7 +67,7 @@ struct PendingListTests {
     @Test(
         "what it does not take is refused with what it takes",
         arguments: [
-            ("colour=red", "colour", "there is no parameter colour. Use any of entity, state, record"),
+            ("colour=red", "colour", "no parameter colour. It takes entity, state, record"),
             ("stat=failed", "stat", "did you mean state?"), ("entity=order", "entity", "did you mean orders?"),
             ("entity=", "entity", "Use any of orders, messages"), ("state=faild", "state", "did you mean failed?"),
             ("state=lost", "state", "Use any of queued, uploading, waiting, blocked, failed"),
@@ -76,6 +76,7 @@ struct PendingListTests {
             ("retry_count=many", "retry_count", "whole number"), ("retry_count.gte=-1", "retry_count", "whole number"),
             ("retry_count.null=true", "retry_count.null", "never null"),
             ("record=a&record=b", "record", "more than once"),
+            ("record.ne=a", "record.ne", "did you mean record?"),
             ("limit=0", "limit", "from 1 to 1000"), ("cursor=7", "cursor", "another list"),
         ])
     func refusals(_ query: String, _ field: String, _ message: String) async throws {

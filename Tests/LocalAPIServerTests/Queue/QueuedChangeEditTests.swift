@@ -103,6 +103,20 @@ struct QueuedChangeEditTests {
         }
     }
 
+    @Test("a creation that waits because the upstream refused it can be corrected")
+    func refusedCreation() async throws {
+        try await ServedAPI.serving { api in
+            _ = try await api.call("POST", "/v1/orders", #"{"id":"n","notes":"x"}"#)
+            try await api.begin()
+            let failure = PushFailure(kind: "throttled", status: 429, message: "too many")
+            let waiting = PushOutcome.waiting(failure, at: TestAPI.now + .seconds(60), counted: false)
+            try await api.store.settle(1, waiting, takingBack: true, at: TestAPI.now)
+            let answer = try await api.call("PATCH", "/v1/pending/1", #"{"notes":"y"}"#)
+            #expect(answer.status == 200 && answer.json["state"] == "queued")
+            #expect(answer.json.at(path: "body.notes")?.string == "y")
+        }
+    }
+
     @Test("a deletion cannot be corrected")
     func deletion() async throws {
         try await ServedAPI.serving { (api: ServedAPI) async throws in

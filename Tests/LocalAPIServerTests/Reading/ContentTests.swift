@@ -178,6 +178,15 @@ struct ContentTests {
         #expect(try await call("GET", "/v1/photos/a").status == 200)
     }
 
+    @Test func `says of content that was deleted here that it is not found, not that it may come`() async throws {
+        let photo = #"[{"id":"p","url":"/photos/p.png"}]"#
+        _ = try await store.apply(PulledPage(entity: "photos", records: photo), at: TestAPI.now)
+        #expect(try await call("DELETE", "/v1/photos/p/content").status == 204)
+        let answer = try await call("GET", "/v1/photos/p/content")
+        #expect(answer.status == 404 && answer.json["code"] == "not_found")
+        #expect(answer.header("Retry-After") == nil)
+    }
+
     @Test func `is read-only without an upload in the schema`() async throws {
         let answer = try await call("PUT", "/v1/scans/s/content", body: [Self.png])
         #expect(answer.status == 405)

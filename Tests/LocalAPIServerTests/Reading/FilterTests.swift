@@ -94,6 +94,7 @@ struct FilterTests {
             ("status=redy", "status", "did you mean ready?"), ("status.nin=redy", "status", "did you mean ready?"),
             ("or=(status.eq.redy)", "or", "did you mean ready?"), ("status.like=r", "status.like", "use one of eq, ne"),
             ("status.start=r", "status.start", "did you mean starts?"),
+            ("limt=5", "limt", "did you mean limit?"), ("page=2", "page", "Besides filters, lists take limit, cursor"),
             ("notes.city=x", "notes.city", "there is no comparison city"),
             ("client.emai=x", "client.emai", "did you mean email?"),
             ("clint.email=x", "clint.email", "did you mean client?"),

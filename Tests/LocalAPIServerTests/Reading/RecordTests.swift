@@ -120,6 +120,19 @@ struct RecordTests {
         #expect(try await TestAPI.filled().call("GET", path).status == 404)
     }
 
+    @Test(
+        "an address with an empty part names nothing, whatever the method",
+        arguments: [
+            ("GET", "/v1/"), ("GET", "/v1/orders/"), ("GET", "/v1/orders//history"), ("GET", "/v1/schema/"),
+            ("PUT", "/v1/orders/"), ("PATCH", "/v1/orders/"), ("POST", "/v1/pending//retry"),
+        ])
+    func emptyPart(_ method: String, _ path: String) async throws {
+        let answer = try await TestAPI.filled().call(method, path, body: method == "GET" ? "" : "{}")
+        #expect(answer.status == 404 && answer.json["code"] == "no_such_address")
+        #expect(answer.json["detail"]?.string == "there is nothing at \(path); a part of it is empty")
+        #expect(answer.header("Retry-After") == nil)
+    }
+
     @Test("a method that a path does not have gets 405 and Allow")
     func methods() async throws {
         let api = try await TestAPI.filled()

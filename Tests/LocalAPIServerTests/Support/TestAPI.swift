@@ -54,7 +54,9 @@ struct TestAPI {
         api = LocalAPIServer(
             schema: schema, store: store, engine: engine,
             callers: CallerGuard(token: Self.token, owners: [1000], group: nil),
-            about: LocalAPIServer.About(version: "1", startedAt: now - .seconds(5)), now: { now },
+            about: LocalAPIServer.About(
+                version: "1", startedAt: now - .seconds(5), instance: "till-2", site: "north", schemaHash: "0a1b"),
+            now: { now },
             clock: clock, streamLimit: streamLimit, log: log)
     }
 
@@ -72,7 +74,7 @@ struct TestAPI {
     /// A call with the token; `headers` replace the usual ones of the same name.
     func call(
         _ method: String, _ target: String, body: String = "", headers: [String: String?] = [:],
-        caller: Caller = .unknown
+        caller: Caller = .unknown, noteKnown: @escaping @Sendable () -> Void = {}
     ) async -> Answer {
         var all: [String: String?] = ["Host": "localhost:7679", "Authorization": "Bearer \(Self.token)"]
         if !body.isEmpty { all["Content-Type"] = "application/json" }
@@ -82,7 +84,7 @@ struct TestAPI {
         let parts = target.split(separator: "?", maxSplits: 1)
         let request = Request(
             method: method, path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil, headers: fields,
-            body: Array(body.utf8), caller: caller)
+            body: Array(body.utf8), caller: caller, noteKnown: noteKnown)
         return Answer(response: await api.respond(to: request))
     }
 
@@ -134,6 +136,8 @@ struct TestAPI {
 
 /// An unreachable upstream.
 struct AbsentUpstream: Upstream {
+    var budget: RequestBudget.Balance?
+
     func account() async throws(UpstreamError) -> SignedInAccount? { throw .offline("unreachable") }
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page { throw .offline("unreachable") }
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {

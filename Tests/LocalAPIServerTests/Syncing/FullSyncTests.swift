@@ -18,6 +18,18 @@ struct FullSyncTests {
         #expect(await api.call("POST", "/v1/sync", body: #"{"full":true,"delete":1}"#).status == 400)
     }
 
+    @Test("each name that is no entity is a mistake, and so is what is no name")
+    func names() async throws {
+        let api = try await TestAPI.filled()
+        let unknown = await api.call("POST", "/v1/sync", body: #"{"entities":["orders","order","x"]}"#)
+        #expect(unknown.status == 404 && unknown.json["code"] == "unknown_entity")
+        #expect(unknown.json["errors"]?.elements.count == 2)
+        for list in [#"["orders",1]"#, "[]", #""orders""#, "{}", "null"] {
+            let answer = await api.call("POST", "/v1/sync", body: #"{"entities":\#(list)}"#)
+            #expect(answer.status == 400 && answer.json["code"] == "invalid_body", "\(list): \(answer.text)")
+        }
+    }
+
     @Test("during a pull the status has the rows that came and their total, if the upstream states it")
     func progress() async throws {
         var run = SyncRun()

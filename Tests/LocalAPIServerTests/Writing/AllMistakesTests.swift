@@ -129,6 +129,10 @@ struct AllMistakesTests {
             ("events?kind=x&since=z&foo=1", "foo kind since"),
             ("search?limit=0&q=a&entity=y&foo=1", "foo q limit entity"), ("dashboard?period=never&foo=1", "foo period"),
             ("pending?limit=0&record=a&record=b&state.like=1", "record limit state.like"),
+            (
+                "pending?limit=0&state=lost&entity=x&retry_count.gte=y&sort=z&foo=1",
+                "limit foo state entity retry_count sort"
+            ), ("pending?state=lost&entity=x&sort=z", "state entity sort"),
             ("orders/a/content?refresh=perhaps&foo=1", "foo refresh"),
             ("orders/a/thumbnail?size=3&refresh=perhaps&foo=1", "foo size refresh"),
         ])
@@ -143,6 +147,21 @@ struct AllMistakesTests {
         let answer = try await TestAPI.filled().call("GET", "/v1/orders?limit=0&count=1", body: "[]")
         #expect(places(answer) == ["body ", "query limit", "query count"])
         #expect(answer.json["code"] == "invalid_parameter")
+    }
+
+    @Test(
+        "of very many mistakes in a body the first hundred are named",
+        arguments: [
+            ("PATCH", "/v1/orders/a"), ("PUT", "/v1/orders/a"), ("POST", "/v1/orders"), ("PATCH", "/v1/pending/1"),
+            ("POST", "/v1/conflicts/1/resolve"),
+        ])
+    func many(_ method: String, _ path: String) async throws {
+        let api = try await TestAPI.filled()
+        _ = await api.call("PATCH", "/v1/orders/a", body: #"{"status":"open"}"#)
+        let body = JSONText.object(members: (0..<20_000).map { (key: "m\($0)", value: JSONText.integer($0)) })
+        let answer = await api.call(method, path, body: body.text)
+        #expect(answer.status == 422 || answer.status == 400)
+        #expect((100...101).contains(answer.json["errors"]?.elements.count ?? 0))
     }
 
     @Test("a stray member of a small body gets a suggestion")
@@ -160,6 +179,7 @@ struct AllMistakesTests {
             PulledPage(entity: "orders", records: #"[{"id":"a","status":"ready"}]"#), at: TestAPI.now)
         let bodies = [
             "Fields": #"{"status":"open"}"#, "Choice": #"{"winner":"local"}"#, "Snooze": #"{"for":"1h"}"#,
+            "HookChoice": #"{"id":1}"#,
             "SessionRequest": #"{"token":"\#(TestAPI.token)"}"#, "SignInRequest": #"{"way":"password"}"#,
             "Batch": #"{"operations":[{"operation":"delete","entity":"orders","id":"a"}]}"#,
             "messages.new": #"{"order_id":"a","text":"x"}"#, "messages.new.without_order_id": #"{"text":"x"}"#,

@@ -20,6 +20,9 @@ struct ProblemTests {
             ("DELETE", "/v1/orders/a", "", "method_not_allowed"), ("PATCH", "/v1/orders/a", "{", "malformed_json"),
             ("PATCH", "/v1/orders/a", "[]", "invalid_body"), ("GET", "/v1/search", "", "missing_parameter"),
             ("GET", "/v1/orders?limit=0", "", "invalid_parameter"),
+            ("GET", "/v1/pending?count=true", "", "unknown_parameter"),
+            ("GET", "/v1/orders?page=2", "", "unknown_parameter"),
+            ("GET", "/v1/orders?x.gte=2", "", "unknown_parameter"),
             ("GET", "/v1/orders?limit=1&limit=2", "", "repeated_parameter"),
             ("GET", "/v1/changes?since=1&epoch=x", "", "gone"), ("GET", "/v1/orders/a?x=%zz", "", "malformed_query"),
             ("POST", "/v1/orders", #"{"id":"a"}"#, "conflict"), ("GET", "/v1/pending/7", "", "not_found"),
@@ -46,9 +49,24 @@ struct ProblemTests {
         #expect(filters.status == 400)
         #expect(
             Set(errors(filters))
-                == Set(["total", "created_at", "colour", "sort", "fields"].map { "invalid_parameter query \($0)" }))
+                == Set(["total", "created_at", "sort", "fields"].map { "invalid_parameter query \($0)" })
+                .union(["unknown_parameter query colour"]))
         let strays = await api.call("GET", "/v1/orders/a?x=1&y=2")
         #expect(errors(strays) == ["unknown_parameter query x", "unknown_parameter query y"])
+    }
+
+    @Test("the detail names the part of each mistake, once")
+    func detail() async throws {
+        let api = try await TestAPI.filled()
+        let list = await api.call("GET", "/v1/orders?limit=0&count=maybe&status=lost")
+        #expect(
+            list.json["detail"]?.string
+                == "limit: expected a whole number from 1 to 1000; count: expected true or false, got maybe; "
+                + "status has no value lost. It has open, ready")
+        let body = await api.call("POST", "/v1/sync", body: #"{"full":1}"#)
+        #expect(body.json["detail"] == "full: expected true or false")
+        let key = await api.call("POST", "/v1/orders", body: "{}", headers: ["Idempotency-Key": "a,b"])
+        #expect(key.json["detail"]?.string?.hasPrefix("Idempotency-Key: expected") == true)
     }
 
     @Test("all mistakes of a body are reported at once, with JSON pointers")

@@ -56,6 +56,18 @@ struct ReadBackTests {
         #expect(await queued().isEmpty)
     }
 
+    @Test("an upstream's own member by a name that answers add is not shown, and no hindrance")
+    func forged() async throws {
+        let records = #"[{"_sync":{"state":"error"},"id":"b","title":"Read","_labels":{"state":"Done"},"_other":3}]"#
+        _ = try await api.store.apply(PulledPage(entity: "tasks", records: records), at: TestAPI.now)
+        let read = await api.call("GET", "/v1/tasks/b?labels=true").json
+        #expect(read.count(of: "_sync") == 1 && read.count(of: "_labels") == 1 && read["_other"] == 3)
+        #expect(read["_sync"]?["state"] == "synced")
+        let answer = await api.call("PATCH", "/v1/tasks/b", body: read.setting("title", to: "Write").text)
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(await queued() == [.object(["title": "Write"])])
+    }
+
     @Test("what was read can be created again under another key")
     func copied() async throws {
         let read = JSONText.object(["id": "b", "title": "Read", "_sync": .object(["state": "synced"])])
@@ -69,7 +81,7 @@ struct ReadBackTests {
             (#"{"number":8,"_sync":{}}"#, "read_only"), (#"{"id":"b"}"#, "read_only_field"),
             (#"{"colour":"blue"}"#, "unknown_field"), (#"{"shade":null}"#, "unknown_field"),
             (#"{"state":"lost","state":"open"}"#, "repeated_field"), (#"{"state":"gone"}"#, "unknown_value"),
-            (#"{"short":"X"}"#, "read_only_field"),
+            (#"{"short":"X"}"#, "read_only_field"), (#"{"_next":1}"#, "unknown_field"),
         ])
     func mistakes(_ body: String, _ code: String) async throws {
         let answer = await api.call("PATCH", "/v1/tasks/a", body: body)

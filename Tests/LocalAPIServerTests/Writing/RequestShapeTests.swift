@@ -1,3 +1,4 @@
+import EntitySchema
 import JSONText
 import LocalAPI
 import TestSupport
@@ -30,11 +31,19 @@ struct RequestShapeTests {
         #expect(answer.json["errors"]?.elements.first?["field"] == "wai")
     }
 
+    @Test("a name that is far too long gets no suggestion, which would take seconds")
+    func longName() {
+        let name = String(repeating: "x", count: 300)
+        #expect(Suggestion.nearest(to: name, among: [name]) == nil)
+        #expect(Suggestion.nearest(to: "statsu", among: ["total", "status", "a"]) == "status")
+    }
+
     @Test(
         "a body is refused where a call takes none",
         arguments: [
             ("POST", "/v1/sync/pause", #"{"for":"1h"}"#), ("POST", "/v1/pending/retry", #"{"entity":"orders"}"#),
             ("POST", "/v1/sync/resume", "[]"), ("GET", "/v1/orders", #"{"status":"ready"}"#),
+            ("GET", "/v1/orders/a", #"{"fields":["id"]}"#), ("GET", "/v1/messages/m/order", "[]"),
         ])
     func bodies(_ method: String, _ path: String, _ body: String) async throws {
         let api = try await TestAPI.filled()
@@ -53,7 +62,7 @@ struct RequestShapeTests {
         "a preference for waiting means the same as wait=pushed",
         arguments: [
             ("wait=10", "wait=10"), ("respond-async, wait = \"5\"; x=1", "wait=5"), ("WAIT=600", "wait=60"),
-            ("wait=3, wait=9", "wait=3"),
+            ("wait=3, wait=9", "wait=3"), ("x=\"a, \\\"b\", wait=4", "wait=4"), ("wait=2; x=\"a;wait=9\"", "wait=2"),
         ])
     func preferences(_ prefer: String, _ applied: String) async throws {
         let api = try TestAPI(clock: FastClock())
@@ -66,7 +75,7 @@ struct RequestShapeTests {
 
     @Test(
         "other preferences are ignored",
-        arguments: ["wait", "wait=", "wait=0", "wait=-1", "wait=soon", "handling=strict"])
+        arguments: ["wait", "wait=", "wait=0", "wait=-1", "wait=soon", "handling=strict", "x=\"a, wait=9, b\""])
     func ignored(_ prefer: String) async throws {
         let api = try await TestAPI.filled()
         let answer = await api.call(

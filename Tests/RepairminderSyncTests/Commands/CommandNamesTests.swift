@@ -10,6 +10,17 @@ import Testing
         #expect(mistake("statsu") == "there is no command statsu; did you mean status?")
         #expect(mistake("xyzzy") == "there is no command xyzzy; repairminder-sync --help lists them")
         #expect(mistake("queue", "retri", "4") == "there is no command queue retri; did you mean queue retry?")
+        #expect(mistake("queue", "retyr", "all") == "there is no command queue retyr; did you mean queue retry?")
+    }
+
+    @Test("flags before a mistyped command change nothing")
+    func flags() {
+        let shown = "there is no command queue shw; did you mean queue show?"
+        #expect(mistake("queue", "--json", "shw") == shown)
+        #expect(mistake("queue", "--wide", "--config", "show.yaml", "shw") == shown)
+        #expect(mistake("queue", "--config", "retri") == nil)
+        #expect(mistake("queue", "--json", "4") == nil)
+        #expect(mistake("queue", "--record", "shw") == nil)
     }
 
     @Test("commands, ids of changes, flags and help are left to the parser")

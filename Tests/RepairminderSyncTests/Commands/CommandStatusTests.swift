@@ -29,6 +29,13 @@ import Testing
         #expect(CommandFailure(any: ValidationError("x")) == nil)
     }
 
+    @Test("a file that cannot be written is 75 on a full disk, otherwise 2")
+    func unwritable() {
+        let full = CommandFailure.unwritable("shop.yaml", CocoaError(.fileWriteOutOfSpace))
+        #expect(full.status == .temporaryFailure && full.message.contains("shop.yaml: the disk is full"))
+        #expect(CommandFailure.unwritable("shop.yaml", CocoaError(.fileWriteNoPermission)).status == .usage)
+    }
+
     @Test("a problem's message includes the fields that its detail does not mention")
     func message() {
         let problem = LocalAPIProblem(

@@ -35,8 +35,8 @@ import Testing
     @Test("the status shows drift only if there is some")
     func status() throws {
         let some = try JSONText(parsing: #"{"state":"idle","drift":2,"set_aside":1}"#)
-        #expect(StatusText.summary(some) == "state        idle\ndrift        2\nset aside    1\n")
+        #expect(StatusText.summary(some) == "state\tidle\ndrift\t2\nset aside\t1\n")
         let none = try JSONText(parsing: #"{"state":"idle","drift":0,"set_aside":0}"#)
-        #expect(StatusText.summary(none) == "state        idle\n")
+        #expect(StatusText.summary(none) == "state\tidle\n")
     }
 }

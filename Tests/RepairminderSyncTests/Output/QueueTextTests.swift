@@ -1,4 +1,5 @@
 import ArgumentParser
+import EntitySchema
 import JSONText
 import Testing
 
@@ -31,6 +32,14 @@ struct QueueTextTests {
                     {"total":129.90}
 
                 """)
+    }
+
+    @Test("people see when a change was made and sent, in local time")
+    func times() throws {
+        let change: JSONText = .object(["id": 4, "created_at": "2026-11-21T09:39:00.000Z"])
+        let times = TimeText(now: try #require(Timestamp(iso8601: "2026-11-21T09:42:00Z"))) { _ in 3600 }
+        #expect(QueueText.change(change, times).contains("created at       2026-11-21 10:39:00 (3 min ago)\n"))
+        #expect(QueueText.change(change).contains("created at       2026-11-21T09:39:00.000Z\n"))
     }
 
     @Test("queue, queue show, queue ID and pending parse as expected")

@@ -1,4 +1,5 @@
 import EntitySchema
+import Glibc
 import JSONText
 import LocalAPI
 import Testing
@@ -81,6 +82,19 @@ import Testing
         #expect(Presentation.standard(environment: [:], now: Timestamp(milliseconds: 0)).hasColours == false)
     }
 
+    @Test("a terminal that does not tell its width is one for people too")
+    func unknownWidth() throws {
+        let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        try #require(terminal >= 0)
+        defer { close(terminal) }
+        func presentation(_ environment: [String: String]) -> Presentation {
+            .standard(
+                StandardStream(descriptor: terminal), environment: environment, now: Timestamp(milliseconds: 0))
+        }
+        #expect(presentation([:]).width == 80 && presentation([:]).times != nil)
+        #expect(presentation(["COLUMNS": "132"]).width == 132 && presentation(["COLUMNS": "0"]).width == 80)
+    }
+
     @Test("columns can be chosen and sorted by, numbers as numbers")
     func chosen() throws {
         let table = Table(header: ["id", "n"], rows: [["a", "10"], ["b", "9"], ["c", "10"]])
@@ -152,7 +166,7 @@ import Testing
             RecordTable.one(record).rows == [["id", "1"], ["total", "129.90"], ["sync", "error"], ["error", "no"]])
     }
 
-    @Test("the status has a line per fact and a row per entity")
+    @Test("the status has a line per fact, with a tab for programs, and a row per entity")
     func status() throws {
         let status = try JSONText(
             parsing: #"""
@@ -161,8 +175,22 @@ import Testing
                 """#)
         #expect(
             StatusText.summary(status)
-                == "state        syncing (pull orders)\nupstream     unreachable\npending      3\n")
+                == "state\tsyncing (pull orders)\nupstream\tunreachable\npending\t3\n")
         #expect(StatusText.entities(status).rows == [["orders", "2", "syncing", "", ""]])
+    }
+
+    @Test("people see in the status how long ago its times are")
+    func statusTimes() throws {
+        let status = try JSONText(
+            parsing: #"""
+                {"state":"idle","last_sync_at":"2026-11-21T09:39:00.000Z","next_sync_at":"2026-11-21T09:54:00.000Z",
+                "signals":[{"kind":"sse","path":"/stream","connected":true,"last_signal_at":"2026-11-21T09:41:30.000Z"}]}
+                """#)
+        let times = TimeText(now: try #require(Timestamp(iso8601: "2026-11-21T09:42:00Z"))) { _ in 0 }
+        #expect(
+            StatusText.summary(status, times)
+                == "state        idle\nlast sync    3 min ago\nnext sync    in 12 min\n")
+        #expect(StatusText.signals(status, times)?.rows == [["sse", "/stream", "connected, last signal 30 s ago", ""]])
     }
 
     @Test("the status has a row for each source of signals, and no table without sources")

@@ -48,11 +48,21 @@ import Testing
         #expect(status.st_mode & 0o777 == 0o600)
     }
 
+    @Test("a pipe in place of a file is refused, and nothing waits for what it never brings", .timeLimit(.minutes(1)))
+    func pipe() throws {
+        try #require(mkfifo(folder.path("_mirror.json"), 0o600) == 0 && mkfifo(path, 0o600) == 0)
+        let mirror = MirrorFolder(path: folder.path)
+        let error = #expect(throws: MirrorError.self) { try mirror.origin() }
+        #expect(error?.message.contains("it is not a file") == true)
+        #expect(throws: MirrorError.self) { try mirror.records(of: "tasks") }
+    }
+
     @Test("a directory that others may change is refused, with the command that repairs it", arguments: [0o720, 0o702])
     func openFolder(_ mode: mode_t) throws {
         try #require(chmod(folder.path, mode) == 0)
         let error = #expect(throws: MirrorError.self) { try MirrorFolder(path: folder.path).make() }
         #expect(error?.message.contains("run chmod go-w \(folder.path)") == true)
+        #expect(throws: MirrorError.self) { try MirrorFolder(path: folder.path).requireOwn() }
         try #require(chmod(folder.path, 0o755) == 0)
         #expect(throws: Never.self) { try MirrorFolder(path: folder.path).make() }
     }

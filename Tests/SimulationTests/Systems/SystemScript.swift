@@ -140,10 +140,10 @@ struct SystemScript {
         throw Violation(rule: .equalInTheEnd, detail: "an idle sync changed something: \(first)")
     }
 
-    /// An incremental sync brings every value of the records that both sides have.
+    /// An incremental sync brings every value of the records that both sides have, but for what no list shows.
     private func checkValues() throws {
         guard !world.plan.habits[.cutLists], world.plan.otherYAMLs.isEmpty else { return }
-        try checkEquality(takesMissing: true)
+        try checkEquality(afterFull: false)
     }
 
     private func reader() throws -> CacheReader {
@@ -166,7 +166,7 @@ struct SystemScript {
     }
 
     /// What the cache holds as the server's values equals them, field by field.
-    private func checkEquality(takesMissing: Bool = false) throws {
+    private func checkEquality(afterFull: Bool = true) throws {
         let undecided = try reader().undecidedRecords()
         let habits = world.plan.habits
         for entity in world.entities {
@@ -177,7 +177,8 @@ struct SystemScript {
                 try reader().records(entity.name).compactMap { record in record.remote.map { (record.key, $0) } }
             ) { $1 }
             for key in Set(there.keys).union(here.keys).sorted() where !undecided.contains("\(entity.name)/\(key)") {
-                if takesMissing, there[key] == nil || here[key] == nil { continue }
+                let isUnlisted = world.unlisted.contains("\(entity.name)/\(key)")
+                if !afterFull, there[key] == nil || here[key] == nil || isUnlisted { continue }
                 if there[key] == nil, habits.hidesDeletions { continue }
                 if habits[.cutLists], here[key] == nil || !world.plan.hasOneWriter || habits[.listsOnly] { continue }
                 guard let difference = try difference(there[key], here[key], entity) else { continue }

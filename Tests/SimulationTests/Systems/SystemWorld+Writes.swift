@@ -87,6 +87,7 @@ extension SystemWorld {
         let text = "there-\(executor.random { $0.below(1_000_000) })"
         let change = JSONText.object(members: [(field, .string(text))])
         if (try? reference.update(entity.name, key, with: change)) != nil {
+            noteUpstreamEdit(of: entity, key)
             log.add("\(entity.name)/\(key) is \(text)")
         }
     }

@@ -62,6 +62,8 @@ final class SystemWorld {
     var writes: [Write] { answered.writes }
     /// Entities with records that were deleted on either side, and those that may be deleted with them.
     private(set) var deletedEntities: Set<String> = []
+    /// Records that others changed where no list shows it, so that only a full sync reads them again.
+    private(set) var unlisted: Set<String> = []
 
     init(_ plan: SystemPlan, databases: DatabaseFolder) throws {
         self.plan = plan
@@ -189,6 +191,18 @@ final class SystemWorld {
         }
         add(name(of: entity))
         deletedEntities.formUnion(names)
+    }
+
+    func noteUpstreamEdit(of entity: Entity, _ key: String) {
+        if isUnlisted(entity) { unlisted.insert("\(entity.name)/\(key)") }
+    }
+
+    /// Whether an edit of a record changes nothing in a list: it comes only with a parent, in whose list nothing moves.
+    private func isUnlisted(_ entity: Entity) -> Bool {
+        entity.pull == nil
+            && schema.parents(of: entity).allSatisfy {
+                !$0.detail.isInList && $0.parent.pull?.whenChanged == nil && $0.parent.pull?.changedAt == nil
+            }
     }
 
     /// The name of an entity in the final schema, which some others call "chores".

@@ -21,10 +21,12 @@ struct AccountBarTests {
         func admits(_ change: Int64, at time: Timestamp) -> Bool { bar.admits(change, at: time) }
 
         /// An attempt that is barred.
-        func barred(_ change: Int64, others: Bool, at time: Timestamp) -> AccountBar.Verdict {
+        func barred(
+            _ change: Int64, others: Bool, refusesToken: Bool = false, at time: Timestamp
+        ) -> AccountBar.Verdict {
             bar.begin(change)
             defer { bar.end(change) }
-            return bar.bar(change, "no", hasOthers: others, at: time)
+            return bar.bar(change, "no", hasOthers: others, refusesToken: refusesToken, at: time)
         }
 
         /// An attempt that gets through; true when that ends the bar.
@@ -76,6 +78,20 @@ struct AccountBarTests {
         #expect(account.passes(6))
         #expect(account.barred(1, others: true, at: now) == .concernsChange)
         #expect(account.barred(1, others: true, at: now) == .waits, "the count starts over")
+    }
+
+    @Test("401 concerns a change once others got through twice between its attempts, and from then on")
+    func refusedToken() {
+        let account = Account()
+        func refused() -> AccountBar.Verdict { account.barred(1, others: false, refusesToken: true, at: now) }
+        #expect(refused() == .waits && account.bar.refusesToken)
+        #expect(account.passes(2) && !account.bar.refusesToken)
+        #expect(refused() == .waits)
+        #expect(account.passes(3))
+        #expect(refused() == .concernsChange && !account.bar.isSet)
+        #expect(refused() == .concernsChange && !account.bar.isSet)
+        #expect(!account.passes(1))
+        #expect(refused() == .waits, "it got through")
     }
 
     // MARK: In the engine
@@ -135,6 +151,54 @@ struct AccountBarTests {
             #expect(failed.at(path: "error.message")?.string?.hasSuffix("; other changes are accepted") == true)
             #expect(test.upstream.pushes.count <= 19 + 3)
             #expect(await test.engine.status().error == nil)
+        }
+    }
+
+    @Test("a change that alone is answered 401 fails in the end, and holds up neither pulls nor other changes")
+    func oneToken() async throws {
+        let test = try engine(orders: 20)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.refuse { $0.path == "/orders/o1" ? .unauthorized("PATCH answered 401") : nil }
+            try await change(1, test)
+            try await test.until { test.upstream.pushes.count >= 2 }
+            let pages = test.upstream.pages.count
+            try await test.engine.sync(SyncRequest())
+            #expect(test.upstream.pages.count > pages)
+            #expect(await test.engine.status().needsSignIn, "no other change has shown yet that the token counts")
+            for number in 2...4 {
+                try await test.change("o\(number)", #"{"notes":"mine"}"#)
+                test.engine.noteLocalWrite()
+                try await test.until { try test.store.pendingCount().pending <= 1 }
+            }
+            try await test.until { try test.store.pendingCount().pending == 0 }
+            let failed = try #require(try test.store.pending(PendingQuery(limit: 1)).changes.first)
+            #expect(failed["record_id"] == "o1" && failed.at(path: "error.class") == "unauthorized")
+            #expect(failed.at(path: "error.message")?.string?.hasSuffix("; other changes are accepted") == true)
+            #expect(try test.store.pendingCount().failed == 1)
+            #expect(await !test.engine.status().needsSignIn)
+        }
+    }
+
+    @Test("a token that has expired fails no change, though lists are served without one")
+    func expiredToken() async throws {
+        let test = try engine(orders: 20)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let expired = UpstreamError.unauthorized("PATCH answered 401: expired")
+            test.upstream.refuse { _ in expired }
+            try await change(20, test)
+            let end = test.clock.timestamp + .seconds(4 * 3600)
+            try await test.until(step: .seconds(10)) { test.clock.timestamp >= end }
+            #expect(try test.store.pendingCount() == PendingCount(pending: 20, failed: 0))
+            let requests = test.upstream.pushes.count
+            #expect(requests < 4 * 3600 / 60 + 40, "\(requests)")
+            #expect(await test.engine.status().needsSignIn)
+
+            test.upstream.refuse(nil)
+            try await test.until { try test.store.pendingCount().pending == 0 }
+            #expect(try test.store.pendingCount().failed == 0)
+            #expect(await !test.engine.status().needsSignIn)
         }
     }
 

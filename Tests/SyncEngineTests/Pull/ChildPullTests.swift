@@ -47,6 +47,19 @@ struct ChildPullTests {
         #expect(try test.keys("messages") == ["n", "o"])
     }
 
+    @Test("a child in the place of the list of children is the only one")
+    func lone() async throws {
+        let test = try TestPull(Self.embedded)
+        try test.upstream.serve([
+            #"[{"id":"a","messages":[{"id":"m"},{"id":"n"}]},{"id":"b","thread":{"messages":{"id":"o"}}}]"#
+        ])
+        #expect(try await test.pull().childProblem == nil)
+        #expect(try test.keys("messages") == ["m", "n", "o"])
+        try test.upstream.serve([#"[{"id":"a","messages":{"id":"n"}},{"id":"b"}]"#], singles: true)
+        #expect(try await test.pull().deletedMessages == 1)
+        #expect(try test.keys("messages") == ["n", "o"])
+    }
+
     @Test("a deleted parent takes its children along, even those that it still lists")
     func tombstone() async throws {
         let test = try TestPull(Self.embedded)

@@ -12,12 +12,27 @@ struct ListDoubtTests {
         return ListDoubt.reason(list, pages: 1, records: records, last: Page(records: .array([]), count: records))
     }
 
-    @Test("a page that is as long as was asked for is no cut one, a shorter one of a usual length may be")
-    func pages() {
-        let page = ListPlan.Style.page(parameter: "page", pages: nil)
-        #expect(reason(page, pageSize: 100, records: 100) == nil)
-        #expect(reason(page, pageSize: 200, records: 100)?.contains("fewer than the 200") == true)
-        #expect(reason(page, pageSize: 200, records: 99) == nil)
+    /// Styles by which a page with fewer records than were asked for is the last one.
+    private static let byLength: [ListPlan.Style] = [
+        .page(parameter: "page", pages: nil), .offset(parameter: "offset"),
+        .lastRecord(parameter: "after", place: Place(paths: ["id"])),
+    ]
+
+    @Test(
+        "a page that is as long as was asked for is no cut one, a shorter one of a usual length may be",
+        arguments: byLength)
+    func pages(_ style: ListPlan.Style) {
+        #expect(reason(style, pageSize: 100, records: 100) == nil)
+        #expect(reason(style, pageSize: 200, records: 100)?.contains("fewer than the 200") == true)
+        #expect(reason(style, pageSize: 200, records: 99) == nil)
+    }
+
+    @Test("a list that says whether there is more is not in doubt")
+    func more() {
+        var list = ListPlan(style: Self.byLength[2], size: "per", pageSize: 200, total: nil, records: .itself)
+        list.more = Place(paths: ["has_more"])
+        let last = Page(records: .array([]), count: 100)
+        #expect(ListDoubt.reason(list, pages: 1, records: 100, last: last) == nil)
     }
 
     @Test(

@@ -69,6 +69,25 @@ struct SingleReadTests {
         }
     }
 
+    @Test("a change that the list does not show comes with a full sync, not before", arguments: ["any", "updated_at"])
+    func unlisted(trigger: String) async throws {
+        let test = try await test(trigger)
+        func text() throws -> String? {
+            try test.store.record("messages", key: "m").map { try JSONText($0) }?["text"]?.plain
+        }
+        try test.upstream.serveSingles(
+            of:
+                #"[{"id":"a","notes":"M","updated_at":"2026-01-01","thread":{"messages":[{"id":"m","text":"new"},{"id":"n"}]}},{"id":"b","updated_at":"2026-01-01","thread":{"messages":[]}}]"#
+        )
+        try await test.pull()
+        try await test.pullDetails()
+        #expect(try order(test)?["notes"] == "N")
+        #expect(try text() != "new")
+        try await test.pullDetails(all: true)
+        #expect(try order(test)?["notes"] == "M")
+        #expect(try text() == "new")
+    }
+
     @Test("a list and a single record that spell the same value differently do not undo each other")
     func spelling() async throws {
         let test = try TestPull(Self.detail("any")) {

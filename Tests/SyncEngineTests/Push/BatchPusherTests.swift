@@ -133,6 +133,20 @@ struct BatchPusherTests {
         #expect(try counts(test).pending == 0)
     }
 
+    @Test("a creation whose result has a key that cannot be used is left to a person, the others are not")
+    func unusableKey() async throws {
+        let test = try TestEngine(schema: Self.shop())
+        for notes in ["one", "two"] {
+            _ = try await test.store.create(
+                "orders", body: .object(["notes": .string(notes)]), at: test.clock.timestamp)
+        }
+        try test.upstream.answer(#"{"id":"..","notes":"one"}"#, times: 1, applying: false)
+        try await drain(test)
+        #expect(test.upstream.batches.count == 1)
+        #expect(try counts(test) == PendingCount(pending: 0, failed: 1))
+        #expect(try test.store.rowCounts()["orders"] == 2)
+    }
+
     @Test("an edit that a reading precedes goes by itself")
     func readFirst() async throws {
         let yaml = Self.shop().replacing(#""PATCH /orders/{id}""#, with: #""PUT /orders/{id}""#)

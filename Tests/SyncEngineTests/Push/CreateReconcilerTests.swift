@@ -48,6 +48,27 @@ struct CreateReconcilerTests {
         return (finding, test.upstream.requests.count)
     }
 
+    @Test("the entity's own list is asked for as a full pull asks for it")
+    func asksAsPull() async throws {
+        let test = try TestPull(
+            #"query: { q: "time >= {$since}" }, since: { field: updated_at, from: "1970-01-01T00:00:00Z" }"#,
+            create: "call: POST /orders, look_up: { match: [notes] }")
+        try test.upstream.serve([#"[{"id":"n","notes":"new"}]"#])
+        let now = test.clock.timestamp
+        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: now)
+        let change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
+        let orders = try #require(test.schema["orders"])
+        let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
+        let finding = try await CreateReconciler(reader: reader, now: now).finding(for: change, orders)
+        guard case .applied = finding else {
+            Issue.record("not found: \(finding)")
+            return
+        }
+        let asked = try #require(test.upstream.requests.first)
+        #expect(asked == orders.pull?.request(of: "orders"))
+        #expect(asked.request.path.contains("1970"), "\(asked.request.path)")
+    }
+
     @Test("a record that slid past the pages is found by the next reading")
     func slides() async throws {
         let (finding, requests) = try await finding([
@@ -171,6 +192,41 @@ struct CreateReconcilerTests {
     func nearMatch() async throws {
         let pages = [#"[{"id":"b","notes":"new"}]"#, "[]"]
         let (finding, _) = try await finding(pages, notes: "  New ", since: .seconds(61))
+        guard case .unknowable(let reason) = finding else {
+            Issue.record("said to be \(finding)")
+            return
+        }
+        #expect(reason.contains("b"))
+    }
+
+    /// A deleted record with the notes "new", last changed so long ago; nil if it does not say so.
+    private func deleted(_ age: Duration?) -> [String] {
+        let time = age.map { #""updated_at":"\#(ManualClock().timestamp - $0)","# } ?? ""
+        let record = #"{"id":"b",\#(time)"notes":"new","deleted_at":"2020-01-01T00:00:00Z"}"#
+        return [#"[\#(record),{"id":"a","notes":"x"}]"#, "[]"]
+    }
+
+    @Test("a record that was deleted before the attempt is another one")
+    func deletedBefore() async throws {
+        let (finding, _) = try await finding(deleted(.seconds(3600)), since: .seconds(61))
+        guard case .absent = finding else {
+            Issue.record("said to be \(finding)")
+            return
+        }
+    }
+
+    @Test("a record that was deleted after the attempt is the lost one")
+    func deletedSince() async throws {
+        let (finding, _) = try await finding(deleted(.seconds(30)), since: .seconds(61))
+        guard case .applied = finding else {
+            Issue.record("said to be \(finding)")
+            return
+        }
+    }
+
+    @Test("a deleted record of an unknown time is left to a person")
+    func deletedSometime() async throws {
+        let (finding, _) = try await finding(deleted(nil), since: .seconds(61))
         guard case .unknowable(let reason) = finding else {
             Issue.record("said to be \(finding)")
             return

@@ -145,28 +145,6 @@ struct PusherTests {
 
     // MARK: Without idempotency keys
 
-    @Test("an edit whose answer was lost is not repeated when the server has it")
-    func lostUpdate() async throws {
-        let test = try await test(withoutKeys)
-        try await test.change("a", #"{"notes":"mine"}"#)
-        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
-        try await test.send()
-        try await test.send()
-        #expect(try test.store.pendingCount().pending == 0)
-        #expect(test.upstream.pushes.count == 1)
-    }
-
-    @Test("an edit that did not arrive is repeated")
-    func missingUpdate() async throws {
-        let test = try await test(withoutKeys)
-        try await test.change("a", #"{"notes":"mine"}"#)
-        test.upstream.fail(.unclear(status: nil, "no answer"))
-        try await test.send()
-        try await test.send()
-        #expect(try test.store.pendingCount().pending == 0)
-        #expect(test.upstream.records("/orders").first?["notes"] == "mine")
-    }
-
     @Test("a child's edit is looked up with its parent before it is repeated")
     func lostChildUpdate() async throws {
         let yaml = withoutKeys.replacing(
@@ -312,7 +290,7 @@ struct PusherTests {
             schema: test.store.schema, store: test.store, upstream: test.upstream,
             retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
             freshness: Freshness(callableSince: test.clock.timestamp))
-        pusher.passage.verdict = { _, _, _ in .concernsChange }
+        pusher.passage.verdict = { _, _, _, _ in .concernsChange }
         for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
         #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
         test.upstream.failList("/orders", nil)

@@ -155,5 +155,6 @@ struct SignInDeskTests {
         }
         _ = try await desk.begin("password")
         #expect(await error(["email": "ada@example.org", "password": ""]) == .unanswered(["password"]))
+        #expect(await error(right.merging(["code": "1"]) { $1 }) == .unasked(["code"]))
     }
 }

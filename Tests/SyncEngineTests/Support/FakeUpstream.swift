@@ -13,6 +13,8 @@ final class FakeUpstream: Upstream, Sendable {
     private struct State {
         var lists: [String: [JSONText]] = [:]
         var account: String? = "company-1"
+        /// The next answers to the question for the account, before that one.
+        var accounts: [String] = []
         var isOffline = false
         /// Answers to the next pushes; nil lets one through. `afterApplying` loses the answer of a change that was made.
         var failures: [(error: UpstreamError, afterApplying: Bool)] = []
@@ -20,6 +22,8 @@ final class FakeUpstream: Upstream, Sendable {
         var recordFailure: UpstreamError?
         var hidesRecords = false
         var hidden: Set<String> = []
+        /// The record that is served in place of every one that is asked for.
+        var standIn: String?
         var pushes: [Push] = []
         var applied: [String: JSONText?] = [:]
         var pages: [PageRequest] = []
@@ -73,6 +77,9 @@ final class FakeUpstream: Upstream, Sendable {
     func keepKeys() { state.withLock { $0.keepsKeys = true } }
     func failProbes(_ fails: Bool) { state.withLock { $0.failsProbes = fails } }
     func setAccount(_ account: String) { state.withLock { $0.account = account } }
+
+    /// Names these accounts next, one for each question.
+    func answerAccounts(_ accounts: [String]) { state.withLock { $0.accounts = accounts } }
 
     func fail(_ error: UpstreamError, afterApplying: Bool = false, times: Int = 1) {
         state.withLock { $0.failures += Array(repeating: (error, afterApplying), count: times) }
@@ -134,6 +141,9 @@ final class FakeUpstream: Upstream, Sendable {
     /// Answers 404 to every request for this single record, which the list goes on having.
     func hide(_ id: String) { state.withLock { _ = $0.hidden.insert(id) } }
 
+    /// Answers every request for a single record with this one of its list.
+    func answerRecords(with id: String) { state.withLock { $0.standIn = id } }
+
     /// Called before each single record is answered.
     func onRecord(_ action: @escaping @Sendable () async -> Void) { state.withLock { $0.onRecord = action } }
 
@@ -154,7 +164,8 @@ final class FakeUpstream: Upstream, Sendable {
         try requireOnline()
         return state.withLock { state in
             state.accountRequests += 1
-            return state.account.map { SignedInAccount(id: $0) }
+            let account = state.accounts.isEmpty ? state.account : state.accounts.removeFirst()
+            return account.map { SignedInAccount(id: $0) }
         }
     }
 
@@ -187,7 +198,10 @@ final class FakeUpstream: Upstream, Sendable {
         }
         if let failure { throw failure }
         if hidesRecords { return nil }
-        let found = state.withLock { $0.lists[entity.pull?.path ?? ""]?.first { $0["id"] == known["id"] } }
+        let found = state.withLock { state -> JSONText? in
+            let id = state.standIn.map { JSONText.string($0) } ?? known["id"]
+            return state.lists[entity.pull?.path ?? ""]?.first { $0["id"] == id }
+        }
         return found.map { RemoteRecord($0, version: $0["revision"]?.plain) }
     }
 

@@ -28,7 +28,8 @@ struct TestEngine {
 
     init(
         upstream: FakeUpstream = FakeUpstream(), remote: (any Upstream)? = nil, store: CacheStore? = nil,
-        schema yaml: String = TestEngine.shop, clockOffset: @escaping @Sendable () -> Duration? = { nil },
+        schema yaml: String = TestEngine.shop, place: Double? = nil,
+        clockOffset: @escaping @Sendable () -> Duration? = { nil },
         log: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) throws {
         self.upstream = upstream
@@ -38,7 +39,7 @@ struct TestEngine {
         self.store = try store ?? CacheStore.temporary(schema)
         engine = SyncEngine(
             store: self.store, schema: schema, upstream: remote ?? upstream,
-            settings: SyncSettings(retry: RetryPolicy(maximumAttempts: 3)), clock: clock,
+            settings: SyncSettings(retry: RetryPolicy(maximumAttempts: 3), place: place), clock: clock,
             now: { clock.timestamp }, random: { 0.5 }, clockOffset: clockOffset,
             measure: { [measurements] in measurements.add($0) }, log: log)
     }

@@ -53,7 +53,7 @@ class _Member:
         self.answer = b""
         self.is_over = False
         self.reads = kind != "stalled"
-        head = f"Host: localhost\r\n{f'Authorization: Bearer {token}' if token else 'X-Filler: 1'}\r\n"
+        head = f"Host: 127.0.0.1\r\n{f'Authorization: Bearer {token}' if token else 'X-Filler: 1'}\r\n"
         if kind == "heads":
             self.drip = f"GET /v1/status HTTP/1.1\r\n{head}X-Long: {'a' * 10_000}".encode()
         elif kind == "bodies":

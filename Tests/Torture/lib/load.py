@@ -57,7 +57,7 @@ class _Caller:
 
 
 def _measure(pipe, address, path, connections, seconds):
-    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
     selector, times, failures = selectors.DefaultSelector(), [], 0
     for _ in range(connections):
         try:

@@ -86,6 +86,17 @@ struct RotatingTokenTests {
         #expect(try store.load() == Tokens(access: "new", refresh: "r2", expiresAt: now + .seconds(900)))
     }
 
+    @Test("keeps its refresh token if the next one is longer than any", arguments: ["r", "\\u0001"])
+    func longRefreshToken(_ letter: String) async throws {
+        try store.save(Tokens(access: "old", refresh: "r1"))
+        let long = String(repeating: letter, count: 17_000)
+        let (upstream, _, _) = try upstream { _ in
+            HTTPResponse.json(200, #"{"data":{"token":"new","refresh":"\#(long)"}}"#)
+        }
+        #expect(try await upstream.account()?.id == "me")
+        #expect(try store.load() == Tokens(access: "new", refresh: "r1"))
+    }
+
     @Test("is refreshed once for all requests that were refused")
     func singleFlight() async throws {
         let count = 50

@@ -79,6 +79,24 @@ struct StoredSessionTests {
         #expect(signIns == 2)
     }
 
+    @Test("signs in again if the stored token cannot be used", arguments: [1, 70_000])
+    func unusableFile(_ length: Int) async throws {
+        let text = [UInt8](repeating: UInt8(ascii: "{"), count: length)
+        try PrivateFile(path: store.path).replace(with: text)
+        let upstream = try upstream()
+        #expect(await upstream.missing == nil)
+        for _ in 1...2 { #expect(try await orders(upstream) == 2) }
+        #expect(try store.load() != nil)
+        try PrivateFile(path: store.path).replace(with: text)
+        #expect(try await orders(upstream) == 2, "with the token in memory")
+        #expect(signIns == 1)
+        server.revoke()
+        server.advance(.seconds(6))
+        #expect(try await orders(upstream) == 2)
+        #expect(signIns == 2)
+        #expect(try store.load() != nil)
+    }
+
     @Test("signs in once for all requests whose token expired on the way")
     func singleFlight() async throws {
         let upstream = try upstream { $0.replacing("check: { call: GET /me, account: id }", with: "") }
@@ -144,6 +162,7 @@ struct StoredSessionTests {
             (200, "{}"), (200, #"{"token":null}"#), (200, #"{"token":""}"#), (200, #"{"token":"a b"}"#),
             (200, "<html>"), (200, ""), (200, #"{"token":"t1","#), (404, "no backend"), (302, ""),
             (403, "<html>Just a moment</html>"),
+            (200, #"{"token":"\#(String(repeating: "t", count: 20_000))"}"#),
         ])
     func noToken(_ status: Int, _ body: String) async throws {
         server.state.withLock { $0.answers["/sign-in"] = .json(status, body) }

@@ -95,7 +95,15 @@ struct TokenStoreTests {
     @Test("is rejected when it is a folder or larger than any token")
     func odd() throws {
         #expect(throws: TokenFileError.self) { try TokenStore(path: folder.path).load() }
-        try PrivateFile(path: store.path).write([UInt8](repeating: 0x20, count: 100_000))
+        try PrivateFile(path: store.path).replace(with: [UInt8](repeating: 0x20, count: 100_000))
         #expect(throws: TokenFileError.self) { try store.load() }
+    }
+
+    @Test("is not replaced by one that could not be read", arguments: [65_400, 65_600, 100_000])
+    func unreadable(_ length: Int) throws {
+        try store.save(tokens)
+        let long = Tokens(access: String(repeating: "a", count: length))
+        do { try store.save(long) } catch { #expect(try store.load() == tokens) }
+        #expect(try store.load() != nil)
     }
 }

@@ -13,12 +13,15 @@ struct RequestBudgetTests {
 
     private final class Log: Sendable {
         private let names = Mutex<[String]>([])
-        private let waits = Mutex<[Duration]>([])
+        private let waits = Mutex<[(name: String, wait: Duration)]>([])
 
         var all: [String] { names.withLock { $0 } }
-        var waited: [Duration] { waits.withLock { $0 } }
+        var waited: [Duration] { waits.withLock { $0.map(\.wait) } }
         func add(_ name: String) { names.withLock { $0.append(name) } }
-        func add(_ wait: Duration) { waits.withLock { $0.append(wait) } }
+        func add(_ wait: Duration, of name: String) { waits.withLock { $0.append((name, wait)) } }
+        func knows(_ name: String) -> Bool {
+            all.contains(name) || waits.withLock { $0.contains { $0.name == name } }
+        }
     }
 
     private func budget(
@@ -44,17 +47,16 @@ struct RequestBudgetTests {
         budget.leave(pass, RateLimit(now: clock.timestamp).stated(response, budget.limits))
     }
 
-    /// Enters when it may, and adds its name.
+    /// Enters when it may, and adds its name. Returns when it has entered or was told to wait.
     private func waiting(
         _ name: String, _ budget: RequestBudget, _ urgency: RequestBudget.Urgency = .urgent
     ) async -> Task<RequestBudget.Pass, any Error> {
-        let before = budget.balance.waiting
         let task = Task { [entered] in
-            let pass = try await budget.enter(urgency) { entered.add($0) }
+            let pass = try await budget.enter(urgency) { entered.add($0, of: name) }
             entered.add(name)
             return pass
         }
-        while budget.balance.waiting == before, !entered.all.contains(name) { await Task.yield() }
+        while !entered.knows(name) { await Task.yield() }
         return task
     }
 

@@ -81,11 +81,14 @@ struct CurlTransportFailureTests {
         #expect(error.kind == .unacceptable)
     }
 
-    @Test("an encoding that was not requested is unacceptable")
-    func unknownEncoding() async throws {
+    @Test(
+        "a coding that was not asked for is unacceptable, as are two of them",
+        arguments: ["rot13", "br", "zstd", "gzip, gzip", "deflate,br"])
+    func unaskedCoding(_ coding: String) async throws {
         let error = try await failure(
-            of: .send("HTTP/1.1 200 OK\r\nContent-Encoding: rot13\r\nContent-Length: 5\r\n\r\nuryyb"))
+            of: .send("HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: 5\r\n\r\nuryyb"))
         #expect(error.kind == .unacceptable)
+        #expect(error.message.contains(coding.replacing(",", with: ", ").replacing("  ", with: " ")))
     }
 
     @Test("a gzip bomb is rejected at the limit")

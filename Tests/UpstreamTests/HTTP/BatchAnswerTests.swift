@@ -134,6 +134,26 @@ struct BatchAnswerTests {
         #expect(null[0] == "unclear 200" && null[2] == "accepted")
     }
 
+    @Test("a result without a status and without the answer is refused if it has an error, else it says nothing")
+    func lackingAnswer() async throws {
+        let batch = """
+            batch: { call: POST /batch, element: { url: "{$path}", body: $body }, answer: success, error: problem }
+            """
+        let found = try await answers(
+            #"[{"success":{"data":{"id":"a"}}},{"problem":"too long"},{"note":"later"}]"#, batch)
+        #expect(found == ["record a", "refused 422 PATCH /orders/b answered 422: too long", "unclear 200"])
+        let empty = try await answers(#"[{"success":{}},{},{"problem":null}]"#, batch)
+        #expect(empty == ["accepted", "unclear 200", "unclear 200"])
+    }
+
+    @Test("an empty list of errors is none")
+    func emptyErrors() async throws {
+        let found = try await answers(
+            #"[{"data":{"id":"a"},"problem":[]},{"data":{"id":"b"},"problem":""},{"success":true,"problem":false}]"#,
+            Self.withoutStatus)
+        #expect(found == ["record a", "record b", "accepted"])
+    }
+
     @Test("an answer without a list of results is unclear as a whole; a refusal is one")
     func whole() async throws {
         for body in [#"{"ok":true}"#, #"{"responses":{}}"#, #"{"responses":null}"#] {

@@ -221,6 +221,14 @@ struct ChangeAnswerTests {
         #expect(cut.message.hasSuffix("without saying that the change was accepted"))
     }
 
+    @Test("an answer with more secrets than can be looked for is not quoted")
+    func manySecrets() async throws {
+        let pins = (0..<2000).map { "\"their-secret-\($0)\"" }.joined(separator: ",")
+        let sent = try await send("{\"message\":\"no\",\"pin\":[\(pins)]}") { $0.secretMembers = ["pin"] }
+        #expect(sent.outcome == .unclear)
+        #expect(sent.message.hasSuffix("without saying that the change was accepted"), "\(sent.message)")
+    }
+
     @Test("a secret is found however JSON spells it")
     func spellings() async throws {
         let body = #"{"x":"s\/4 \"K\u00e9y","y":"s/4 \"Kéy","z":"s\/4 \"K\u00E9y","n":1}"#

@@ -84,10 +84,38 @@ struct ContentTransferTests {
         ("https://ada:secret@cdn.example/1.png?a=@b", "https://cdn.example/1.png?a=@b"),
         ("https://a@b@cdn.example/1.png", "https://cdn.example/1.png"),
         ("https://cdn.example/a@b", "https://cdn.example/a@b"),
-        ("https://ada@cdn.example", "https://cdn.example"),
+        ("https://ada@cdn.example", "https://cdn.example"), ("//ada@cdn.example/1.png", "https://cdn.example/1.png"),
+        ("https://ada:secret@\u{301}cdn.example/", "https://\u{301}cdn.example/"),
+        ("HTTPS://cdn.example?\u{301}@b", "https://cdn.example?\u{301}@b"),
     ])
     func `takes no user and password from a record`(_ address: String, _ asked: String) async throws {
         #expect(try await self.asked(for: address).url == asked)
+    }
+
+    @Test(arguments: [
+        #"https://ada:1\@cdn.example/1.png"#, #"https://api.example\@cdn.example/1.png"#,
+        "http:/ada:1@cdn.example/1.png", "https:///ada:1@cdn.example/1.png", "https:ada:1@cdn.example/1.png",
+        "https://ada:1@/1.png", "ftp://cdn.example/1.png",
+    ])
+    func `asks for no address that another program could read differently`(_ address: String) async throws {
+        let transport = ScriptedTransport { _ in HTTPResponse(status: 200) }
+        await #expect(throws: UpstreamError.self) {
+            try await upstream(transport, allowsPlainHTTP: true).download(address, limit: 10, into: Taken().sink())
+        }
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test(arguments: [202, 206, 207, 226])
+    func `keeps nothing of an answer that is not the whole content`(_ status: Int) async throws {
+        let server = try ScriptedServer([
+            .receive, .send("HTTP/1.1 \(status) X\r\nContent-Type: image/png\r\nContent-Length: 4\r\n\r\npart"),
+        ])
+        let taken = Taken()
+        let upstream = try upstream(try CurlTransport(userAgent: "test"), base: server.url)
+        await #expect(throws: UpstreamError.self) {
+            try await upstream.download("/1.png", limit: 10, into: taken.sink())
+        }
+        #expect(taken.all.isEmpty)
     }
 
     @Test func `follows no redirect`() async throws {

@@ -6,6 +6,38 @@ import Upstream
 
 @Suite("Bodies around the fields of a change, sent and taken")
 struct EnvelopeTests {
+    @Test("an update may be an action that sends none of its fields", arguments: UpstreamFixture.allCases)
+    func action(_ way: UpstreamFixture) async throws {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: small
+                upstream: { base_url: http://localhost }
+                entities:
+                  notes:
+                    fields: { id: { type: string }, status: { type: string }, size: { type: integer } }
+                    pull: { path: /notes }
+                    push:
+                      update:
+                        - { call: "POST /notes/{id}/close", when: { status: closed }, fields: [status], body: {} }
+                        - { call: "POST /notes/{id}/sizes", fields: [size], body: { set: { size: "{size}" } } }
+                """, file: "small.yaml")
+        let note = JSONText.object(["id": "a", "status": "open", "size": 1])
+        try await way.with(schema, records: ["notes": [note]]) { upstream, _ in
+            let entity = try #require(schema["notes"])
+            var record = note
+            for change in [JSONText.object(["status": "closed"]), JSONText.object(["size": 2])] {
+                let request = try #require(
+                    entity.request(for: .update, record: record.setting(change), body: change))
+                let key = "key \(change.text)"
+                guard case .record(let answer) = try await upstream.push(request, idempotencyKey: key) else {
+                    throw CancellationError()
+                }
+                record = answer.record
+            }
+            #expect(record["status"] == "closed" && record["size"] == 2)
+        }
+    }
+
     @Test("a creation and an update arrive", arguments: UpstreamFixture.allCases)
     func arrives(_ way: UpstreamFixture) async throws {
         let schema = try EntitySchema(

@@ -58,17 +58,53 @@ struct ErrorTextTests {
         #expect(words(#"{"error":"no","title":["bad"]}"#, at: "error") == ": no")
     }
 
-    @Test("#19 the words are cut after 500 characters")
+    @Test("#19 the words are cut to 500 characters")
     func long() {
         let fields = (1...100).map { "\"field\($0)\":[\"is not good\"]" }.joined(separator: ",")
         let words = words("{\(fields)}")
-        #expect(words.count == 503 && words.hasSuffix("…"))
+        #expect(words.count == 502 && words.hasSuffix("…"))
     }
 
     @Test("#19 the words are cut if a single character is endless", arguments: ["error", nil])
     func endless(_ place: String?) {
         let words = words("{\"error\":\"a\(String(repeating: "\u{301}", count: 100_000))\"}", at: place)
-        #expect(words.unicodeScalars.count == 503 && words.hasSuffix("…"))
+        #expect(words.unicodeScalars.count == 502 && words.hasSuffix("…"))
+    }
+
+    private static let hostile: [String] = {
+        let name = String(repeating: "n", count: 2000)
+        let objects = { (depth: Int) in
+            String(repeating: "{\"\(name)\":", count: depth) + "\"no\"" + String(repeating: "}", count: depth)
+        }
+        let texts = String(repeating: "\"\(name)\",", count: 1000)
+        let message = "{\"message\":\"\(name)\"}"
+        let messages = String(repeating: "\(message),", count: 1000)
+        return [objects(4), objects(500), "[\(texts)\"\"]", "{\"a\":[\(texts)[]]}", "[\(messages)1]"]
+    }()
+
+    @Test(
+        "of a deep body, long names or many texts hardly more than a message is put together",
+        arguments: hostile.indices)
+    func hostileBody(_ index: Int) throws {
+        let body = Self.hostile[index]
+        let value = try JSONText(parsing: body)
+        #expect(ErrorText.flattened(value).unicodeScalars.count < 5000)
+        #expect(ErrorText.messages(in: value).unicodeScalars.count < 5000)
+        #expect(words(body).unicodeScalars.count <= 502)
+        #expect(words("{\"error\":\(body)}", at: "error").unicodeScalars.count <= 502)
+    }
+
+    @Test("the names of a place are cut, the text at it is not lost")
+    func longNames() {
+        let name = String(repeating: "n", count: 1000)
+        let cut = "\(String(repeating: "n", count: 59))…"
+        #expect(words("{\"\(name)\":{\"a\":\"no\"}}") == ": \(cut).a: no")
+    }
+
+    @Test("a body of more values than are read is quoted like text")
+    func values() {
+        let words = words("[\(String(repeating: "1,", count: 400_000))1]")
+        #expect(words.hasPrefix(": [1,1,") && words.count == 502)
     }
 
     @Test("plain text is quoted on one line, a web page is not")

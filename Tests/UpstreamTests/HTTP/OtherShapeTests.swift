@@ -44,12 +44,14 @@ struct OtherShapeTests {
     }
 
     /// How many records an answer lists; nil if it is not taken for a list.
-    private func count(_ status: Int, _ body: String, pull: String = "") async throws -> Int? {
+    private func count(
+        _ status: Int, _ body: String, records: String = "records: _embedded.books", pull: String = ""
+    ) async throws -> Int? {
         let transport = ScriptedTransport { _ in HTTPResponse(status: status, body: Array(body.utf8)) }
         let yaml = """
             schema: hal
             upstream: { pagination: { style: next_url, next: _links.next.href, total: page.totalElements } }
-            entities: { books: { fields: { id: { type: string } }, pull: { path: /books, records: _embedded.books\(pull) } } }
+            entities: { books: { fields: { id: { type: string } }, pull: { path: /books, \(records)\(pull) } } }
             """
         let schema = try EntitySchema(yaml: yaml, file: "hal.yaml")
         let upstream = HTTPUpstream(
@@ -83,13 +85,58 @@ struct OtherShapeTests {
     }
 
     @Test(
+        "where the list is the answer itself, or may be left out with all around it, an object may say that it is empty"
+    )
+    func outermost() async throws {
+        let whole = "empty: error"
+        #expect(try await count(200, #"[{"id":"a"}]"#, records: whole) == 1)
+        #expect(try await count(200, #"{"error":{"code":404}}"#, records: whole) == 0)
+        #expect(try await count(200, #"{"message":"wait"}"#, records: whole) == nil)
+        #expect(try await count(200, "{}", pull: ", empty: {}") == 0)
+        #expect(try await count(200, #"{"time":"09:00"}"#, pull: ", empty: {}") == nil)
+        #expect(throws: SchemaError.self) { try EntitySchema.books("empty: { a: b }") }
+        #expect(throws: SchemaError.self) { try EntitySchema.books(#"empty: ".""#) }
+    }
+
+    @Test(
+        "the total may be the last part of a range",
+        arguments: [("0-0/250", 250), ("items 0-0/7", 7), ("0-0/*", nil)] as [(String, Int?)])
+    func rangeOfList(_ range: String, _ total: Int?) async throws {
+        let schema = try EntitySchema.books("pagination: { style: offset, total: { header: Content-Range } }")
+        let transport = ScriptedTransport { _ in
+            HTTPResponse.json(200, #"[{"id":"a"}]"#, [HTTPHeader("Content-Range", range)])
+        }
+        let upstream = HTTPUpstream(
+            plan: schema.upstream, baseURL: "https://shop.example", transport: transport, token: nil,
+            now: { Timestamp.sample })
+        let list = try #require(schema["books"]?.pull?.list)
+        #expect(try await upstream.page(PageRequest(entity: "books", path: "/books", list: list)).total == total)
+    }
+
+    @Test(
         "without what the schema calls empty, or with something else for the records, it is no list",
         arguments: [
-            #"{"time":"09:00"}"#, #"{"_embedded":"none"}"#, #"{"_embedded":{"books":{"id":"a"}}}"#,
+            #"{"time":"09:00"}"#, #"{"_embedded":"none"}"#, #"{"_embedded":{"books":{"name":"a"}}}"#,
             #"{"success":false,"_embedded":{}}"#,
         ])
     func unsaid(_ body: String) async throws {
         #expect(try await count(200, body, pull: ", empty: _embedded") == nil)
+    }
+
+    @Test(
+        "a record in the place of the list is a list of one",
+        arguments: [
+            (#"{"_embedded":{"books":{"id":"a"}}}"#, 1), (#"{"_embedded":{"books":{"id":7,"size":NaN}}}"#, 1),
+            (#"{"_embedded":{"books":{"id":""}}}"#, nil), (#"{"_embedded":{"books":{"a":{"id":"a"}}}}"#, nil),
+            (#"{"success":false,"_embedded":{"books":{"id":"a"}}}"#, nil),
+        ] as [(String, Int?)])
+    func lone(_ body: String, _ count: Int?) async throws {
+        #expect(try await self.count(200, body) == count)
+    }
+
+    @Test("a record in the place of an answer that would be the list itself is none")
+    func loneAnswer() async throws {
+        #expect(try await count(200, #"{"id":"a"}"#, records: "mode: full") == nil)
     }
 
     @Test("without the key such an answer is refused, with the key to set")
@@ -106,5 +153,16 @@ struct OtherShapeTests {
         #expect(
             try await message(of: "repairminder", #"{"success":true,"data":{}}"#, others: ["repairminder-live"])
                 == "/api/clients answered no list at data")
+    }
+}
+
+extension EntitySchema {
+    fileprivate static func books(_ pull: String) throws -> EntitySchema {
+        let yaml = """
+            schema: s
+            upstream: { base_url: http://localhost }
+            entities: { books: { fields: { id: { type: string } }, pull: { path: /books, \(pull) } } }
+            """
+        return try EntitySchema(yaml: yaml, file: "s.yaml")
     }
 }

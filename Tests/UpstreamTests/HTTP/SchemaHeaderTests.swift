@@ -1,4 +1,5 @@
 import EntitySchema
+import JSONText
 import TestSupport
 import Testing
 
@@ -42,6 +43,24 @@ struct SchemaHeaderTests {
             request.headers.filter { $0.name.lowercased() == "accept" }.map(\.value)
         }
         #expect(accepted == [["application/vnd.api+json"], ["*/*"]])
+    }
+
+    @Test(
+        "a change asks for JSON, or for what the schema accepts",
+        arguments: [
+            ("{ X-Tenant: north }", "application/json"),
+            ("{ accept: application/vnd.api+json }", "application/vnd.api+json"),
+        ])
+    func changes(headers: String, expected: String) async throws {
+        let plan = try schema(headers).upstream
+        let transport = ScriptedTransport { _ in HTTPResponse.json(200, #"{"id":"a"}"#) }
+        let upstream = HTTPUpstream(plan: plan, transport: transport, token: nil, now: { Timestamp.sample })
+        let change = PushRequest(entity: "orders", method: "PATCH", path: "/orders/a", body: .object(["notes": "n"]))
+        _ = try await upstream.push(change, idempotencyKey: "1")
+        let sent = try #require(transport.requests.first).headers.filter { $0.name.lowercased() == "accept" }
+        #expect(sent.map(\.value) == [expected])
+        let shown = change.shown(plan, idempotencyKey: "1")["headers"]?.members ?? []
+        #expect(shown.filter { $0.key.lowercased() == "accept" }.map(\.value.plain) == [expected])
     }
 
     @Test(

@@ -51,7 +51,7 @@ struct StatusTests {
     func longWords() async throws {
         let text = String(repeating: "no ", count: 1000)
         let failure = try await failure(422, body: #"{"error":{"text":"\#(text)"}}"#)
-        #expect(failure.message == "\(words) 422: \(text.prefix(500))…")
+        #expect(failure.message == "\(words) 422: \(text.prefix(499))…")
     }
 
     private let words = "PATCH /orders/1 answered"

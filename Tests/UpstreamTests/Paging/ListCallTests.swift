@@ -96,6 +96,55 @@ struct ListCallTests {
         #expect(transport.requests.last?.url == "https://shop.example/api/orders?token=t%202&limit=100")
     }
 
+    @Test("the next page and a token may be named inside the records")
+    func insideRecords() async throws {
+        let paged = try Self.schema(
+            "path: /orders, records: data, pagination: { style: cursor, cursor: after, next: data.-1.id }")
+        let (upstream, _) = upstream(paged) { request in
+            .json(200, request.url.contains("after=b") ? #"{"data":[]}"# : #"{"data":[{"id":"a"},{"id":"b"}]}"#)
+        }
+        let plan = try #require(paged["orders"]?.pull)
+        #expect(try await upstream.page(plan.request(of: "orders")).next == "b")
+        #expect(try await upstream.page(plan.request(of: "orders", at: "b")).next == nil)
+        let marked = try Self.schema("path: /orders, records: data, since: { token: data.0.seq, param: after }")
+        let (other, _) = self.upstream(marked) { _ in .json(200, #"{"data":[{"id":"a","seq":7},{"id":"b","seq":3}]}"#) }
+        let request = try #require(marked["orders"]?.pull?.request(of: "orders"))
+        #expect(try await other.page(request).delta == "7")
+    }
+
+    @Test("the next page is found by its name in a list of links")
+    func namedLink() async throws {
+        let schema = try Self.schema(
+            "path: /orders, records: data, pagination: { style: next_url, next: links.rel=next.href }")
+        let (upstream, _) = upstream(schema) { request in
+            let next = #",{"rel":"next","href":"https://shop.example/api/orders?page=2"}"#
+            let links = #"[{"rel":"self","href":"x"}\#(request.url.contains("page=2") ? "" : next)]"#
+            return .json(200, #"{"data":[{"id":"a"}],"links":\#(links)}"#)
+        }
+        let plan = try #require(schema["orders"]?.pull)
+        let first = try await upstream.page(plan.request(of: "orders"))
+        #expect(first.next == "/orders?page=2")
+        #expect(try await upstream.page(plan.request(of: "orders", at: first.next)).next == nil)
+    }
+
+    @Test("records inside the elements of a list leave total and next page in their places")
+    func throughList() async throws {
+        let schema = try Self.schema(
+            """
+            path: /orders, records: edges.*.node,
+            pagination: { style: cursor, cursor: after, next: end, total: total }
+            """)
+        let (upstream, _) = upstream(schema) { request in
+            let number = request.url.contains("after=odd") ? "NaN" : "1"
+            return .json(200, #"{"edges":[{"node":{"id":"a","n":\#(number)}}],"end":"c1","total":2}"#)
+        }
+        let plan = try #require(schema["orders"]?.pull)
+        let page = try await upstream.page(plan.request(of: "orders"))
+        #expect(page.records.text == #"[{"id":"a","n":1}]"# && page.next == "c1" && page.total == 2)
+        // Which record has the number is not known.
+        await #expect(throws: UpstreamError.self) { try await upstream.page(plan.request(of: "orders", at: "odd")) }
+    }
+
     @Test("a token that no URL has room for counts as none", arguments: [(8192, true), (8193, false)])
     func longToken(_ length: Int, _ isKept: Bool) async throws {
         let schema = try Self.schema("path: /orders, records: data, since: { token: meta.sync_token, param: token }")

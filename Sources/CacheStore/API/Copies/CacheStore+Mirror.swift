@@ -13,7 +13,8 @@ extension CacheStore {
             let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
             guard try position >= Self.logFloor(db) else { return (nil, end) }
             let rows = try Row.fetchAll(
-                db.cachedStatement(sql: "SELECT DISTINCT entity, kind FROM sync_change_log WHERE seq > ?"),
+                db.cachedStatement(
+                    sql: "SELECT DISTINCT entity, kind FROM sync_change_log WHERE seq > ? AND kind <> 'hook'"),
                 arguments: [position])
             // A record's new key changes the records that refer to it.
             guard !rows.contains(where: { $0["kind"] == ChangeLogKind.renamed.rawValue }) else { return (nil, end) }
@@ -21,46 +22,76 @@ extension CacheStore {
         }
     }
 
-    /// Calls `body` with each record of an entity, in batches, so that memory does not grow with their number. Changes
-    /// made meanwhile are in the change log.
+    /// Calls `body` with each record of an entity, in batches, so that memory does not grow with their number or size.
+    /// Changes made meanwhile are in the change log.
     package func forEachStoredRecord(of entity: String, _ body: (String) throws -> Void) throws {
         let table = try table(entity)
         var last: Int64 = 0
         while true {
-            let rows = try read { db in
-                try Row.fetchAll(
-                    db.cachedStatement(
-                        sql: """
-                            SELECT _pk, \(EntityTable.document) FROM \(table.name)
-                            WHERE _pk > ? AND _deleted = 0 ORDER BY _pk LIMIT 200
-                            """),
-                    arguments: [last])
-            }
-            for row in rows { try body(row[1]) }
-            guard let end = rows.last else { return }
-            last = end[0]
+            let records = try storedRecords(of: table, after: last)
+            for record in records { try body(record.text) }
+            guard let end = records.last else { return }
+            last = end.pk
         }
     }
 
-    /// The queue, oldest first, with everything needed to queue a change again under the same key.
-    package func storedChanges() throws -> [ExportedChange] {
+    private func storedRecords(of table: EntityTable, after pk: Int64) throws -> [(pk: Int64, text: String)] {
+        try read { db in
+            let rows = try Row.fetchCursor(
+                db.cachedStatement(
+                    sql: """
+                        SELECT _pk, \(EntityTable.document) FROM \(table.name)
+                        WHERE _pk > ? AND _deleted = 0 ORDER BY _pk
+                        """),
+                arguments: [pk])
+            var records: [(pk: Int64, text: String)] = []
+            var size = PageSize(limit: Self.batchSize)
+            while let row = try rows.next() {
+                let text: String = row[1]
+                records.append((row[0], text))
+                if size.ends(with: text.utf8.count) { break }
+            }
+            return records
+        }
+    }
+
+    /// Calls `body` with each change of the queue, oldest first, with everything needed to queue it again under the same
+    /// key; in batches, so that memory does not grow with the queue. Changes made meanwhile are in the change log.
+    package func forEachStoredChange(_ body: (ExportedChange) throws -> Void) throws {
+        var last = Int64.min
+        while true {
+            let changes = try storedChanges(after: last)
+            for change in changes { try body(change) }
+            guard let end = changes.last else { return }
+            last = end.id
+        }
+    }
+
+    private func storedChanges(after id: Int64) throws -> [ExportedChange] {
         try snapshot { db in
-            try ExportedChange.fetchAll(
-                db,
-                sql: """
-                    SELECT change.*, content.size AS content_size, content.type AS content_type
-                    FROM sync_outbox AS change LEFT JOIN sync_content AS content ON content.sha256 = change.content
-                    ORDER BY id
-                    """
-            ).map { change in
-                var change = change
+            let found = try ExportedChange.fetchCursor(
+                db.cachedStatement(
+                    sql: """
+                        SELECT change.*, content.size AS content_size, content.type AS content_type
+                        FROM sync_outbox AS change LEFT JOIN sync_content AS content ON content.sha256 = change.content
+                        WHERE change.id > ? ORDER BY change.id
+                        """),
+                arguments: [id])
+            var changes: [ExportedChange] = []
+            var size = PageSize(limit: Self.batchSize)
+            while var change = try found.next() {
                 change.record = try schema[change.entity].flatMap { entity in
                     try RecordRow(table: EntityTable(entity: entity), db: db).remote(of: change.recordKey)?.text
                 }
-                return change
+                let texts = [change.body, change.base, change.edited ?? "", change.record ?? ""]
+                changes.append(change)
+                if size.ends(with: texts.reduce(0) { $0 + $1.utf8.count }) { break }
             }
+            return changes
         }
     }
+
+    private static var batchSize: Int { 200 }
 
     /// The reminders whose state does not follow from their records: outcomes, and the records that represent them.
     package func storedReminders() throws -> [JSONText] {
@@ -105,7 +136,7 @@ extension CacheStore {
     /// Removes secrets that were sealed with another key.
     package func importRecords(_ records: [JSONText], of entity: String, at now: Timestamp) async throws -> Int {
         let table = try table(entity)
-        return try await change(at: now) { context in
+        return try await change(at: now) { [self] context in
             let rows = MirrorRows(writer: context.writer(table), sealer: sealers[entity])
             let keys = try records.compactMap { record in try rows.insert(record) }
             try context.log.append(.upserted, entity: entity, keys: keys)
@@ -113,7 +144,7 @@ extension CacheStore {
         }
     }
 
-    /// Queues changes as returned by `storedChanges`; call it after all records are imported. Returns how many.
+    /// Queues changes as given by `forEachStoredChange`; call it after all records are imported. Returns how many.
     ///
     /// Removes secrets that were sealed with another key. Throws `.invalid` for a value that no queue has.
     package func importChanges(_ changes: [ExportedChange], at now: Timestamp) async throws -> Int {
@@ -121,7 +152,7 @@ extension CacheStore {
             guard let problem = change.wrongValue else { continue }
             throw CacheError.invalid([FieldProblem(field: "\(change.entity)/\(change.recordKey)", message: problem)])
         }
-        return try await change(at: now) { context in
+        return try await change(at: now) { [self] context in
             let own = try changes.map(readable)
             return try QueueImport(context: context, settings: [:]).addUnknown(own).added
         }

@@ -9,7 +9,7 @@ extension CacheStore {
     ///
     /// Throws `.incompatible` for changes with secrets that were sealed with another key.
     package func take(_ queue: ExportedQueue, at now: Timestamp) async throws -> ExportedCount {
-        try await change(at: now) { context in
+        try await change(at: now) { [self] context in
             let own = QueueSnapshot(context.db)
             try requireKey(of: queue, own)
             var changes = queue.changes
@@ -41,7 +41,7 @@ extension CacheStore {
         // Rows belong to the thread that read them; their values do not.
         let rows = reading.rows.mapValues { $0.map { row in row.map { (column: $0.0, value: $0.1) } } }
         let (changes, settings, lastID) = (reading.changes, reading.settings, reading.lastID)
-        try await change(at: now) { context in
+        try await change(at: now) { [self] context in
             let db = context.db
             try clearQueue(context)
             // The changes of other databases are known only after the changes themselves are in.
@@ -71,7 +71,7 @@ extension CacheStore {
     {
         let known = Set(try db.columns(in: table).map(\.name))
         for row in rows where known.isSuperset(of: row.map(\.column)) {
-            let columns = row.map { "\"\($0.column)\"" }.joined(separator: ", ")
+            let columns = row.map { $0.column.quoted(by: "\"") }.joined(separator: ", ")
             let marks = row.map { _ in "?" }.joined(separator: ", ")
             try db.execute(
                 sql: "INSERT OR IGNORE INTO \(table) (\(columns)) VALUES (\(marks))",

@@ -44,7 +44,10 @@ package struct DatabaseRestore: Sendable {
         // Before the copy gets its first own write.
         try DatabaseCopy.make(of: backup, at: fresh) { copy in
             try DatabaseFile.openReadOnly(backup).backup(to: copy)
-            try copy.write { db in try BackupCheck(db: db, schema: schema, path: backup).run() }
+            try copy.write { db in
+                try BackupCheck(db: db, schema: schema, path: backup).run()
+                try Self.requireQueue(db, backup)
+            }
         }
         do {
             let (queued, uncertain) = try await fill(fresh, at: now)
@@ -66,6 +69,20 @@ package struct DatabaseRestore: Sendable {
         } catch is DatabaseError {}
     }
 
+    /// Throws `.incompatible` for a change with a value that an exported queue would be refused for.
+    private static func requireQueue(_ db: Database, _ backup: String) throws {
+        guard try db.tableExists("sync_outbox") else { return }
+        let rows = try Row.fetchCursor(db, sql: "SELECT * FROM sync_outbox")
+        while let row = try rows.next() {
+            guard let change = try? ExportedChange(row: row), let problem = change.wrongValue else { continue }
+            throw CacheError.incompatible(
+                """
+                change \(change.id) in \(backup) is not one of a queue: \(problem); it was changed by another program; \
+                restore another backup
+                """)
+        }
+    }
+
     private func fill(_ fresh: String, at now: Timestamp) async throws -> (queued: Int, uncertain: Int) {
         let store = try CacheStore(
             path: fresh, schema: schema, sealer: sealer, reminderDays: reminderDays, makeID: makeID)
@@ -80,26 +97,33 @@ package struct DatabaseRestore: Sendable {
     }
 
     private func replaceQueue(of store: CacheStore, at now: Timestamp) async throws -> (queued: Int, uncertain: Int) {
+        var merge = QueueMerge()
+        if FileManager.default.fileExists(atPath: path) {
+            DamagedFile(path: path, backups: []).forEachReading { reading in
+                // Its records have other row numbers than the backup's.
+                merge.add(reading.forgettingKnownRecords())
+            }
+        } else {
+            // Nothing in a backup is certain, even if nothing newer is known.
+            merge.add(QueueSnapshot())
+        }
         var older = try store.snapshot(QueueSnapshot.init)
         try store.snapshot { db in try older.countKnownRecords(schema, db) }
-        var sources =
-            FileManager.default.fileExists(atPath: path) ? DamagedFile(path: path, backups: []).readings() : []
-        // The numbers of its own records mean nothing here.
-        for source in sources.indices { sources[source].forgetKnownRecords() }
-        // Nothing in a backup is certain, even if nothing newer is known.
-        if sources.isEmpty { sources = [QueueSnapshot()] }
-        var (queue, uncertain) = QueueSnapshot.merged(sources + [older])
+        merge.add(older)
+        var queue = merge.queue
         // Everything else comes from the backup itself.
         queue.rows = [:]
         queue.settings = older.settings
         try await store.replaceQueue(with: queue, isSameCache: true, at: now)
-        return (queue.changes.count, uncertain)
+        return (queue.changes.count, merge.uncertain)
     }
 }
 
 extension QueueSnapshot {
-    fileprivate mutating func forgetKnownRecords() {
-        for index in changes.indices { changes[index].knownPk = nil }
+    fileprivate func forgettingKnownRecords() -> QueueSnapshot {
+        var reading = self
+        for index in reading.changes.indices { reading.changes[index].knownPk = nil }
+        return reading
     }
 
     /// Records which rows existed before anything that the changes may have created since.

@@ -54,14 +54,14 @@ package struct QueueRescue: Sendable {
     /// `reason` is how the damage was noticed. Nothing else may have the file open. When this throws, nothing has
     /// changed.
     package func run(reason: String, at now: Timestamp) async throws -> Report {
-        let sources = DamagedFile(path: path, backups: backups).readings()
-        let (queue, uncertain) = QueueSnapshot.merged(sources)
-        let isWhole = sources.first?.isComplete ?? false
+        var merge = QueueMerge()
+        DamagedFile(path: path, backups: backups).forEachReading { merge.add($0) }
+        let queue = merge.queue
         let report = Report(
             at: now.description, reason: reason,
             setAside: URL(fileURLWithPath: "\(path).damaged-\(DatabaseFile.stamp(now))").lastPathComponent,
-            rescued: queue.changes.count, uncertain: uncertain, lost: isWhole ? [] : queue.lost,
-            mayMissMore: !isWhole && sources.first?.logBegins == nil)
+            rescued: queue.changes.count, uncertain: merge.uncertain, lost: queue.isComplete ? [] : queue.lost,
+            mayMissMore: !queue.isComplete && queue.logBegins == nil)
         try await replace(with: queue, report, at: now)
         return report
     }

@@ -35,7 +35,8 @@ extension CacheStore {
             guard try read({ db in try PostponedFigures(table, in: schema, db).areOutdated() }) else { continue }
             while !Task.isCancelled {
                 let goesOn = try await change(at: now) { [schema] context in
-                    try PostponedFigures(table, in: schema, context.db)
+                    context.records.isLoading = true
+                    return try PostponedFigures(table, in: schema, context.db)
                         .computeNext(in: context.records, refresh: context.refresh)
                 }
                 if !goesOn { break }
@@ -46,11 +47,13 @@ extension CacheStore {
     /// See `LoadedCondition`.
     func isLoaded(_ entity: String, _ connection: ReadConnection) throws -> Bool {
         guard let sql = queries.loaded[entity] else { return true }
-        var isLoaded = false
-        try connection.query(sql) { _ in
-            isLoaded = true
-            return false
+        return try loadedEntities.has(entity, at: signal.commits) {
+            var isLoaded = false
+            try connection.query(sql) { _ in
+                isLoaded = true
+                return false
+            }
+            return isLoaded
         }
-        return isLoaded
     }
 }

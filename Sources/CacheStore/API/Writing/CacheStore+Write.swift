@@ -15,8 +15,11 @@ extension CacheStore {
         at now: Timestamp, clockOffset: Duration = .zero,
         _ body: @escaping @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Result {
-        try await writer.write { db in
-            try body(LocalTransaction(store: self, context: context(db, at: now, clockOffset: clockOffset)))
+        try await writer.write { [self] db in
+            let context = context(db, at: now, clockOffset: clockOffset)
+            let result = try body(LocalTransaction(store: self, context: context))
+            try context.records.hooks.log(to: context.log)
+            return result
         }
     }
 

@@ -12,12 +12,15 @@ extension LocalTransaction {
         _ count: Int, write: (_ before: [Outcome]) throws -> Outcome,
         refused: (any Error, _ number: Int) throws -> Outcome
     ) throws -> [Outcome] {
+        let noted = context.records.hooks
         var outcomes: [Outcome]?
         try db.inSavepoint {
             outcomes = try run(count, apart: false, write, refused)
             return outcomes == nil ? .rollback : .commit
         }
-        return try outcomes ?? run(count, apart: true, write, refused) ?? []
+        if let outcomes { return outcomes }
+        context.records.forgetNotes(since: noted)
+        return try run(count, apart: true, write, refused) ?? []
     }
 
     /// Returns nil if a write needs a savepoint and had none.
@@ -27,14 +30,13 @@ extension LocalTransaction {
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(count)
         for number in 0..<count {
-            let before = db.totalChangesCount
+            let (before, noted) = (db.totalChangesCount, context.records.hooks)
             do {
                 outcomes.append(try apart ? inSavepoint { try write(outcomes) } : write(outcomes))
             } catch {
                 // An I/O error may have rolled everything back.
                 guard db.isInsideTransaction else { throw error }
-                // What it made stale is as it was.
-                context.records.stale = StaleRecords()
+                context.records.forgetNotes(since: noted)
                 let outcome = try refused(error, number)
                 if !apart, db.totalChangesCount != before { return nil }
                 outcomes.append(outcome)

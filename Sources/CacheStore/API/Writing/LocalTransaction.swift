@@ -99,15 +99,11 @@ package struct LocalTransaction {
     /// One record as readers see it, without its secrets and with its sealed values in the clear; nil when it is not
     /// cached.
     package func shown(_ entity: String, key: String) throws -> ShownRecord? {
-        guard let sql = store.queries.record[entity], let known = store.schema[entity] else {
-            throw CacheError.notFound("no entity \(entity)")
-        }
-        let extras = RecordExtras(
-            EntityTable(entity: known), store.sealers, computed: store.queries.computed[entity])
+        let reading = try store.reading(entity)
         let current = try KeyAlias.current(of: key, entity, in: context.records)
-        return try store.statements.with(sql, on: db) { statement in
+        return try store.statements.with(reading.one, on: db) { statement in
             try statement.bind(current, to: 1)
-            return try statement.step() ? ShownRecord(reading: statement.handle, extras) : nil
+            return try statement.step() ? ShownRecord(reading: statement.handle, reading.extras) : nil
         }
     }
 

@@ -34,7 +34,7 @@ extension CacheStore {
         _ body: @escaping @Sendable (LocalTransaction) throws -> String
     ) async throws -> String {
         let fingerprint = call.fingerprint(sealers)
-        return try await write(at: now, clockOffset: clockOffset) { transaction in
+        return try await write(at: now, clockOffset: clockOffset) { [self] transaction in
             let db = transaction.db
             try db.cachedStatement(sql: "DELETE FROM sync_answer WHERE at < ?")
                 .execute(arguments: [(now - RepeatableCall.kept).milliseconds])

@@ -6,10 +6,18 @@ internal import SQLiteStore
 internal import SchemaDrift
 
 /// What a list's conditions are compiled with, besides the entity's table.
-struct FilterContext {
+///
+/// A class only because each step of making a list copies what holds it.
+final class FilterContext: Sendable {
     let schema: EntitySchema
     let sealers: RecordSealers
     let readers: ReaderPool
+
+    init(schema: EntitySchema, sealers: RecordSealers, readers: ReaderPool) {
+        self.schema = schema
+        self.sealers = sealers
+        self.readers = readers
+    }
 
     /// The text of a sealed field's value as it is stored: the same value always gives the same text.
     func sealed(_ text: String, of field: Field, in entity: Entity) throws(CacheError) -> String {

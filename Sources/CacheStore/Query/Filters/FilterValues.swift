@@ -34,7 +34,7 @@ struct FilterValues {
             }
             return value.databaseValue
         case .time:
-            guard let time = Timestamp(iso8601: text) else {
+            guard let time = Timestamp(written: text) else {
                 throw .badQuery(
                     field: name,
                     message: "expected a time such as 2026-11-21 or 2026-11-21T10:42:00Z, got \(text.prefix(100))")

@@ -77,7 +77,10 @@ package indirect enum BodyTemplate: Sendable, Equatable {
         }
     }
 
-    /// How often it has `$fields`.
+    /// Whether it has `$fields` or `$record`, not only values of the record.
+    package var hasFields: Bool { fieldsCount > 0 }
+
+    /// How often it has `$fields` or `$record`.
     var fieldsCount: Int {
         switch self {
         case .fields: 1

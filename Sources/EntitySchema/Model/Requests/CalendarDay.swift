@@ -7,6 +7,12 @@ extension JSONText {
 }
 
 extension Timestamp {
+    /// A time as a caller writes it. Unlike one of the upstream's, it must be on a day that there is.
+    package init?(written text: String) {
+        guard Self.isDay(String(text.prefix(10))) else { return nil }
+        self.init(iso8601: text)
+    }
+
     package static func isDay(_ text: String) -> Bool {
         // A day beyond the end of its month is the first of the next one.
         text.utf8.count == 10 && Timestamp(iso8601: text)?.description.hasPrefix(text) == true

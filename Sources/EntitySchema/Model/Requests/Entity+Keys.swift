@@ -25,6 +25,18 @@ extension Entity {
         }
     }
 
+    /// Whether a record has a value as its key that cannot be one. Such a record is never stored.
+    package func hasUnusableKey(_ record: JSONText) -> Bool {
+        guard let value = record[key], value.kind != .null else { return false }
+        return Self.key(value) == nil
+    }
+
+    /// A record's key as messages show it, also one that cannot be a key.
+    package func shownKey(of record: JSONText) -> String {
+        guard let value = record[key] else { return "" }
+        return Self.key(value) ?? value.text.cut(toScalars: 60)
+    }
+
     /// Whether a text is a step to another place when it stands in a path by itself.
     static func isStep(_ text: String) -> Bool { text == "." || text == ".." }
 }

@@ -71,7 +71,7 @@ extension SignalReading {
         case .member(let place): name = place.value(in: element).flatMap { names[$0.plain] }
         }
         guard let name else { return nil }
-        let key = key?.value(in: element).flatMap { $0.kind == .string || $0.kind == .number ? $0.plain : nil }
-        return Signal(entity: name, key: key.flatMap { $0.isEmpty || $0.utf8.count > Self.longestKey ? nil : $0 })
+        let key = key?.value(in: element).flatMap(Entity.key)
+        return Signal(entity: name, key: key.flatMap { $0.utf8.count > Self.longestKey ? nil : $0 })
     }
 }

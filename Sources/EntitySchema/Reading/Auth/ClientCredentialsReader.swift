@@ -21,7 +21,7 @@ struct ClientCredentialsReader {
         try node.requireKeys(keys)
         let url = try node.required("token_url")
         let client = try credential("client_id")
-        let secret = isPublic ? nil : try credential("client_secret")
+        let secret = isPublic ? nil : try clientSecret()
         let inBody = try isInBody()
         return SignInCall(
             address: try url.checkedAddress(try url.string(), elsewhere: true),
@@ -61,6 +61,16 @@ struct ClientCredentialsReader {
     private func credential(_ name: String) throws(SchemaError) -> ValueTemplate {
         if let value = node.child(name) { return try value.credentialTemplate() }
         guard let template = ValueTemplate("{$secret.\(name)}") else { throw node.error("expected \(name)") }
+        return template
+    }
+
+    /// Never written out: a schema is shared, and a credential is not.
+    private func clientSecret() throws(SchemaError) -> ValueTemplate {
+        let template = try credential("client_secret")
+        let isStored = template.placeholders.contains { if case .secret = $0.name { true } else { false } }
+        if !isStored, let written = node.child("client_secret") {
+            throw written.error("a schema holds no secrets; expected a stored one, such as {$secret.client_secret}")
+        }
         return template
     }
 

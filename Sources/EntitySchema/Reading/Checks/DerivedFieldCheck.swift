@@ -42,7 +42,6 @@ struct DerivedFieldCheck {
         if let use = schema.use(of: field, in: entity) { return use }
         for route in entity.push.create + entity.push.update + entity.push.delete {
             if route.sendable?.contains(field) == true { return "push" }
-            if case .match(let fields, _, _, _, _) = route.lookUp, fields.contains(field) { return "look_up" }
         }
         return nil
     }

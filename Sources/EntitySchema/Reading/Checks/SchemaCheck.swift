@@ -27,6 +27,11 @@ struct SchemaCheck {
         guard entity[field: entity.key]?.source == nil else {
             throw error(entity, "key", "\(entity.key) must be a member of the record itself; remove from")
         }
+        if case .field(let version)? = schema.upstream.version, entity[field: version.name]?.source != nil {
+            throw error(
+                entity, "fields.\(version.name).from",
+                "\(version.name) is upstream.version, which must be a member of the record itself; remove from")
+        }
         for name in entity.titles.flatMap(\.placeholders) { try field(name, of: entity, at: "title") }
         for term in entity.sort {
             try field(term.field, of: entity, at: "sort")
@@ -214,8 +219,8 @@ struct SchemaCheck {
     }
 
     private func lookUpNames(_ route: PushRoute) -> [String] {
-        guard case .match(let fields, let path, _, _, _) = route.lookUp else { return [] }
-        return fields + path.placeholders
+        guard case .match(let fields, let path, _) = route.lookUp else { return [] }
+        return fields + (path?.placeholders ?? [])
     }
 
     /// A field, or one of a record that the entity refers to: `device.order_id`.
@@ -265,12 +270,17 @@ extension EntitySchema {
             let placeholders = pull.details.compactMap(\.path).flatMap(\.placeholders)
             if placeholders.contains(field) { return "pull.detail" }
         }
+        if entity.content?.path?.placeholders.contains(field) == true { return "content.path" }
         let contents = [entity.content?.upload, entity.content?.delete].compactMap(\.self)
         for route in entity.push.create + entity.push.update + entity.push.delete + contents {
             if route.path.placeholders.contains(field) || route.conditions[field] != nil {
                 return "the path or condition of a push"
             }
-            if case .match(_, let path, _, _, _) = route.lookUp, path.placeholders.contains(field) { return "look_up" }
+            if case .match(let fields, let path, _) = route.lookUp,
+                (fields + (path?.placeholders ?? [])).contains(field)
+            {
+                return "look_up"
+            }
         }
         return entity.pull?.whenChanged == field ? Self.changeUse : nil
     }

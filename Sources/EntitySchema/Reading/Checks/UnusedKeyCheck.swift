@@ -88,16 +88,20 @@ struct UnusedKeyCheck {
         guard let sent = try sent(by: route, operation) else { return }
         for field in try route.child("fields")?.elements() ?? [] {
             guard let name = field.value.text, !sent.contains(name) else { continue }
-            throw field.error("body does not send \(name): add it to body, or remove it here")
+            let condition = operation == .update ? ", or its value to when" : ""
+            throw field.error("body does not send \(name): add it to body\(condition), or remove it here")
         }
     }
 
-    /// The fields that the body names; nil if it has all that change, under their own names.
+    /// The fields that the body names; nil if it has all that change, under their own names. For an update, a field in
+    /// `when` counts: the choice of the route tells its value.
     private func sent(by route: SchemaNode, _ operation: Operation) throws(SchemaError) -> [String]? {
-        guard let node = route.child("body") else { return nil }
-        let body = BodyReader(node: node, sendsFields: operation != .delete)
-        guard let places = try body.places() else { return nil }
-        var sent = places.fields + (body.isTemplate ? try body.template().names : [])
+        guard let body = BodyReader.body(of: route, operation) else { return nil }
+        let template = body.isTemplate ? try body.template() : nil
+        let places = try body.places()
+        guard places != nil || template?.hasFields == false else { return nil }
+        var sent = (places?.fields ?? []) + (template?.names ?? [])
+        if operation == .update { sent += try route.child("when")?.members().map(\.name) ?? [] }
         for (_, field) in try route.child("html")?.members() ?? [] { sent.append(try field.string()) }
         return sent
     }

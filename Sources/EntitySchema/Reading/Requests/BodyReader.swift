@@ -5,6 +5,17 @@ struct BodyReader {
     let node: SchemaNode
     /// False for a deletion, whose body has only values of the record.
     var sendsFields = true
+    /// An update whose route lists its fields, so that the body may leave out `$fields`, as for an action.
+    var mayBeAction = false
+
+    /// The body of a route; nil if it has none.
+    static func body(of route: SchemaNode, _ operation: Operation) -> BodyReader? {
+        route.child("body").map {
+            BodyReader(
+                node: $0, sendsFields: operation != .delete,
+                mayBeAction: operation == .update && route.child("fields") != nil)
+        }
+    }
 
     /// What stands for the fields that change, and for the whole record with the changes.
     private static let (fields, record) = ("$fields", "$record")
@@ -67,6 +78,10 @@ struct BodyReader {
         if node.isMapping { return try members(node) }
         guard node.isSequence else {
             let name = try node.string()
+            guard !name.hasPrefix("$") else {
+                let near = Suggestion.hint(for: name, among: [Self.fields, Self.record])
+                throw node.error("\(name) cannot stand here\(near); expected the name of a field")
+            }
             guard !name.hasPrefix("{") else {
                 throw node.error(
                     "expected the name of a field; a value stands beside the fields: "
@@ -86,7 +101,7 @@ struct BodyReader {
     func template() throws(SchemaError) -> BodyTemplate {
         let template = try template(node)
         guard sendsFields else { return try values() }
-        guard template.fieldsCount == 1 else {
+        guard template.fieldsCount == 1 || mayBeAction && !template.hasFields else {
             throw node.error(
                 "expected \(Self.fields) (what changes) or \(Self.record) (the whole record) once, in its place; "
                     + "names inside others stand in \(Self.fields): { … }")

@@ -4,9 +4,6 @@ internal import JSONText
 
 /// Reads the operations of a batch in order, and collects their mistakes.
 struct BatchReader {
-    /// More mistakes are not listed.
-    private static let mostMistakes = 100
-
     let schema: EntitySchema
     private var number = 0
     /// The local id of each creation so far, with its number and entity.
@@ -154,7 +151,7 @@ struct BatchReader {
 
     /// `container`: a pointer to the object that should have the member.
     mutating func note(_ name: String, _ message: String, at container: String) {
-        guard mistakes.count < Self.mostMistakes else { return }
+        guard mistakes.count < BatchRequest.mostMistakes else { return }
         var mistake = InputError(ProblemCode.invalidBody.rawValue, in: .body, name, message)
         mistake.container = container
         mistakes.append(mistake)
@@ -162,6 +159,6 @@ struct BatchReader {
 
     mutating func requireKnown(_ names: [String], among known: [String], at container: String) {
         mistakes += InputError.strays(among: names, known: known, in: container)
-            .prefix(Self.mostMistakes - mistakes.count)
+            .prefix(BatchRequest.mostMistakes - mistakes.count)
     }
 }

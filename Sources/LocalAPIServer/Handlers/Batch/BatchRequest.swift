@@ -6,6 +6,8 @@ internal import JSONText
 struct BatchRequest: Sendable {
     /// The most operations that one request may have.
     static let most = 1000
+    /// Of the mistakes of all operations together, more are not listed.
+    static let mostMistakes = 100
 
     /// All operations are done, or none.
     var isAtomic: Bool

@@ -25,8 +25,9 @@ struct BatchRun: Sendable {
     /// Throws `.batchRefused`, with the mistakes of all operations, if one was refused and `throwsRefusals`.
     func run(_ transaction: LocalTransaction) throws -> BatchResults {
         var shown = 0
+        var listed = 0
         let outcomes = try transaction.each(batch.operations.count) { before -> Outcome in
-            if before.isEmpty { shown = 0 }
+            if before.isEmpty { (shown, listed) = (0, 0) }
             let write = try write(batch.operations[before.count], before, transaction)
             let done = try write.perform(in: transaction, isTracked: isTracked)
             var result = BatchWrite(done, of: write.entity)
@@ -38,7 +39,9 @@ struct BatchRun: Sendable {
             }
             return .written(result)
         } refused: { error, number in
-            .refused(try problem(error, batch.operations[number], number, transaction))
+            var problem = try problem(error, batch.operations[number], number, transaction)
+            problem.fit(after: &listed)
+            return .refused(problem)
         }
         if throwsRefusals { try requireAll(outcomes) }
         return BatchResults(
@@ -127,8 +130,22 @@ struct BatchRun: Sendable {
         }
         guard let first = details.first else { return }
         let others = details.count > 1 ? "; \(details.count - 1) more were refused, see errors" : ""
-        var refusal = Problem(.batchRefused, "nothing was done: \(first)\(others)", errors: errors)
+        let listed = Array(errors.prefix(BatchRequest.mostMistakes))
+        var refusal = Problem(.batchRefused, "nothing was done: \(first)\(others)", errors: listed)
         refusal.dependents = dependents.sorted()
         throw refusal
+    }
+}
+
+extension Problem {
+    /// Leaves mistakes out, but not the first, where those of the operations before it are many; `listed`: how many.
+    fileprivate mutating func fit(after listed: inout Int) {
+        let room = max(1, BatchRequest.mostMistakes - listed)
+        if errors.count > room {
+            let left = errors.count - room
+            errors.removeLast(left)
+            detail = "\(errors.map(\.detail).joined(separator: "; ")); and \(left) more"
+        }
+        listed += errors.count
     }
 }

@@ -33,8 +33,9 @@ extension Handlers {
         try narrow(&query)
         if query.usesSearch { try await store.catchUpSearch() }
         if format.isWhole { return try whole(query, include, of: entity, as: format, request) }
-        let page = try store.list(query, include: include)
-        var response = Response.tagged(Self.bytes(of: page), for: request)
+        var page = try store.list(query, include: include, after: "{\"data\":")
+        Self.close(&page)
+        var response = Response.tagged(page.records, for: request)
         NextLink.add(page.next, to: &response, of: request)
         if let scan = scan(page, since: begun) { response.headers.append(scan) }
         return response
@@ -57,17 +58,13 @@ extension Handlers {
 
     // MARK: The answer
 
-    private static func bytes(of page: ListPage) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(page.records.count + 200)
-        bytes += Array("{\"data\":".utf8)
-        bytes += page.records
-        bytes += Array(",\"next\":".utf8)
-        bytes += JSONText.string(page.next).bytes
-        if let total = page.total { bytes += Array(",\"total\":\(total)".utf8) }
-        if !page.isComplete { bytes += Array(",\"complete\":false".utf8) }
-        bytes.append(UInt8(ascii: "}"))
-        return bytes
+    /// Makes the whole answer of a page that begins with `{"data":`.
+    private static func close(_ page: inout ListPage) {
+        page.records += Array(",\"next\":".utf8)
+        page.records += JSONText.string(page.next).bytes
+        if let total = page.total { page.records += Array(",\"total\":\(total)".utf8) }
+        if !page.isComplete { page.records += Array(",\"complete\":false".utf8) }
+        page.records.append(UInt8(ascii: "}"))
     }
 
     /// Says that the list reads the whole table, if it does.

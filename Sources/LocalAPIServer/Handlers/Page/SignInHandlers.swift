@@ -86,6 +86,9 @@ extension Problem {
         case .unknown(let detail): self.init(.notFound, detail)
         case .unanswered(let names):
             self = .body("answers", "expected an answer to \(names.joined(separator: ", "))")
+        case .unasked(let names):
+            let shown = names.map { $0.prefix(50) }.joined(separator: ", ")
+            self = .body("answers", "there is no question \(shown); send only answers to what was asked")
         case .busy: self.init(.conflict, "an answer of this sign-in is being sent; wait for it")
         case .tooMany(let wait):
             let seconds = wait.components.seconds + 1

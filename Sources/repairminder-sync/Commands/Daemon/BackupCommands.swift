@@ -1,6 +1,7 @@
 import ArgumentParser
 import CacheStore
 import EntitySchema
+import Foundation
 import Glibc
 internal import SQLiteStore
 
@@ -27,19 +28,22 @@ struct BackupCommand: AsyncParsableCommand, StateCommand {
 
     func run() async throws {
         let files = try StateFiles(options)
-        if let target {
-            let copy = files.temporaryPath()
-            defer { unlink(copy) }
-            do {
-                try await Self.copy(files.database(), to: copy)
-                try target.fill(from: copy)
-            } catch {
-                // The state directory's owner cannot delete what root created.
-                StandardStream.error.write("\(path) is empty: delete it\n")
-                throw error
-            }
-        } else {
-            try await Self.copy(files.database(), to: path)
+        if target == nil, access(path, F_OK) == 0 {
+            throw CacheError.unwritable("\(path) already exists; name another file")
+        }
+        // SQLite works only inside state_dir: beside the file, others could plant a journal that has it delete any file.
+        let copy = files.temporaryPath()
+        defer { unlink(copy) }
+        var made = target
+        do {
+            try await Self.copy(files.database(), to: copy)
+            let file = try made ?? NamedFile(creating: NamedFile.withoutLinks(path))
+            made = file
+            try file.fill(from: copy)
+        } catch {
+            // Not deleted by its name, which may lead elsewhere by now.
+            if made != nil { StandardStream.error.write("\(path) is empty: delete it\n") }
+            throw error
         }
         StandardStream.output.write("backed up to \(path)\n")
     }

@@ -57,9 +57,13 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Before anything is asked or answered.
+        if let out { try requireFree(out) }
         var notes: [String] = []
         let document = try await document(&notes)
         var drafter = SchemaDrafter(document, source: from ?? "the answers of \(probe.joined(separator: ", "))")
+        let file = out ?? "\(drafter.name).yaml"
+        try requireFree(file)
         if ask { try DraftDialogue(questions: Questions()).correct(&drafter) }
         let names = (only ?? "").split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
         let draft: SchemaDraft
@@ -68,23 +72,33 @@ struct InitCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(.badData, error.message)
         }
-        let file = out ?? "\(draft.name).yaml"
-        let report = DraftReport(draft: draft, file: file, notes: notes).text
+        let needsToken = from != nil || tokenFile != nil
+        let report = DraftReport(draft: draft, file: file, notes: notes, needsToken: needsToken).text
         guard !dryRun else {
-            StandardStream.output.write(draft.yaml)
+            try StandardStream.output.writeResult(draft.yaml)
             return StandardStream.error.write(report)
         }
         try write(draft.yaml, to: file)
         StandardStream.output.write("Wrote \(file).\n\(report)")
     }
 
+    private func requireFree(_ file: String) throws(CommandFailure) {
+        guard dryRun || force || !FileManager.default.fileExists(atPath: file) else { throw Self.exists(file) }
+    }
+
+    private static func exists(_ file: String) -> CommandFailure {
+        CommandFailure(.usage, "\(file) exists; name another file with --out, or replace it with --force")
+    }
+
     private func write(_ yaml: String, to file: String) throws(CommandFailure) {
         do {
             try Data(yaml.utf8).write(to: URL(filePath: file), options: force ? [.atomic] : [.withoutOverwriting])
         } catch CocoaError.fileWriteFileExists {
-            throw CommandFailure(.usage, "\(file) exists; name another file with --out, or replace it with --force")
+            throw Self.exists(file)
         } catch {
-            throw CommandFailure(.usage, "cannot write \(file): check the folder and its permissions")
+            // What was written of it would keep the next attempt from the file.
+            if !force { try? FileManager.default.removeItem(atPath: file) }
+            throw CommandFailure.unwritable(file, error)
         }
     }
 

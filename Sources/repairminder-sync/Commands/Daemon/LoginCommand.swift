@@ -90,7 +90,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
         } else if await options.startSync(configuration) {
             lines.append("the running daemon uses this sign-in now")
         } else {
-            lines.append("start the daemon with: repairminder-sync run")
+            lines.append("start the daemon with: \(configuration.startCommand())")
         }
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")
     }

@@ -23,10 +23,10 @@ struct RunCommand: AsyncParsableCommand {
             try await Daemon(try reader.setup(), host: host, reread: { try reader.setup() }).run()
         } catch {
             let failure = CommandFailure(any: error)
-            // The service manager does not restart it, unless a caller waits.
-            if failure?.status == .badConfiguration { inherited.closeWaiting() }
             // systemctl shows it next to the exit status while the service is down.
             notifier.send(.status(failure?.message ?? "\(error)"))
+            // The service manager does not restart it, unless a caller waits.
+            if failure?.status == .badConfiguration { inherited.refuseCallers() }
             throw error
         }
     }

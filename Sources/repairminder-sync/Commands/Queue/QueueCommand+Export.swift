@@ -2,7 +2,6 @@ import ArgumentParser
 import CacheStore
 import Foundation
 internal import SQLiteStore
-import Upstream
 
 extension QueueCommand {
     struct Export: AsyncParsableCommand, StateCommand {
@@ -32,22 +31,21 @@ extension QueueCommand {
             guard named != nil || !FileManager.default.fileExists(atPath: target) else {
                 throw CommandFailure(.temporaryFailure, "\(target) already exists; choose another file")
             }
+            var made = named
             do {
                 let queue = try await files.whileStopped { try ExportedQueue(ofDatabaseAt: files.database()) }
-                try write(Array(queue.text().utf8))
+                let file = try made ?? NamedFile(creating: NamedFile.withoutLinks(target))
+                made = file
+                try file.write(Array(queue.text().utf8))
                 report(queue)
             } catch {
-                // The state directory's owner cannot delete what root created.
-                if named != nil { StandardStream.error.write("\(target) is empty: delete it\n") }
+                // Not deleted by its name, which may lead elsewhere by now.
+                if made != nil { StandardStream.error.write("\(target) is empty: delete it\n") }
                 throw error
             }
         }
 
         private var target: String { Environment.ofThisProcess().absolute(file) }
-
-        private func write(_ bytes: [UInt8]) throws {
-            if let named { try named.write(bytes) } else { try PrivateFile(path: target).write(bytes) }
-        }
 
         private func report(_ queue: ExportedQueue) {
             StandardStream.output.write("exported \(queue.changes.count.counted("change", "changes")) to \(target)\n")

@@ -40,7 +40,7 @@ struct QueueCommand: AsyncParsableCommand {
                 try await QueueActions.count(client, options)
             } else if let id {
                 try options.show(await client.get(LocalAPIPaths.pendingChange(id)).body) {
-                    StyledText(QueueText.change($0))
+                    StyledText(QueueText.change($0, ClientOptions.presentation().times))
                 }
             } else {
                 try await QueueActions.show(filters, table, client, options)

@@ -14,7 +14,7 @@ struct StatusCommand: AsyncParsableCommand {
         let answer = try await options.client().get(LocalAPIPaths.status)
         try options.show(answer.body) {
             let presentation = ClientOptions.presentation(isWide: table.wide)
-            let signals = StatusText.signals($0).map { "\n" + $0.rendered(presentation) }
+            let signals = StatusText.signals($0, presentation.times).map { "\n" + $0.rendered(presentation) }
             return StyledText(StatusText.summary($0, presentation.times)) + "\n"
                 + (try table.rendered(StatusText.entities($0))) + (signals ?? "")
         }

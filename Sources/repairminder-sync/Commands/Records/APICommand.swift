@@ -52,7 +52,7 @@ struct APICommand: AsyncParsableCommand {
         if StandardStream.output.isTerminal {
             StandardStream.output.write(text.isEmpty || text.hasSuffix("\n") ? text : text + "\n")
         } else {
-            StandardStream.output.write(answer.body)
+            try StandardStream.output.writeResult(answer.body)
         }
         let status = CommandStatus(answering: answer.status)
         if status != .done { throw ExitCode(status.rawValue) }

@@ -28,12 +28,21 @@ struct DiffCommand: AsyncParsableCommand {
     func run() async throws {
         let client = try options.client()
         var query: LocalAPIClient.Query = []
+        var key: String?
         if let entity {
             _ = try await EntityShape(of: entity, client)
             query.append(("entity", entity))
-            if let id { query.append(("record", try await RecordID.key(of: id, in: entity, client))) }
+            if let id {
+                let found = try await RecordID.key(of: id, in: entity, client)
+                query.append(("record", found))
+                key = found
+            }
         }
         let changes = try await ListPages.all(of: LocalAPIPaths.pending, query: query, client)["data"]?.elements ?? []
+        if let entity, let key, changes.isEmpty {
+            // Fails if there is no such record: that is not the same as one without differences.
+            _ = try await client.get(LocalAPIPaths.record(of: entity, id: key), query: [("refresh", "false")])
+        }
         var differences: [JSONText] = []
         var seen: Set<Pending> = []
         for change in changes {

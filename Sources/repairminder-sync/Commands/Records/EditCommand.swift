@@ -1,6 +1,7 @@
 import ArgumentParser
 import JSONText
 import LocalAPI
+import UnixSignals
 
 struct EditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,15 +33,18 @@ struct EditCommand: AsyncParsableCommand {
             throw CommandFailure(.badData, "the schema cannot send changes of \(entity)")
         }
         let yaml = RecordText(shape: shape)
+        // Trapped before there is a file, which none of them may leave behind.
+        let signals = await UnixSignalsSequence(trapping: EditedFile.endings)
         let file = try EditedFile(environment: .ofThisProcess())
         defer { file.remove() }
+        async let _ = file.remove(at: signals)
         var record = try await client.get(path)
         var text = yaml.text(of: record.body ?? .null)
         var messages: [String] = []
         while true {
             let shown = messages.map { Self.mark + TerminalText.line($0) + "\n" }.joined() + text
             try file.write(shown)
-            let edited = try file.edited()
+            let edited = try await file.edited()
             if edited == shown, !messages.isEmpty {
                 throw CommandFailure(.badData, "nothing was sent: \(messages.joined(separator: "; "))")
             }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import EntitySchema
 import JSONText
 import LocalAPI
 
@@ -47,8 +46,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let environment = Environment.ofThisProcess()
-        let client = try connection.connection(environment: environment).client()
+        let client = try connection.connection(environment: .ofThisProcess()).client()
         var query = try FieldArgument.query(filters)
         if let sort { query.append(("sort", sort)) }
         query.append(("limit", "\(Self.pageSize)"))
@@ -60,7 +58,7 @@ struct ExportCommand: AsyncParsableCommand {
                 return lines
             }
         case .csv:
-            let columns = try columns(query, environment)
+            let columns = try await columns(query, client)
             if !query.contains(where: { $0.name == "fields" }) {
                 query.append(("fields", columns.joined(separator: ",")))
             }
@@ -86,9 +84,7 @@ struct ExportCommand: AsyncParsableCommand {
         try await ListPages.each(of: LocalAPIPaths.records(of: entity), query: query, client) { records in
             done += records.count
             progress.show(done, of: total)
-            if let problem = StandardStream.output.writeAll(String(decoding: lines(records), as: UTF8.self)) {
-                throw CommandFailure(.temporaryFailure, "the output could not be written: \(problem)")
-            }
+            try StandardStream.output.writeResult(String(decoding: lines(records), as: UTF8.self))
         }
     }
 
@@ -98,23 +94,13 @@ struct ExportCommand: AsyncParsableCommand {
         return try await client.get(LocalAPIPaths.records(of: entity), query: counted).body?["total"]?.integer
     }
 
-    /// The columns from `fields=`, otherwise the schema's fields without secret ones.
-    private func columns(_ query: LocalAPIClient.Query, _ environment: Environment) throws(CommandFailure) -> [String] {
+    /// The columns from `fields=`, otherwise the fields that the daemon's schema has, without secret ones.
+    private func columns(
+        _ query: LocalAPIClient.Query, _ client: LocalAPIClient
+    ) async throws(LocalAPIError) -> [String] {
         if let named = query.first(where: { $0.name == "fields" }) {
             return named.value.split(separator: ",").map(String.init)
         }
-        let schema: EntitySchema
-        do {
-            let configuration = try ConfigurationReader(path: connection.config, flags: [:], environment: environment)
-                .configuration()
-            schema = try SchemaFinder(environment: environment).schema(for: configuration)
-        } catch {
-            throw CommandFailure(.badConfiguration, "\(error)\n  or set the columns: fields=id,status")
-        }
-        guard let entity = schema[entity] else {
-            throw CommandFailure(
-                .notFound, "the schema \(schema.name) has no entity \(entity); or set the columns: fields=id,…")
-        }
-        return entity.fields.filter { !$0.secret }.map(\.name)
+        return try await EntityShape(of: entity, client).names { $0["secret"]?.boolean != true }
     }
 }

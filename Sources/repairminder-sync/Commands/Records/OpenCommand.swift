@@ -22,7 +22,7 @@ struct OpenCommand: AsyncParsableCommand {
         StandardStream.output.write("\(address)\n")
         let isGraphical = ["DISPLAY", "WAYLAND_DISPLAY"].contains { !environment.variables[$0, default: ""].isEmpty }
         guard !print, isGraphical else { return }
-        if ChildProcess.run(["xdg-open", address]) != 0 {
+        if await ChildProcess.run(["xdg-open", address]) != 0 {
             StandardStream.error.write("xdg-open could not open a browser: open the address yourself\n")
         }
     }

@@ -43,7 +43,9 @@ struct RemindersCommand: AsyncParsableCommand {
         } else if let snooze, let delay {
             let body = JSONText.object(["for": .string(delay)])
             try options.show(await client.post(LocalAPIPaths.snoozeReminder(snooze), body: body).body) { reminder in
-                "snoozed \(snooze) until \(reminder["snoozed_until"]?.plain ?? "")\n"
+                let end = reminder["snoozed_until"]?.plain ?? ""
+                let shown = ClientOptions.presentation().times?.text(of: end, .whole) ?? end
+                return "snoozed \(snooze) until \(shown)\n"
             }
         } else {
             let query = state.map { [("state", $0)] } ?? []

@@ -1,0 +1,85 @@
+internal import EntitySchema
+internal import Foundation
+internal import GRDB
+internal import JSONText
+internal import SQLiteStore
+
+/// Values that no backup has, and that the daemon could not use.
+extension BackupCheck {
+    /// Files are opened by the names of contents, and headers have their types.
+    func requireContents() throws {
+        guard try db.tableExists("sync_content") else { return }
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT CAST(sha256 AS TEXT), CAST(type AS TEXT) FROM sync_content
+                UNION ALL SELECT CAST(content AS TEXT), '' FROM sync_outbox WHERE content <> ''
+                """)
+        while let row = try rows.next() {
+            let (name, type): (String?, String?) = (row[0], row[1])
+            guard let name, let type, Content.isName(name), Content.isType(type) else {
+                throw refusal("the content \((name ?? "").start(scalars: 100)), whose name or type no content can have")
+            }
+        }
+    }
+
+    /// A number near the greatest one leaves none for the next row, and a value of another type, or that is no JSON,
+    /// cannot be read.
+    func requireValues() throws {
+        db.add(function: Self.isJSON)
+        for object in try StoredObject.all(db) where object.isTable {
+            let isOfRecords = object.name.hasPrefix("records_")
+            guard isOfRecords || object.name.hasPrefix("sync_") else { continue }
+            let columns = try Row.fetchAll(
+                db, sql: "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [object.name])
+            let wrong = columns.compactMap { column -> String? in
+                let (name, type): (String, String) = (column[0], column[1])
+                // Those of fields have what the upstream says.
+                guard !isOfRecords || Self.ownColumns.contains(name) else { return nil }
+                let isJSON = Self.json[isOfRecords ? "records" : object.name]?.contains(name) ?? false
+                return Self.wrong(name.quoted(by: "\""), type: isJSON ? "JSON" : type)
+            }
+            guard !wrong.isEmpty else { continue }
+            let sql = "SELECT 1 FROM \(object.name.quoted(by: "\"")) WHERE \(wrong.joined(separator: " OR "))"
+            if try Bool.fetchOne(db, sql: "SELECT EXISTS (\(sql))") == true {
+                throw refusal("a value in the table \(object.name) that no backup has")
+            }
+        }
+    }
+
+    private static let ownColumns = Set(EntityTable.ownColumns.map(\.key))
+
+    /// Columns of JSON whose reader takes anything else for damage of the whole file.
+    private static let json: [String: Set<String>] = [
+        "records": ["_local"], "sync_change_log": ["keys", "fields", "detail"], "sync_cursor": ["pull"],
+        "sync_settling": ["fields"],
+    ]
+
+    /// The SQL function `is_json(bytes)`: whether the daemon can read it. `json_valid` accepts deeper nesting.
+    private static let isJSON = DatabaseFunction("is_json", argumentCount: 1, pure: true) { values in
+        guard let value = values.first, let bytes = Data.fromDatabaseValue(value) else { return false }
+        do {
+            _ = try JSONText(Array(bytes))
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// True for values that the daemon never writes to a column of this type; nil if it can have any.
+    private static func wrong(_ column: String, type: String) -> String? {
+        switch type {
+        case "INTEGER":
+            let limit = 1 << 53
+            return """
+                \(column) IS NOT NULL AND (typeof(\(column)) <> 'integer' OR \(column) NOT BETWEEN -\(limit) AND \(limit))
+                """
+        case "TEXT": return "\(column) IS NOT NULL AND typeof(\(column)) <> 'text'"
+        case "JSON":
+            return """
+                \(column) IS NOT NULL AND (typeof(\(column)) <> 'text' OR NOT is_json(CAST(\(column) AS BLOB)))
+                """
+        default: return nil
+        }
+    }
+}

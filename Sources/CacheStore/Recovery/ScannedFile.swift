@@ -1,0 +1,32 @@
+internal import Glibc
+
+/// A database file or its log, read piece by piece, because it can be larger than the memory.
+///
+/// It is not mapped into memory: a page that the disk cannot read would then end the process.
+final class ScannedFile {
+    /// In bytes, when the file was opened.
+    let size: Int
+    private let descriptor: Int32
+
+    /// Nil if the file cannot be opened.
+    init?(path: String) {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        var status = stat()
+        guard fstat(file, &status) == 0 else {
+            close(file)
+            return nil
+        }
+        descriptor = file
+        size = Int(status.st_size)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Nil unless all of them can be read.
+    func bytes(at offset: Int, count: Int) -> [UInt8]? {
+        guard offset >= 0, offset + count <= size else { return nil }
+        var bytes = [UInt8](repeating: 0, count: count)
+        return pread(descriptor, &bytes, count, off_t(offset)) == count ? bytes : nil
+    }
+}

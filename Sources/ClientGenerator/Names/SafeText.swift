@@ -1,0 +1,48 @@
+/// Text of a schema inside generated code, where nothing of it may become code.
+enum SafeText {
+    private static let longest = 100
+
+    /// Text for a comment: one line without control characters and marks that turn the direction of reading.
+    static func comment(_ text: String) -> String {
+        var line = ""
+        for scalar in text.unicodeScalars.prefix(longest) {
+            line.unicodeScalars.append(isVisible(scalar) ? scalar : " ")
+        }
+        if text.unicodeScalars.count > longest { line += "…" }
+        return line.split(separator: " ").joined(separator: " ")
+    }
+
+    /// A string literal of Swift.
+    static func swift(_ text: String) -> String {
+        literal(text) { "\\u{\(String($0.value, radix: 16))}" }
+    }
+
+    /// A string literal of Python.
+    static func python(_ text: String) -> String {
+        literal(text) { scalar in
+            let digits = String(scalar.value, radix: 16)
+            let width = scalar.value > 0xFFFF ? 8 : 4
+            return "\\\(width == 8 ? "U" : "u")" + String(repeating: "0", count: width - digits.count) + digits
+        }
+    }
+
+    private static func literal(_ text: String, _ escaped: (Unicode.Scalar) -> String) -> String {
+        var literal = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": literal += "\\\(scalar)"
+            case _ where isVisible(scalar): literal.unicodeScalars.append(scalar)
+            default: literal += escaped(scalar)
+            }
+        }
+        return literal + "\""
+    }
+
+    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+        case .nonspacingMark, .enclosingMark, .spacingMark: false
+        default: true
+        }
+    }
+}

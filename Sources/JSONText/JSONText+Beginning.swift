@@ -1,0 +1,37 @@
+/// The beginning of a value from outside, where the number of its parts must be bounded.
+extension JSONText {
+    /// The first so many of `members`. Looks no further than that.
+    package func members(atMost most: Int) -> [(key: String, value: JSONText)] {
+        guard kind == .object else { return [] }
+        var found: [(key: String, value: JSONText)] = []
+        bytes.withUnsafeBufferPointer { bytes in
+            var scanner = JSONScanner(bytes, isChecked: true)
+            scanner.at = 1
+            while found.count < most, let (name, value) = scanner.nextCheckedMember() {
+                let quoted = part((name.lowerBound - 1)..<(name.upperBound + 1))
+                found.append((quoted.string ?? "", part(value)))
+            }
+        }
+        return found
+    }
+
+    /// The first so many of `elements`. Looks no further than that.
+    package func elements(atMost most: Int) -> [JSONText] {
+        guard kind == .array else { return [] }
+        var found: [JSONText] = []
+        bytes.withUnsafeBufferPointer { bytes in
+            var scanner = JSONScanner(bytes, isChecked: true)
+            scanner.at = 1
+            while found.count < most {
+                scanner.skipSpace()
+                guard scanner.at < bytes.count, scanner.current != UInt8(ascii: "]") else { return }
+                let start = scanner.at
+                scanner.skipCheckedValue()
+                found.append(part(start..<scanner.at))
+                scanner.skipSpace()
+                if scanner.current == UInt8(ascii: ",") { scanner.at += 1 }
+            }
+        }
+        return found
+    }
+}

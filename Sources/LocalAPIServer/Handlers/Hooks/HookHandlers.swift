@@ -1,0 +1,89 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import SQLiteStore
+internal import SocketServer
+
+/// Hooks: how far each is, and what a person can do with one.
+extension Handlers {
+    private static let shownParked = 100
+
+    func hooks() throws -> Response {
+        let hooks = try store.hookStates().map { JSONText.object(members: hookMembers($0)) }
+        return .json(200, Array(JSONText.object(["data": .array(hooks)]).bytes))
+    }
+
+    /// With its oldest parked deliveries.
+    func hook(_ name: String) throws -> Response {
+        guard let state = try store.hookState(name) else {
+            throw Problem.notFound("there is no hook \(name.prefix(50))")
+        }
+        let parked = try store.parkedDeliveries(name, limit: Self.shownParked)
+        return .json(200, Array(document(state, parked).bytes))
+    }
+
+    func pauseHook(_ name: String, _ isPaused: Bool, _ request: Request) async throws -> Response {
+        try await write(request, mistakes) { transaction in
+            try transaction.pauseHook(name, isPaused)
+            return .document(try hookDocument(name, transaction))
+        }
+    }
+
+    func skipHook(_ name: String, _ request: Request) async throws -> Response {
+        try await write(request, mistakes) { transaction in
+            try transaction.skipHook(name)
+            return .document(try hookDocument(name, transaction))
+        }
+    }
+
+    /// Body, optional: `{"id": 3}`, a parked delivery.
+    func retryHook(_ name: String, _ request: Request) async throws -> Response {
+        try await decide(name, request) { try $0.retryHook($1, $2) }
+    }
+
+    func discardParked(_ name: String, _ request: Request) async throws -> Response {
+        try await decide(name, request) { try $0.discardParked($1, $2) }
+    }
+
+    private func decide(
+        _ name: String, _ request: Request,
+        _ decision: @escaping @Sendable (LocalTransaction, String, Int64?) throws -> Void
+    ) async throws -> Response {
+        var mistakes = mistakes
+        var parked: Int64?
+        if !request.body.isEmpty {
+            let body = try mistakes.object(request)
+            mistakes.requireOnly(["id"], in: body)
+            let number = mistakes.member("id", of: body, "expected the number of a parked delivery", \.integer)
+            guard let number else { throw mistakes.problem }
+            parked = Int64(number)
+        }
+        return try await write(request, mistakes) { [parked] transaction in
+            try decision(transaction, name, parked)
+            return .document(try hookDocument(name, transaction))
+        }
+    }
+
+    private func hookDocument(_ name: String, _ transaction: LocalTransaction) throws -> JSONText {
+        let parked = try transaction.parkedDeliveries(name, limit: Self.shownParked)
+        return document(try transaction.hookState(name), parked)
+    }
+
+    private func document(_ state: HookState, _ parked: [ParkedDelivery]) -> JSONText {
+        var members = hookMembers(state)
+        members.append(("parked_deliveries", .array(parked.map(\.document))))
+        return .object(members: members)
+    }
+
+    private func hookMembers(_ state: HookState) -> [(key: String, value: JSONText)] {
+        let rule = store.hooks.first { $0.name == state.name }
+        let word = state.isPaused ? "paused" : state.attempts > 0 ? "retrying" : "waiting"
+        return [
+            ("name", .string(state.name)), ("on", .array((rule?.events ?? []).map { .string($0.rawValue) })),
+            ("of", .string(rule?.entity)), ("state", .string(word)), ("position", .integer(Int(state.position))),
+            ("attempts", .integer(state.attempts)), ("next_attempt_at", .string(state.nextAt?.description)),
+            ("error", .string(state.error)), ("delivered", .integer(state.delivered)),
+            ("delivered_at", .string(state.deliveredAt?.description)), ("parked", .integer(state.parked)),
+        ]
+    }
+}

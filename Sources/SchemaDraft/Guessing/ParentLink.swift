@@ -1,0 +1,79 @@
+/// Connects the records of a list below a record to that record: by a field, and in the paths.
+struct ParentLink {
+    let parent: DraftEntity
+    let above: Collection?
+    let collection: Collection
+    let shapes: ShapeReader
+
+    struct Link {
+        /// The path of the list, with fields of the parent.
+        var path: String
+        /// What stands for the parameters in the child's own paths.
+        var above: [String: String]
+    }
+
+    /// Adds the field that refers to the parent, unless there is one. Nil if the parent is pulled in another way, or no
+    /// field can name it.
+    func link(_ entity: inout DraftEntity, _ fields: inout FieldGuess) -> Link? {
+        guard let pull = parent.pull, let above, let parameter = collection.path.parameters.last else { return nil }
+        let filler = PathFiller(
+            item: above.answer.item, fields: parent.fields, key: parent.key.value, shapes: shapes,
+            parameters: collection.list.parameters)
+        guard let field = filler.field(for: parameter, list: above.path) else { return nil }
+        guard let reference = reference(&entity, &fields, parameter) else { return nil }
+        let leading = collection.path.parameters.dropLast()
+        var texts = Dictionary(leading.map { ($0, DraftSetting.text(PathFiller.setting($0))) }) { first, _ in first }
+        // The parent's own list must be read with the same settings.
+        guard Set(DraftSetting.names(in: pull.path.value)) == Set(leading.map(PathFiller.setting)) else { return nil }
+        let relation = entity[reference].flatMap(Self.relation) ?? reference
+        texts[parameter] = field == parent.key.value ? "{\(reference)}" : "{\(relation).\(field)}"
+        var position = 0
+        let path = collection.path.filled { name in
+            defer { position += 1 }
+            return position < leading.count ? DraftSetting.text(PathFiller.setting(name)) : "{\(field)}"
+        }
+        return Link(path: path, above: texts)
+    }
+
+    private func reference(_ entity: inout DraftEntity, _ fields: inout FieldGuess, _ parameter: String) -> String? {
+        let isParent = { (field: DraftField) -> Bool in
+            if case .reference(to: parent.name, _) = field.kind { field.name != entity.key.value } else { false }
+        }
+        if let index = entity.fields.firstIndex(where: isParent) {
+            entity.fields[index].isIndexed = true
+            entity.fields[index].isRequired = true
+            return entity.fields[index].name
+        }
+        // A member of the same name as the parent's key, or as the parameter.
+        let names = [parent.key.value, parameter].map(Words.folded).filter {
+            !["id", "name", "key", "uuid"].contains($0)
+        }
+        let stem = Words.singular(parent.name)
+        if let index = entity.fields.firstIndex(where: { field in
+            names.contains(Words.folded(field.wireName)) && field.name != entity.key.value && field.from == nil
+                && field.kind == parent[parent.key.value]?.kind && !field.isSecret
+        }) {
+            let name = entity.fields[index].name
+            entity.fields[index].kind = .reference(to: parent.name, as: fields.relation(stem, of: name))
+            entity.fields[index].isIndexed = true
+            entity.fields[index].isRequired = true
+            entity.fields[index].reason = "the list is below \(parent.name)"
+            return name
+        }
+        let taken = Set(entity.fields.map { $0.name.lowercased() })
+        guard let name = FieldNames.field(for: "\(stem)_id", taken: taken) else { return nil }
+        var field = DraftField(
+            name, .reference(to: parent.name, as: fields.relation(stem, of: name)), wireName: "",
+            reason: "the daemon fills it in: the list is below \(parent.name)")
+        field.isIndexed = true
+        field.isRequired = true
+        entity.fields.append(field)
+        return name
+    }
+
+    /// The name of the relation that a reference makes.
+    private static func relation(_ field: DraftField) -> String? {
+        guard case .reference(_, let name) = field.kind else { return nil }
+        return name ?? (field.name.hasSuffix("_id") ? String(field.name.dropLast(3)) : field.name)
+    }
+}

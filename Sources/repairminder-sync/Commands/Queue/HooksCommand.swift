@@ -1,0 +1,74 @@
+import ArgumentParser
+import JSONText
+import LocalAPI
+
+struct HooksCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hooks", abstract: "Show the configuration's hooks, and control one.")
+
+    @Option(help: ArgumentHelp("Pause a hook.", valueName: "name"))
+    var pause: String?
+
+    @Option(help: ArgumentHelp("End the pause of a hook.", valueName: "name"))
+    var resume: String?
+
+    @Option(help: ArgumentHelp("Retry the failed and parked deliveries of a hook.", valueName: "name"))
+    var retry: String?
+
+    @Option(help: ArgumentHelp("Give up the delivery of a hook that has failed.", valueName: "name"))
+    var skip: String?
+
+    @Option(help: ArgumentHelp("Discard the parked deliveries of a hook.", valueName: "name"))
+    var discard: String?
+
+    @Option(help: ArgumentHelp("Retry or discard only this parked delivery.", valueName: "id"))
+    var parked: Int?
+
+    @OptionGroup var sorting: SortOption
+
+    @OptionGroup var table: TableOptions
+
+    @OptionGroup var options: ClientOptions
+
+    private var choices: [(action: String, name: String)] {
+        [("pause", pause), ("resume", resume), ("retry", retry), ("skip", skip), ("discard", discard)]
+            .compactMap { action, name in name.map { (action: action, name: $0) } }
+    }
+
+    func validate() throws {
+        guard choices.count <= 1 else {
+            throw ValidationError("use only one of --pause, --resume, --retry, --skip and --discard")
+        }
+        guard parked == nil || retry != nil || discard != nil else {
+            throw ValidationError("use --parked with --retry or --discard")
+        }
+    }
+
+    func run() async throws {
+        let client = try options.client()
+        if let (action, name) = choices.first {
+            let path = LocalAPIPaths.hook(name, action)
+            let answer =
+                if let parked {
+                    try await client.post(path, body: .object(["id": .integer(parked)])).body
+                } else {
+                    try await client.post(path).body
+                }
+            try options.show(answer) { hook in
+                "\(name) is \(hook["state"]?.plain ?? ""), \(hook["parked"]?.plain ?? "0") parked\n"
+            }
+        } else {
+            try options.show(try await client.get(LocalAPIPaths.hooks).body) { answer in
+                let hooks = answer["data"]?.elements ?? []
+                return hooks.isEmpty ? "no hooks\n" : try table.rendered(Self.table(hooks), sortedBy: sorting.sort)
+            }
+        }
+    }
+
+    static func table(_ hooks: [JSONText]) -> Table {
+        let columns = ["name", "state", "delivered", "parked", "attempts", "next_attempt_at", "error"]
+        return Table(
+            header: columns, rows: hooks.map { hook in columns.map { hook[$0]?.plain ?? "" } },
+            kept: ["name", "state"], wrapped: ["error"])
+    }
+}

@@ -1,0 +1,19 @@
+extension Configuration {
+    /// The command that starts this daemon: the package's service, an instance of it, or the program itself.
+    func startCommand(systemFolder: String = Environment.ofThisProcess().systemFolder) -> String {
+        guard let file else { return "repairminder-sync run" }
+        let name = file.dropFirst(systemFolder.count + 1).dropLast(".yaml".count)
+        guard file == "\(systemFolder)/\(name).yaml", !name.contains("/") else {
+            return "repairminder-sync run --config \(file)"
+        }
+        return "sudo systemctl start repairminder-sync" + (name == "config" ? "" : "@\(name)")
+    }
+
+    /// The command that signs this daemon in.
+    func loginCommand(systemFolder: String = Environment.ofThisProcess().systemFolder) -> String {
+        guard let file else { return "repairminder-sync login" }
+        if file == "\(systemFolder)/config.yaml" { return "sudo repairminder-sync login" }
+        let isPackaged = file.hasPrefix("\(systemFolder)/")
+        return (isPackaged ? "sudo " : "") + "repairminder-sync login --config \(file)"
+    }
+}

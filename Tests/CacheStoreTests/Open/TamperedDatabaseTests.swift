@@ -1,0 +1,106 @@
+import Foundation
+import GRDB
+import JSONText
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Opening a database that another program has changed")
+struct TamperedDatabaseTests {
+    /// Harmless in quotes. Between two quotes that it can end, it makes a table.
+    private static let name = "orders_by_status\"; CREATE TABLE IF NOT EXISTS run (a); --"
+
+    private static let changes = [
+        "CREATE INDEX \(name.quoted(by: "\"")) ON records_orders (_key)",
+        "ALTER TABLE records_orders ADD COLUMN \(name.quoted(by: "\"")) TEXT",
+        "INSERT INTO sync_search VALUES (\(name.quoted(by: "'")), '', 0)",
+    ]
+
+    @Test("SQL in the name of an index, a column or an entity is not run", arguments: changes)
+    func names(change: String) async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"open"}]"#)
+        try await cache.store.writer.write { db in
+            try db.execute(sql: change)
+            try db.execute(sql: "UPDATE sync_setting SET value = '' WHERE name = 'tables'")
+        }
+        let reopened = try cache.reopened()
+        #expect(try reopened.store.snapshot { db in try !db.tableExists("run") })
+        #expect(try reopened.record("orders", "a")?["status"] == "open")
+    }
+
+    @Test("no connection to it opens another file")
+    func attach() throws {
+        let cache = try TestCache()
+        let other = cache.folder.path("other.db")
+        let sql = "ATTACH \(other.quoted(by: "'")) AS other"
+        #expect(throws: DatabaseError.self) {
+            try cache.store.pool.writeWithoutTransaction { db in try db.execute(sql: sql) }
+        }
+        #expect(throws: DatabaseError.self) {
+            try DatabaseFile.openReadOnly(cache.path).inDatabase { db in try db.execute(sql: sql) }
+        }
+        #expect(throws: DatabaseError.self) {
+            try ReadConnection(path: cache.path).query(sql, []) { _ in true }
+        }
+        #expect(!FileManager.default.fileExists(atPath: other))
+        // This one needs to attach its own copy.
+        try cache.store.pool.writeWithoutTransaction { db in try db.vacuum() }
+    }
+
+    // MARK: Numbers
+
+    private func change(_ cache: TestCache, _ sql: String) async throws {
+        try await cache.store.writer.write { db in try db.execute(sql: sql) }
+    }
+
+    @Test("the greatest number of a record does not end a full pull")
+    func record() async throws {
+        let cache = try TestCache()
+        cache.isDamaged = true
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        try await change(cache, "UPDATE records_orders SET _pk = 9223372036854775807 WHERE _key = 'b'")
+        var seen = try cache.store.startDeletionSweep(of: "orders")
+        let page = PulledPage(entity: "orders", records: #"[{"id":"a"}]"#, knownUpTo: seen.knownUpTo)
+        seen.insert(try await cache.store.apply(page, at: TestCache.now))
+        #expect(try cache.store.countUnseen(of: "orders", seen, at: TestCache.now) == 0)
+    }
+
+    @Test("the greatest number of a record before a creation does not end a pull")
+    func knownRecord() async throws {
+        let cache = try TestCache()
+        _ = try await cache.store.create("orders", body: .object(["notes": "n"]), at: TestCache.now)
+        try await change(cache, "UPDATE sync_outbox SET known_pk = 9223372036854775807")
+        _ = try await cache.pull("orders", #"[{"id":"b"}]"#)
+        #expect(try cache.record("orders", "b") != nil)
+    }
+
+    @Test("the greatest number of the change log is shown")
+    func changeLog() async throws {
+        let cache = try TestCache()
+        for id in ["a", "b"] { _ = try await cache.pull("orders", "[{\"id\":\"\(id)\"}]") }
+        try await change(
+            cache,
+            """
+            UPDATE sync_change_log SET seq = 9223372036854775807 WHERE seq = (SELECT max(seq) FROM sync_change_log)
+            """)
+        let page = try cache.store.changes(since: 0, limit: 10)
+        #expect(page.events.last?.seq == .max)
+    }
+
+    @Test("a pull that has seen more records than there can be starts over")
+    func pull() async throws {
+        let cache = try TestCache()
+        let pull = #"{"kind":"everything","seen":9223372036854775807}"#
+        try await change(
+            cache,
+            """
+            INSERT INTO sync_cursor (entity, pull, held_deletions) VALUES ('orders', '\(pull)', 9223372036854775807)
+            """)
+        let cursor = try cache.store.cursor(of: "orders")
+        #expect(cursor.pull == nil)
+        #expect(cursor.heldDeletions < .max)
+    }
+}

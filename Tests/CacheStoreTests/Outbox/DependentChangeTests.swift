@@ -1,0 +1,65 @@
+import EntitySchema
+import JSONText
+import SQLiteStore
+import Testing
+
+@testable import CacheStore
+
+@Suite("Changes that depend on a creation")
+struct DependentChangeTests {
+    private static let schema = """
+        schema: notes
+        upstream: { base_url: http://localhost }
+        entities:
+          notes:
+            fields:
+              id: { type: string }
+              text: { type: string }
+              above_id: { type: reference, to: notes }
+            pull: { path: /notes }
+            push:
+              create: { call: POST /notes }
+              update: { call: "PATCH /notes/{id}" }
+        """
+
+    /// Note n0, and these below it: each below the one before, or all below the first.
+    private func cache(_ count: Int, isChain: Bool) async throws -> TestCache {
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await cache.make("notes", #"{"id":"n0"}"#)
+        for number in 1..<count {
+            _ = try await cache.make("notes", #"{"id":"n\#(number)","above_id":"n\#(isChain ? number - 1 : 0)"}"#)
+        }
+        return cache
+    }
+
+    @Test("a creation is discarded with all that refer to it, in a chain or side by side", arguments: [true, false])
+    func creations(isChain: Bool) async throws {
+        let cache = try await cache(200, isChain: isChain)
+        _ = try await cache.make("notes", #"{"id":"other"}"#)
+        let first = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        let error = await #expect(throws: CacheError.self) {
+            try await cache.store.discard(first.id, cascade: false, at: TestCache.now)
+        }
+        guard case .needed(let ids, _)? = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        let others = (1..<200).map { first.id + Int64($0) }
+        #expect(ids == others)
+        try await cache.store.discard(first.id, cascade: true, at: TestCache.now)
+        #expect(try cache.keys(ListQuery(entity: "notes")) == ["other"])
+        #expect(try cache.store.pendingCount().pending == 1)
+    }
+
+    @Test("an edit that refers to a new record depends on it, and one of a known record alone does not")
+    func edits() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await cache.pull("notes", #"[{"id":"known"},{"id":"moved"}]"#)
+        _ = try await cache.make("notes", #"{"id":"new"}"#)
+        try await cache.change("notes", "known", #"{"text":"edited"}"#)
+        try await cache.change("notes", "moved", #"{"above_id":"new"}"#)
+        let first = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        try await cache.store.discard(first.id, cascade: true, at: TestCache.now)
+        #expect(try cache.store.readyChanges(limit: 9, at: TestCache.now).map(\.key) == ["known"])
+    }
+}

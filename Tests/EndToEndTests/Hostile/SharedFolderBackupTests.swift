@@ -1,0 +1,118 @@
+import Foundation
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("A backup into a folder where others may write, such as /tmp")
+struct SharedFolderBackupTests {
+    private let temporary: TemporaryFolder
+    private let config: String
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        for name in ["state", "shared"] {
+            try FileManager.default.createDirectory(
+                atPath: temporary.path(name), withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
+        }
+        let schema = try temporary.write(
+            """
+            schema: home
+            upstream: { base_url: "http://127.0.0.1:1" }
+            entities:
+              tasks:
+                fields: { id: { type: string }, title: { type: string } }
+                pull: { path: /tasks }
+            """, to: "home.yaml")
+        config = try temporary.write(
+            "schema: \(schema)\nstate_dir: \(temporary.path("state"))\nlisten: { tcp: '127.0.0.1:1' }\n", to: "c.yaml")
+        try temporary.write(
+            #"{"schema": "home", "upstream": "http://127.0.0.1:1", "epoch": "e"}"#, to: "mirror/_mirror.json")
+        try temporary.write(#"[{"id": "t1", "title": "sweep"}]"#, to: "mirror/tasks.json")
+    }
+
+    private func run(_ arguments: String...) async throws -> (status: Int32, output: String) {
+        try await Program.run("repairminder-sync", arguments + ["--config", config])
+    }
+
+    @Test("a journal that another user plants beside it does not have SQLite delete a file, nor is the backup lost")
+    func plantedJournal() async throws {
+        #expect(try await run("import-mirror", temporary.path("mirror")).status == 0)
+        let precious = try temporary.write("precious", to: "precious")
+        // The planter can come too late for one.
+        for number in 0..<3 {
+            let file = temporary.path("shared/\(number).db")
+            let planter = JournalPlanter(
+                Self.journal(naming: precious), beside: "\(file).part", preparedAt: temporary.path("prepared"))
+            let made = try await run("backup", file)
+            planter.end()
+            #expect(made.status == 0, "\(made.output)")
+            #expect(FileManager.default.fileExists(atPath: file))
+            #expect((try? String(contentsOfFile: precious, encoding: .utf8)) == "precious")
+        }
+    }
+
+    @Test("an export of the queue there deletes no other file, and replaces no link in the place of its own")
+    func export() async throws {
+        #expect(try await run("import-mirror", temporary.path("mirror")).status == 0)
+        let other = try temporary.write("precious", to: "shared/queue.ndjson.new")
+        let made = try await run("queue", "export", temporary.path("shared/queue.ndjson"))
+        #expect(made.status == 0, "\(made.output)")
+        #expect((try? String(contentsOfFile: other, encoding: .utf8)) == "precious")
+        let link = temporary.path("shared/link.ndjson")
+        try #require(symlink(temporary.path("elsewhere"), link) == 0)
+        let refused = try await run("queue", "export", link)
+        #expect(refused.status == 75, "\(refused.output)")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == temporary.path("elsewhere"))
+        #expect(access(temporary.path("elsewhere"), F_OK) != 0)
+    }
+
+    /// A rollback journal with no pages that has a file's name as that of its super-journal (SQLite's file format, 3): once
+    /// SQLite has rolled it back, it deletes that file.
+    private static func journal(naming file: String) -> Data {
+        let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        let (pageSize, sectorSize): (UInt32, UInt32) = (4096, 512)
+        var journal = Data(magic)
+        func append(_ numbers: UInt32...) {
+            for number in numbers { journal.append(contentsOf: withUnsafeBytes(of: number.bigEndian, Array.init)) }
+        }
+        // No pages, a nonce, and one page in the database before.
+        append(0, 7, 1, sectorSize, pageSize)
+        journal.append(Data(count: Int(sectorSize) - journal.count))
+        let name = Array(file.utf8)
+        // The number of the page that locks lie on, then the name, its length and its sum.
+        append(0x4000_0000 / pageSize + 1)
+        journal.append(contentsOf: name)
+        append(UInt32(name.count), name.reduce(0) { $0 + UInt32($1) })
+        journal.append(contentsOf: magic)
+        return journal
+    }
+}
+
+/// Plants a journal beside a database as soon as the database is there, again and again.
+private final class JournalPlanter: Sendable {
+    private let journal: Data
+    private let database: String
+    private let prepared: String
+    private let hasEnded = Atomic(false)
+
+    init(_ journal: Data, beside database: String, preparedAt prepared: String) {
+        self.journal = journal
+        self.database = database
+        self.prepared = prepared
+        Thread.detachNewThread { [self] in plant() }
+    }
+
+    func end() { hasEnded.store(true, ordering: .relaxed) }
+
+    private func plant() {
+        while !hasEnded.load(ordering: .relaxed) {
+            guard access(database, F_OK) == 0 else { continue }
+            // Written before each try, because SQLite changes the one that it finds.
+            guard (try? journal.write(to: URL(filePath: prepared))) != nil else { return }
+            link(prepared, "\(database)-journal")
+            unlink(prepared)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import EntitySchema
+import Glibc
+import TestSupport
+import Testing
+
+@testable import CacheStore
+@testable import repairminder_sync
+
+@Suite("Hooks in the configuration")
+struct HookConfigurationTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private static let shop = """
+        schema: shop
+        upstream: { base_url: "http://localhost" }
+        entities:
+          orders:
+            local: true
+            fields:
+              id: { type: string }
+              number: { type: string }
+              status: { type: enum, values: { open: Open, ready: Ready } }
+              pin: { type: string, secret: true }
+        """
+
+    /// `text`: the parts of the hook `label`.
+    private func hook(_ text: String) throws -> HookSettings {
+        try #require(try folder.configuration(yaml: "hooks:\n  label: { \(text) }\n").hooks.first)
+    }
+
+    private func schemaRefusal(_ text: String) throws -> String? {
+        let schema = try EntitySchema(yaml: Self.shop, file: "shop.yaml")
+        do {
+            try hook(text).check(schema)
+            return nil
+        } catch let error as ConfigurationError {
+            return error.problem
+        }
+    }
+
+    @Test
+    func `a hook has its defaults, and paths start from the file's folder`() throws {
+        let hook = try hook(#"on: changed, of: orders, where: { status: ready }, command: [bin/print, "{number}"]"#)
+        #expect(hook.rule.events == [.changed] && hook.rule.entity == "orders")
+        #expect(hook.rule.conditions == [HookRule.Condition(field: "status", values: ["ready"])])
+        #expect(hook.recipient == .command("\(folder.path)/bin/print", [try #require(Template("{number}"))]))
+        #expect(hook.deadline == .seconds(30) && hook.attempts == 10 && hook.memory == 1 << 30)
+    }
+
+    @Test(arguments: [
+        ("on: chnaged, of: orders, command: /x", "hooks.label.on: there is no event chnaged; did you mean changed?"),
+        ("on: changed, command: /x", "hooks.label: of is missing; changed is about the records of an entity"),
+        ("on: offline, comand: /x", "hooks.label.comand: unknown key; did you mean command?"),
+        ("on: offline", "hooks.label: command and webhook are missing; expected one of them"),
+        (
+            "on: offline, command: /x, deadline: 1h",
+            "hooks.label.deadline: \"1h\" is not valid; expected a duration such as 30s, from 1s to 10m"
+        ),
+        (
+            "on: offline, webhook: 'http://127.0.0.1:1/x'",
+            "hooks.label: secret_file is missing; a webhook needs a file with the secret that signs it"
+        ),
+        (
+            "on: offline, webhook: 'http://example.com/x', secret_file: s",
+            "hooks.label.webhook: \"http://example.com/x\" is not valid; expected a URL on this machine, such as "
+                + "http://127.0.0.1:8123/orders"
+        ),
+    ])
+    func `a mistake is refused with line, key and what to do`(text: String, message: String) throws {
+        #expect(try folder.refusal(yaml: "hooks:\n  label: { \(text) }\n") == "config.yaml:2: \(message)")
+    }
+
+    @Test(arguments: [
+        ("on: changed, of: ordes, command: /x", "the schema has no ordes; did you mean orders?"),
+        (
+            "on: changed, of: orders, where: { statsu: ready }, command: /x",
+            "orders have no field statsu; did you mean status?"
+        ),
+        (
+            "on: changed, of: orders, where: { status: redy }, command: /x",
+            "status has no value redy; did you mean ready?"
+        ),
+        (
+            #"on: changed, of: orders, command: [/x, "{numbr}"]"#,
+            "there is nothing named {numbr} to fill in; did you mean number?"
+        ),
+    ])
+    func `what the schema does not have is refused with a suggestion`(text: String, problem: String) throws {
+        #expect(try schemaRefusal(text) == problem)
+    }
+}

@@ -1,0 +1,90 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("The account that a token belongs to", .timeLimit(.minutes(1)))
+struct AccountCheckTests {
+    private let orders = #"[{"id":"a","updated_at":"2026-01-01T00:00:00.000Z"}]"#
+
+    private func test() throws -> TestEngine {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        return test
+    }
+
+    /// Refuses the token of the next change, so that the account is asked for again.
+    private func refuseToken(_ test: TestEngine) async throws {
+        test.upstream.fail(.unauthorized("PATCH /orders/a answered 401"))
+        try await test.change("a", #"{"notes":"x"}"#)
+        test.engine.noteLocalWrite()
+    }
+
+    /// Lets time pass until the engine ends because the token belongs to company-2.
+    private func expectOtherAccount(_ running: Task<Void, any Error>, _ clock: ManualClock) async {
+        let time = Task {
+            while !Task.isCancelled {
+                clock.advance(by: .milliseconds(100))
+                await Task.yield()
+            }
+        }
+        await #expect(throws: SyncError.otherAccount("company-2")) { try await running.value }
+        time.cancel()
+    }
+
+    @Test("after a refused token the account is checked again before anything is sent")
+    func exchangedToken() async throws {
+        let test = try test()
+        let running = Task { try await test.engine.run() }
+        try await test.engine.sync(SyncRequest())
+        test.upstream.setAccount("company-2")
+        try await refuseToken(test)
+        await expectOtherAccount(running, test.clock)
+        #expect(test.upstream.pushes.count == 1)
+    }
+
+    @Test("a token of another account never touches this cache")
+    func otherAccount() async throws {
+        let first = try TestEngine()
+        try await first.running { try await first.engine.sync(SyncRequest()) }
+        let second = try TestEngine(store: first.store)
+        second.upstream.setAccount("company-2")
+        try second.upstream.set("/orders", orders)
+        let began = second.clock.timestamp
+        let running = Task { try await second.engine.run() }
+        await expectOtherAccount(running, second.clock)
+        #expect(second.clock.timestamp.since(began) >= .seconds(5))
+        #expect(second.upstream.accountRequests == 2)
+        #expect(try second.store.rowCounts()["orders"] == 0)
+    }
+
+    @Test("one answer that names another account is asked about again, and changes nothing")
+    func wrongAnswer() async throws {
+        let test = try test()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.answerAccounts(["company-2"])
+            try await refuseToken(test)
+            try await test.until { test.upstream.appliedCount == 1 }
+            #expect(test.upstream.accountRequests == 3)
+            #expect(try test.store.setting("account") == "company-1")
+        }
+    }
+
+    @Test("nothing is sent, and no other cache opened, while the upstream names another account each time")
+    func flood() async throws {
+        let test = try test()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.answerAccounts((2...99).map { "company-\($0)" })
+            try await refuseToken(test)
+            try await test.until { test.upstream.accountRequests >= 20 }
+            #expect(test.upstream.pushes.count == 1)
+            #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// What becomes of a change whose answer was lost when the upstream, asked for its record, shows another one.
+@Suite("An upstream that shows another record than it is asked for")
+struct AnotherRecordTests {
+    private static let byKey = TestEngine.shop
+        .replacing("  idempotency_header: Idempotency-Key\n", with: "")
+        .replacing("call: POST /orders }", with: "call: POST /orders, look_up: key }")
+
+    private func test(_ yaml: String = Self.byKey) async throws -> TestEngine {
+        let test = try TestEngine(schema: yaml)
+        test.upstream.keepKeys()
+        let records = #"[{"id":"a","notes":"n"},{"id":"z","notes":"new","deleted_at":null}]"#
+        try test.upstream.set("/orders", records)
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: records), at: test.clock.timestamp)
+        return test
+    }
+
+    @Test("a lost creation is searched in the list, and sent again if it is not there")
+    func creation() async throws {
+        let test = try await test()
+        let body = try JSONText(parsing: #"{"id":"b","notes":"words"}"#)
+        _ = try await test.store.create("orders", body: body, at: test.clock.timestamp)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        test.upstream.answerRecords(with: "a")
+        try await test.send()
+        try await test.send(after: .seconds(10))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        test.clock.advance(by: .seconds(90))
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").filter { $0["id"] == "b" }.count == 1)
+        #expect(try test.record("b")?["notes"] == "words")
+        #expect(try test.record("a")?["notes"] == "n")
+    }
+
+    @Test("a lost edit is sent again, though another record has its values")
+    func edit() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"new"}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        test.upstream.answerRecords(with: "z")
+        try await test.send()
+        try await test.send(after: .seconds(60))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").first?["notes"] == "new")
+        #expect(try test.record("a")?["id"] == "a")
+    }
+
+    @Test("a record is not gone because another one is marked as deleted")
+    func deleted() async throws {
+        let test = try await test(
+            Self.byKey.replacing("path: /orders\n", with: "path: /orders\n      deleted: deleted_at\n"))
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"},{"id":"z","deleted_at":"2026-01-01T00:00:00Z"}]"#)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.gone(status: 404, "not found"))
+        test.upstream.answerRecords(with: "z")
+        try await test.send(after: .seconds(600))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        #expect(try test.record("a")?["notes"] == "mine")
+    }
+}

@@ -1,0 +1,49 @@
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// What becomes of an edit whose answer was lost.
+@Suite("An edit whose answer was lost")
+struct LostEditTests {
+    private let withoutKeys = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
+
+    /// With order "a", whose notes were edited. The answer is lost; `arrives`: the edit is not.
+    private func sent(_ yaml: String, arrives: Bool, keepsKeys: Bool = false) async throws -> TestEngine {
+        let test = try TestEngine(schema: yaml)
+        if keepsKeys { test.upstream.keepKeys() }
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
+        try await test.send()
+        try await test.send()
+        return test
+    }
+
+    @Test("it is not repeated when the server has it")
+    func here() async throws {
+        let test = try await sent(withoutKeys, arrives: true)
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(test.upstream.pushes.count == 1)
+    }
+
+    @Test("nor is one that is formed from the server's record, as a repeat under its key would be another request")
+    func whole() async throws {
+        let yaml = TestEngine.shop.replacing("PATCH /orders", with: "PUT /orders")
+        let test = try await sent(yaml, arrives: true, keepsKeys: true)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == 1)
+    }
+
+    @Test("it is repeated when it did not arrive")
+    func missing() async throws {
+        let test = try await sent(withoutKeys, arrives: false)
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+    }
+}
