@@ -3,8 +3,8 @@
 once.
 
 The test uses everything that opens the database: callers, pulls, backups, the daemon's own commands, stops and crashes.
-Only one database is in use, so all recorded locks are on its log.
 """
+import os
 import time
 
 from lib.power import Power
@@ -43,7 +43,7 @@ def body(run):
             else:
                 shop.daemon.kill()
             writers.stop()
-            connections += require_one_at_a_time(shop.faults.writing_spans())
+            connections += require_one_at_a_time(shop.faults.writing_spans(os.path.realpath(shop.daemon.database)))
             shop.faults.watch()
             shop.check()
         run.note(writing_connections=connections, at_once=1, answered_writes=shop.answered)

@@ -92,7 +92,7 @@ class Power:
     def _replay(self):
         bounds = {}  # sync: the number of changes to the file, or to names, when it started
         generation = {}  # the file system reuses the inode number of a deleted file
-        for what, number, offset, body, names in self._read():
+        for what, number, offset, _, body, names in self._read():
             if what in (CREATED, FOLDER_CREATED, SYMLINKED):
                 generation[number] = generation.get(number, 0) + 1
             number += generation.get(number, 0) << 64
@@ -125,27 +125,29 @@ class Power:
             at += length
             body = bytes(notes[at:at + size]) if what == WRITTEN else b""
             at += len(body)
-            yield what, number, offset, body, names
+            yield what, number, offset, size, body, names
 
-    def writing_spans(self):
-        """For each connection that wrote to a log, or checkpointed one: its first and last note of a write.
+    def writing_spans(self, database):
+        """For each connection that wrote to the log of the database, or checkpointed it: its first and last note of a
+        write.
 
         The writer is the connection that held the lock. Readers hold it briefly too, when they must recover the log's
-        index.
+        index. Other databases in the folder have logs of their own: a backup is made in one.
         """
+        locks = {f"{database}-wal": 0, str(database): 1}
         paths = {number: path for path, (kind, number) in self.names.items() if kind == "file"}
         holders, spans = {0: [], 1: []}, {}
-        for at, (what, number, offset, body, names) in enumerate(self._read()):
-            if what == CREATED:
-                paths[number] = names[0]
-            elif what == LOCK_HELD:
-                holders[offset].append(number)
-            elif what == LOCK_RELEASED and number in holders[offset]:
-                holders[offset].remove(number)
-            elif what == WRITTEN and paths.get(number, "").endswith(("-wal", ".db")):
-                lock = 0 if paths[number].endswith("-wal") else 1
+        for at, (what, number, offset, size, _, names) in enumerate(self._read()):
+            path = paths.get(number)
+            if what in (CREATED, RENAMED, LINKED):
+                paths[number] = names[-1]
+            elif what == LOCK_HELD and path == str(database):
+                holders[offset].append(size)
+            elif what == LOCK_RELEASED and size in holders[offset]:
+                holders[offset].remove(size)
+            elif what == WRITTEN and path in locks:
                 # Only a connection with exclusive access writes without the lock: on creation and on the last close.
-                connection = holders[lock][0] if holders[lock] else f"alone at {at}"
+                connection = next(iter(holders[locks[path]]), f"alone at {at}")
                 first, _ = spans.get(connection, (at, at))
                 spans[connection] = (first, at)
         return spans

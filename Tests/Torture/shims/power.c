@@ -129,15 +129,15 @@ static int xSync(sqlite3_file *file, int flags) {
 }
 
 static int xShmLock(sqlite3_file *file, int offset, int count, int flags) {
-    uint64_t connection = ((struct watched *)file)->connection;
-    int is_watched = (flags & SQLITE_SHM_EXCLUSIVE) && offset < 2 && ((struct watched *)file)->number;
+    uint64_t connection = ((struct watched *)file)->connection, database = ((struct watched *)file)->number;
+    int is_watched = (flags & SQLITE_SHM_EXCLUSIVE) && offset < 2 && database;
     // Noted only while it is held, so that the notes of two connections never overlap unless their locks do.
-    if (is_watched && (flags & SQLITE_SHM_UNLOCK)) note(LOCK_RELEASED, connection, offset, count, NULL, NULL, NULL);
+    if (is_watched && (flags & SQLITE_SHM_UNLOCK)) note(LOCK_RELEASED, database, offset, connection, NULL, NULL, NULL);
     inside++;
     int code = OWN(file)->pMethods->xShmLock(OWN(file), offset, count, flags);
     inside--;
     if (is_watched && (flags & SQLITE_SHM_LOCK) && code == SQLITE_OK)
-        note(LOCK_HELD, connection, offset, count, NULL, NULL, NULL);
+        note(LOCK_HELD, database, offset, connection, NULL, NULL, NULL);
     return code;
 }
 
