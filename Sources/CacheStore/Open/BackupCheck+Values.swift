@@ -51,9 +51,21 @@ extension BackupCheck {
 
     /// Columns of JSON whose reader takes anything else for damage of the whole file.
     private static let json: [String: Set<String>] = [
-        "records": ["_local"], "sync_change_log": ["keys", "fields", "detail"], "sync_cursor": ["pull"],
-        "sync_settling": ["fields"],
+        "records": ["_remote", "_local", "_document", "_derived"], "sync_answer": ["answer"],
+        "sync_change_log": ["keys", "fields", "detail"], "sync_conflict": ["base", "local", "server"],
+        "sync_cursor": ["pull"], "sync_outbox": ["body", "base", "edited", "sent"], "sync_settling": ["fields"],
+        "sync_view": ["members"],
     ]
+
+    /// The lists of sealed places say how to read every record and change of their entities.
+    func requireSealedPlaces() throws {
+        guard try db.tableExists("sync_setting") else { return }
+        let rows = try Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting")
+        let settings = Dictionary(rows.map { ($0[0] as String, $0[1] as String) }) { $1 }
+        guard SealedPlaces.areReadable(in: settings) else {
+            throw refusal("a list of sealed fields that cannot be read")
+        }
+    }
 
     /// The SQL function `is_json(bytes)`: whether the daemon can read it. `json_valid` accepts deeper nesting.
     private static let isJSON = DatabaseFunction("is_json", argumentCount: 1, pure: true) { values in

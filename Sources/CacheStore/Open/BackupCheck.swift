@@ -48,6 +48,7 @@ struct BackupCheck {
         for entity in entities { try dropSearch(of: entity) }
         try requireContents()
         try requireValues()
+        try requireSealedPlaces()
     }
 
     /// Throws `.incompatible` if a view or a virtual table is in the place of a table: reading that would run it.

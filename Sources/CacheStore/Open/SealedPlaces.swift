@@ -110,10 +110,17 @@ struct SealedPlaces {
         ).text
     }
 
+    /// Whether each list of sealed places among a file's settings can be read.
+    static func areReadable(in file: [String: String]) -> Bool {
+        file.allSatisfy { name, text in !name.hasPrefix(list("")) || (try? places(text)) != nil }
+    }
+
     private static func places(_ text: String) throws -> [SecretPlace] {
-        try JSONText(parsing: text).elements.map { place in
+        let unreadable = CacheError.failed("the list of sealed places cannot be read: \(text)")
+        guard let list = try? JSONText(parsing: text) else { throw unreadable }
+        return try list.elements.map { place in
             let parts = place.elements.compactMap(\.string)
-            guard parts.count == 3 else { throw CacheError.failed("the list of sealed places cannot be read: \(text)") }
+            guard parts.count == 3 else { throw unreadable }
             let path = parts[0].split(separator: ".").map {
                 $0 == "[]" ? .elements : JSONPlaces.Step.member(String($0))
             }

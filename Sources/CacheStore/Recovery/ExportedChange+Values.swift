@@ -3,8 +3,29 @@ internal import JSONText
 
 /// The values of a change that comes from a file.
 extension ExportedChange {
-    /// Says which value no queue can have; nil if there is none.
-    var wrongValue: String? { wrongNumber ?? wrongKey ?? wrongContent }
+    /// Says why no queue can have the change; nil if one can.
+    var problem: String? { isSound ? wrongNumber ?? wrongKey ?? wrongContent ?? wrongJSON : "the change is damaged" }
+
+    // MARK: JSON
+
+    /// Says which value is not JSON. Every list of conflicts would fail at one of a conflict.
+    private var wrongJSON: String? {
+        if let record, !Self.isJSON(record) { return "record is not JSON" }
+        for conflict in conflicts ?? [] {
+            if let name = conflict.wrongValue { return "conflicts.\(name) is not JSON" }
+        }
+        return nil
+    }
+
+    /// Whether the daemon can read it as JSON.
+    static func isJSON(_ text: String) -> Bool {
+        do {
+            _ = try JSONText(parsing: text)
+            return true
+        } catch {
+            return false
+        }
+    }
 
     // MARK: The idempotency key
 

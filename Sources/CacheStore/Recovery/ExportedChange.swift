@@ -102,4 +102,11 @@ package struct ExportedConflict: Codable, FetchableRecord, Sendable, Equatable {
         case localAt = "local_at"
         case serverAt = "server_at"
     }
+
+    /// The name of a value that is not JSON; nil if all are.
+    var wrongValue: String? {
+        [("base", base), ("local", local), ("server", server)].first { _, text in
+            text.map { !ExportedChange.isJSON($0) } ?? false
+        }?.0
+    }
 }

@@ -63,9 +63,14 @@ package struct ExportedQueue: Sendable {
             throw CacheError.incompatible(
                 "the file was written by a newer version of repairminder-sync; install that version")
         }
+        guard SealedPlaces.areReadable(in: origin.settings) else {
+            throw CacheError.invalid([
+                FieldProblem(field: "line 1", message: "the list of sealed fields cannot be read")
+            ])
+        }
         changes = try zip(2..., lines.dropFirst()).map { number, line in
             let change: ExportedChange = try decoded(line, number)
-            if let problem = change.isSound ? change.wrongValue : "the change is damaged" {
+            if let problem = change.problem {
                 throw CacheError.invalid([FieldProblem(field: "line \(number)", message: problem)])
             }
             return change

@@ -43,13 +43,23 @@ struct QueueSnapshot {
         local = LocalRecords(db, settings: settings)
         for table in Self.kept {
             var found: [Row] = []
-            _ = DamagedTable(name: table, key: nil, db: db).forEachRow { found.append($0.copy()) }
+            _ = DamagedTable(name: table, key: nil, db: db).forEachRow { row in
+                if table != "sync_conflict" || Self.isSound(conflict: row) { found.append(row.copy()) }
+            }
             rows[table] = found
         }
         readContents(db)
         readLog(db)
         readRecords(db)
         readConflicts()
+    }
+
+    /// Whether the values of a conflict are JSON: every list of conflicts would fail at one that is not.
+    private static func isSound(conflict row: Row) -> Bool {
+        row.allSatisfy { name, value in
+            !["base", "local", "server"].contains(name) || value.isNull
+                || String.fromDatabaseValue(value).map(ExportedChange.isJSON) ?? false
+        }
     }
 
     /// Empty if they cannot be read completely.
@@ -109,8 +119,9 @@ struct QueueSnapshot {
         for index in changes.indices where changes[index].record == nil {
             let change = changes[index]
             let table = EntityTable.name(of: change.entity)
-            changes[index].record = try? String.fetchOne(
+            let record = try? String.fetchOne(
                 db, sql: "SELECT _remote FROM \(table) WHERE _key = ?", arguments: [change.recordKey])
+            changes[index].record = record.flatMap { ExportedChange.isJSON($0) ? $0 : nil }
         }
     }
 

@@ -239,6 +239,19 @@ struct DatabaseCopyTests {
             """, "sync_change_log"
         ),
         ("INSERT OR REPLACE INTO sync_cursor (entity, pull) VALUES ('orders', '[')", "sync_cursor"),
+        ("UPDATE records_messages SET _remote = '{'", "records_messages"),
+        ("UPDATE records_orders SET _derived = 'x' WHERE _key = 'b'", "records_orders"),
+        ("UPDATE sync_outbox SET body = '{' WHERE id = 1", "sync_outbox"),
+        ("UPDATE sync_outbox SET body = '[]' WHERE id = 1", "change 1"),
+        ("UPDATE sync_outbox SET sent = '{' WHERE id = 1", "sync_outbox"),
+        (
+            """
+            INSERT INTO sync_conflict (at, change_id, entity, record_key, operation, field, base, rule, winner)
+            VALUES (0, 1, 'orders', 'a', 'update', 'status', '{', 'manual', 'local')
+            """, "sync_conflict"
+        ),
+        ("INSERT INTO sync_view VALUES ('orders', 'a', '[')", "sync_view"),
+        ("INSERT OR REPLACE INTO sync_setting VALUES ('secrets:orders', '[')", "a list of sealed fields"),
         ("DROP TABLE sync_drift; CREATE VIRTUAL TABLE sync_drift USING fts5(entity)", "sync_drift"),
         ("INSERT INTO sync_content (sha256, size, type, used_at) VALUES ('../api-token', 1, 'a/b', 0)", "../api-token"),
         ("UPDATE sync_outbox SET content = '../secret.key' WHERE id = 1", "../secret.key"),

@@ -113,7 +113,11 @@ struct ExportedQueueTests {
         ("next_attempt_at", .integer(.max)), ("error_status", .integer(.min)), ("known_pk", .integer(.max)),
         ("content_size", .integer(-1)), ("edited", .string(#"{"status":9223372036854775807}"#)),
         ("conflicts", .array([JSONText.object(["at": .integer(.max), "change_id": .integer(1), "rule": "manual"])])),
-        ("content", "../api-token"), ("content", "..secret"), ("content", "../../../../etc/passwd"),
+        (
+            "conflicts",
+            .array([JSONText.object(["at": .integer(1), "change_id": .integer(1), "base": "{", "rule": "manual"])])
+        ),
+        ("record", "{"), ("content", "../api-token"), ("content", "..secret"), ("content", "../../../../etc/passwd"),
         ("content", .string(String(repeating: "A", count: 64))), ("content_type", "text/html\r\nSet-Cookie: a=b"),
         ("idempotency_key", "a\r\nX-Admin: 1"), ("idempotency_key", "a\u{0}"), ("idempotency_key", "\u{7F}"),
     ]
@@ -132,6 +136,20 @@ struct ExportedQueueTests {
         #expect(problems.allSatisfy { $0.message.hasPrefix(name) })
     }
 
+    @Test("a list of sealed fields that cannot be read is refused by its line", arguments: ["[", "[[1]]"])
+    func sealedFields(list: String) async throws {
+        let fixture = try await RescueFixture()
+        var queue = try ExportedQueue(ofDatabaseAt: fixture.path)
+        queue.origin.settings["secrets:orders"] = list
+        let text = try queue.text()
+        let error = #expect(throws: CacheError.self) { try ExportedQueue(text: text) }
+        guard case .invalid(let problems)? = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        #expect(problems.map(\.field) == ["line 1"])
+    }
+
     @Test("a mirror's change with a value that no queue has is refused")
     func mirroredValues() async throws {
         let fixture = try await RescueFixture()
@@ -142,8 +160,10 @@ struct ExportedQueueTests {
         named.content = "../api-token"
         var keyed = change
         keyed.idempotencyKey += "\r\nX-Admin: 1"
+        var torn = change
+        torn.record = "{"
         let other = try TestCache()
-        for wrong in [tried, named, keyed] {
+        for wrong in [tried, named, keyed, torn] {
             await #expect(throws: CacheError.self) {
                 try await other.store.importChanges([wrong], at: RescueFixture.later)
             }

@@ -138,6 +138,39 @@ struct QueueRescueTests {
         }
     }
 
+    @Test("conflicts with a value that is no longer JSON are left out, so that the others can be listed")
+    func brokenConflict() async throws {
+        let fixture = try await RescueFixture()
+        fixture.cache.isDamaged = true
+        try await fixture.cache.store.pool.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO sync_conflict (at, change_id, entity, record_key, operation, field, base, rule, winner)
+                    VALUES (0, 1, 'orders', 'a', 'update', 'status', '"open"', 'manual', 'local'),
+                      (0, 1, 'orders', 'a', 'update', 'total', '{', 'manual', 'local'),
+                      (0, 1, 'orders', 'a', 'update', 'notes', '{', 'manual', NULL)
+                    """)
+        }
+        try fixture.cache.store.close()
+        let (cache, report) = try await fixture.rescuedUnseen()
+        #expect(report.rescued == 3)
+        let conflicts = try cache.store.conflicts(before: nil, open: false, limit: 10).conflicts
+        #expect(conflicts.map { $0["field"] } == ["status"])
+    }
+
+    @Test("a list of sealed fields that cannot be read does not stop a rescue")
+    func brokenSettings() async throws {
+        let fixture = try await RescueFixture()
+        fixture.cache.isDamaged = true
+        try await fixture.cache.store.pool.write { db in
+            try db.execute(sql: "INSERT OR REPLACE INTO sync_setting VALUES ('secrets:orders', '[')")
+        }
+        try fixture.cache.store.close()
+        let (cache, report) = try await fixture.rescuedUnseen()
+        #expect(report.rescued == 3)
+        #expect(try cache.record("orders", "a")?["status"] == "ready")
+    }
+
     @Test("a definition of a table with an invalid path into JSON is damage")
     func brokenPath() async throws {
         let folder = try TemporaryFolder()

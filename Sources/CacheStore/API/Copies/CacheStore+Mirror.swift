@@ -149,7 +149,7 @@ extension CacheStore {
     /// Removes secrets that were sealed with another key. Throws `.invalid` for a value that no queue has.
     package func importChanges(_ changes: [ExportedChange], at now: Timestamp) async throws -> Int {
         for change in changes {
-            guard let problem = change.wrongValue else { continue }
+            guard let problem = change.problem else { continue }
             throw CacheError.invalid([FieldProblem(field: "\(change.entity)/\(change.recordKey)", message: problem)])
         }
         return try await change(at: now) { [self] context in

@@ -74,7 +74,7 @@ package struct DatabaseRestore: Sendable {
         guard try db.tableExists("sync_outbox") else { return }
         let rows = try Row.fetchCursor(db, sql: "SELECT * FROM sync_outbox")
         while let row = try rows.next() {
-            guard let change = try? ExportedChange(row: row), let problem = change.wrongValue else { continue }
+            guard let change = try? ExportedChange(row: row), let problem = change.problem else { continue }
             throw CacheError.incompatible(
                 """
                 change \(change.id) in \(backup) is not one of a queue: \(problem); it was changed by another program; \

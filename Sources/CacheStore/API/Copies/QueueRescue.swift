@@ -70,8 +70,11 @@ package struct QueueRescue: Sendable {
         let fresh = path + ".rescue"
         for suffix in ["", "-wal", "-shm"] { unlink(fresh + suffix) }
         let store = try CacheStore(path: fresh, schema: schema, sealer: sealer, makeID: makeID)
+        var sealed = queue
+        // Without settings, changes are taken to be sealed as the schema says.
+        if !SealedPlaces.areReadable(in: queue.settings) { sealed.settings = [:] }
         do {
-            try await store.replaceQueue(with: queue, at: now)
+            try await store.replaceQueue(with: sealed, at: now)
             for (entity, records) in queue.local.records where schema[entity]?.isLocal == true {
                 _ = try await store.importRecords(records, of: entity, at: now)
             }
