@@ -6,7 +6,8 @@ internal import Synchronization
 /// The members of one group: processes that run with it, and users that the user database lists in it.
 ///
 /// Caches what the database says for 10 seconds, so that frequent calls cannot overload it. While it does not answer, what it
-/// said last counts, so that one caller cannot hold up the others.
+/// said last counts, so that one caller cannot hold up the others. At most 16 questions are open at once, because each takes a
+/// thread: a user about whom none can be asked is no member.
 package final class GroupMembers: Sendable {
     private struct Finding {
         var isMember: Bool
@@ -18,6 +19,8 @@ package final class GroupMembers: Sendable {
         /// The users that the database is being asked about.
         var asked: Set<UInt32> = []
     }
+
+    private static let mostAsked = 16
 
     private let group: UInt32
     private let patience: Duration
@@ -43,7 +46,8 @@ package final class GroupMembers: Sendable {
         let user = credentials.user
         if let finding = state.withLock({ $0.findings[user] }), finding.until > now() { return finding.isMember }
         // Who calls again meanwhile does not wait as well.
-        if state.withLock({ $0.asked.insert(user).inserted }) { ask(about: user) }
+        let mayAsk = state.withLock { $0.asked.count < Self.mostAsked && $0.asked.insert(user).inserted }
+        if mayAsk { ask(about: user) }
         return state.withLock({ $0.findings[user] })?.isMember ?? false
     }
 

@@ -144,6 +144,24 @@ struct CallerGuardTests {
         for _ in users { gate.signal() }
     }
 
+    @Test("while 16 questions to the user database are open, a user that it was not asked about is no member")
+    func openQuestions() {
+        let gate = DispatchSemaphore(value: 0)
+        let answered = DispatchSemaphore(value: 0)
+        let started = Instants()
+        let start = started.now
+        let members = GroupMembers(of: 7, patience: .milliseconds(1)) { _, _ in
+            started.pass(.seconds(1))
+            gate.wait()
+            answered.signal()
+            return true
+        }
+        for user: UInt32 in 0..<40 { #expect(!members.includes(PeerCredentials(user: user))) }
+        for _ in 0..<16 { gate.signal() }
+        for _ in 0..<16 { answered.wait() }
+        #expect(started.now - start == .seconds(16))
+    }
+
     @Test("/healthz answers unknown callers, /readyz does not")
     func health() async throws {
         let api = try TestAPI()
