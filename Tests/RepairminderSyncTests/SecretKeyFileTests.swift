@@ -60,6 +60,13 @@ struct SecretKeyFileTests {
         #expect(try Array(Data(contentsOf: URL(filePath: path))) == bytes)
     }
 
+    @Test("a link to a file that is not there is refused, and no key replaces it")
+    func danglingLink() throws {
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/nowhere/secret.key")
+        #expect(refusal(file)?.contains("is a link to a file that does not exist") == true)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == "/nowhere/secret.key")
+    }
+
     @Test("a configured file must exist and is never created")
     func named() throws {
         let named = SecretKeyFile(named: folder + "/other.key", stateDirectory: folder)

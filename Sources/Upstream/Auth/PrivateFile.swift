@@ -11,13 +11,18 @@ package struct PrivateFile {
     /// More than any token or key needs. `read` refuses a file of that length, and `write` writes none.
     private static let largest = 64 << 10
 
-    /// Nil when there is no such file. Throws when it cannot be read, or group or others may read it.
+    /// Nil when there is no such file. Throws when it cannot be read, is a link to no file, or group or others may read it.
     package func read() throws(TokenFileError) -> [UInt8]? {
         // A FIFO in the file's place must not make the reader wait for a writer.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
-            if errno == ENOENT { return nil }
-            throw TokenFileError(message: "\(path) cannot be read (\(Self.reason)); check its owner and permissions")
+            guard errno == ENOENT else {
+                throw TokenFileError(
+                    message: "\(path) cannot be read (\(Self.reason)); check its owner and permissions")
+            }
+            guard isLink else { return nil }
+            throw TokenFileError(
+                message: "\(path) is a link to a file that does not exist; restore that file, or correct the link")
         }
         defer { close(file) }
         var status = stat()
@@ -40,6 +45,11 @@ package struct PrivateFile {
             count += part
         }
         throw TokenFileError(message: "\(path) is larger than any token or key; correct the path")
+    }
+
+    private var isLink: Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     /// Whether anyone but `user` may read the file.

@@ -255,10 +255,11 @@ struct ConfigurationReader {
         environment.absolute(value.text, from: value.isFromFile ? file.map(environment.folder) : nil)
     }
 
-    /// An empty credential counts as none: a unit can only default an optional credential to an empty one.
+    /// An empty credential counts as none: a unit can only default an optional credential to an empty one. One that is no
+    /// file counts: it is refused where it is read.
     private func credential(_ name: String) -> String? {
         let path = environment.variables["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
-        return path.flatMap { environment.isFile($0) && !environment.isEmpty($0) ? $0 : nil }
+        return path.flatMap { environment.hasContent($0) ? $0 : nil }
     }
 
     /// Not an error: the environment may use the prefix for other purposes.

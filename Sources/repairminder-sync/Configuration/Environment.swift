@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// The environment of a process: its variables, files and working directory.
 struct Environment: Sendable {
@@ -48,8 +49,12 @@ struct Environment: Sendable {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
     }
 
-    func isEmpty(_ path: String) -> Bool {
-        (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int == 0
+    /// Whether there is anything by this name, even a link to nothing, except an empty file.
+    func hasContent(_ path: String) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return ![ENOENT, ENOTDIR].contains(errno) }
+        guard stat(path, &status) == 0 else { return true }
+        return status.st_mode & S_IFMT != S_IFREG || status.st_size > 0
     }
 
     func text(of path: String) throws(ConfigurationError) -> String {

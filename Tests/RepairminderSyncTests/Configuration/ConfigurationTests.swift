@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Glibc
 import Logging
 import TestSupport
 import Testing
@@ -109,6 +110,19 @@ import Testing
         ])
         #expect(configuration.upstream.tokenFile == nil)
         #expect(configuration.secretKeyFile == nil)
+    }
+
+    @Test("a credential that is no file, or a link to nothing, is not taken for none")
+    func otherCredential() throws {
+        let credentials = folder.path + "/credentials"
+        try FileManager.default.createDirectory(
+            atPath: credentials + "/secret-key", withIntermediateDirectories: true)
+        try #require(mkfifo(credentials + "/upstream-token", 0o600) == 0)
+        try #require(symlink("/nowhere/at/all", credentials + "/signals-secret") == 0)
+        let configuration = try folder.configuration(environment: ["CREDENTIALS_DIRECTORY": credentials])
+        #expect(configuration.secretKeyFile == credentials + "/secret-key")
+        #expect(configuration.upstream.tokenFile == credentials + "/upstream-token")
+        #expect(configuration.signals.secretFile == credentials + "/signals-secret")
     }
 
     @Test("a relative path in the file starts from the file's directory, any other from the working directory")
