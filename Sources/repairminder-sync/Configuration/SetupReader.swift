@@ -30,12 +30,24 @@ struct SetupReader: Sendable {
         if checksKey { try checkKey(configuration) }
         try checkSignals(&setup)
         try checkHooks(setup)
+        if case .command(let words)? = configuration.reminders.recipient {
+            try checkProgram(words.first, place: "reminders.command")
+        }
         return setup
+    }
+
+    /// What others can change must not run with the daemon's rights.
+    private func checkProgram(_ path: String?, place: String) throws(ConfigurationError) {
+        guard let problem = path.flatMap({ ProgramFile(path: $0).refusal }) else { return }
+        throw ConfigurationError(place: place, problem: problem)
     }
 
     private func checkHooks(_ setup: Setup) throws(ConfigurationError) {
         for hook in setup.configuration.hooks {
             try hook.check(setup.schema)
+            if case .command(let path, _) = hook.recipient {
+                try checkProgram(path, place: hook.places["command"] ?? "")
+            }
             guard checksKey, case .webhook(_, let path) = hook.recipient else { continue }
             do {
                 _ = try SignalSecrets(path: path, key: "hooks.\(hook.rule.name).secret_file").read()
