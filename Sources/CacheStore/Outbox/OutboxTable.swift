@@ -202,20 +202,22 @@ struct OutboxTable {
     /// that an edit does not wait for a large picture: content waits for the record's creation, a deletion for
     /// everything.
     private func recordNeeds(of change: NewChange, before id: Int64) throws -> [Int64] {
-        let row = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT max(id) FILTER (WHERE content IS NULL OR operation = 'create') AS fields,
-                      max(id) FILTER (WHERE content IS NOT NULL AND operation <> 'create') AS content,
-                      max(id) FILTER (WHERE operation = 'create') AS creation
-                    FROM sync_outbox WHERE entity = ? AND record_key = ? AND id < ?
-                    """),
-            arguments: [change.entity.name, change.key, id])
-        let fields: Int64? = row?["fields"]
-        let content: Int64? = row?["content"]
-        let creation: Int64? = row?["creation"]
-        if change.content != nil, change.operation == .update { return [creation, content].compactMap(\.self) }
-        return [fields, change.operation == .delete ? content : nil].compactMap(\.self)
+        // Backwards from the newest, so that an edit after thousands of others looks at one of them.
+        func last(_ condition: String) throws -> Int64? {
+            try Int64.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT id FROM sync_outbox WHERE entity = ? AND record_key = ? AND id < ? AND (\(condition))
+                        ORDER BY id DESC LIMIT 1
+                        """),
+                arguments: [change.entity.name, change.key, id])
+        }
+        let content = "content IS NOT NULL AND operation <> 'create'"
+        if change.content != nil, change.operation == .update {
+            return try [last("operation = 'create'"), last(content)].compactMap(\.self)
+        }
+        let fields = try last("content IS NULL OR operation = 'create'")
+        return try [fields, change.operation == .delete ? last(content) : nil].compactMap(\.self)
     }
 
     /// The creations of the records that the change refers to.

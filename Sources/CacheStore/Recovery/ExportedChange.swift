@@ -70,12 +70,6 @@ package struct ExportedChange: Codable, FetchableRecord, Sendable, Equatable {
         return Content(sha256: content, size: contentSize ?? 0, type: contentType ?? Content.unknownType)
     }
 
-    /// Whether the two are the same change, perhaps at different times.
-    func isSame(as other: ExportedChange) -> Bool {
-        OutboxChange.original(idempotencyKey) == OutboxChange.original(other.idempotencyKey)
-            || id == other.id && createdAt == other.createdAt && entity == other.entity
-    }
-
     /// The same change, if it is unknown whether it reached the upstream.
     var uncertain: ExportedChange {
         var change = self

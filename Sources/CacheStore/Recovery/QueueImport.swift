@@ -40,11 +40,13 @@ struct QueueImport {
         let whole = Dictionary(
             new.filter { $0.operation == Operation.delete.rawValue }.map { (Self.name($0), $0.base) },
             uniquingKeysWith: { $1 })
+        var unmerged = UnmergedRecords()
         for change in new {
             var change = change
             change.record = change.record ?? whole[Self.name(change)]
-            try add(change, id: areFree ? change.id : nil)
+            try add(change, id: areFree ? change.id : nil, &unmerged)
         }
+        try merge(&unmerged)
     }
 
     private static func name(_ change: ExportedChange) -> [String] { [change.entity, change.recordKey] }
@@ -57,11 +59,12 @@ struct QueueImport {
 
     // MARK: One change
 
-    private func add(_ given: ExportedChange, id: Int64?) throws {
+    private func add(_ given: ExportedChange, id: Int64?, _ unmerged: inout UnmergedRecords) throws {
         var change = given
         if !isSameCache { change.knownPk = nil }
         let entity = context.schema[change.entity]
         if let entity {
+            if isForPartners(change, entity) { try merge(&unmerged) }
             change = try resealed(change, entity)
             change.recordKey = try KeyAlias.current(of: change.recordKey, entity.name, db)
             try keepRecord(of: change, entity)
@@ -86,7 +89,7 @@ struct QueueImport {
         for conflict in change.conflicts ?? [] { try insert(conflict, of: change, id) }
         if let entity {
             try depend(id, change, entity)
-            try merge(entity).mergeRemote(of: change.recordKey)
+            unmerged.insert(entity, change.recordKey)
         }
         try context.log.append(
             .queued, change: id, entity: change.entity, key: change.recordKey,
@@ -185,8 +188,18 @@ struct QueueImport {
         try queue.depend(id, on: queue.needs(of: new, before: id))
     }
 
-    private func merge(_ entity: Entity) -> Merge {
-        Merge(table: EntityTable(entity: entity), context: context)
+    // MARK: Merging
+
+    private func merge(_ unmerged: inout UnmergedRecords) throws {
+        for (entity, key) in unmerged.records {
+            try Merge(table: EntityTable(entity: entity), context: context).mergeRemote(of: key)
+        }
+        unmerged = UnmergedRecords()
+    }
+
+    /// Whether what the change waits for is found by what records have after the changes so far.
+    private func isForPartners(_ change: ExportedChange, _ entity: Entity) -> Bool {
+        change.operation == Operation.create.rawValue && entity.fields.contains { $0.waitsFor != nil }
     }
 
     // MARK: Secrets
@@ -210,6 +223,16 @@ struct QueueImport {
         // Their values are sealed separately; a merge finds the conflict again.
         change.conflicts = nil
         return change
+    }
+}
+
+/// The records of new changes, in the order of their first. Each is merged once, because that looks at all of its changes.
+private struct UnmergedRecords {
+    private(set) var records: [(entity: Entity, key: String)] = []
+    private var known: Set<[String]> = []
+
+    mutating func insert(_ entity: Entity, _ key: String) {
+        if known.insert([entity.name, key]).inserted { records.append((entity, key)) }
     }
 }
 

@@ -127,8 +127,11 @@ struct QueueSnapshot {
 
     /// Takes the records and contents of the same changes from another reading.
     mutating func takeRecords(from other: QueueSnapshot?) {
+        guard let other else { return }
+        let known = KnownChanges(other.changes)
         for index in changes.indices {
-            guard let same = other?.changes.first(where: { $0.isSame(as: changes[index]) }) else { continue }
+            guard let place = known.index(of: changes[index]) else { continue }
+            let same = other.changes[place]
             changes[index].record = same.record
             changes[index].contentSize = same.contentSize
             changes[index].contentType = same.contentType
@@ -137,10 +140,9 @@ struct QueueSnapshot {
 
     private mutating func readConflicts() {
         let open = (rows["sync_conflict"] ?? []).filter { $0["winner"] as String? == nil }
-        let conflicts = open.compactMap { try? ExportedConflict(row: $0) }
+        let conflicts = Dictionary(grouping: open.compactMap { try? ExportedConflict(row: $0) }, by: \.changeId)
         for index in changes.indices {
-            let own = conflicts.filter { $0.changeId == changes[index].id }
-            if !own.isEmpty { changes[index].conflicts = own }
+            if let own = conflicts[changes[index].id] { changes[index].conflicts = own }
         }
         rows["sync_conflict"]?.removeAll { $0["winner"] as String? == nil }
     }
@@ -173,8 +175,9 @@ struct QueueSnapshot {
     /// Takes what only an older reading has; `newer` are all readings before that one. Returns how many of the changes
     /// may have reached the upstream since.
     mutating func add(_ older: QueueSnapshot, knownBy newer: [QueueSnapshot]) -> Int {
+        let known = KnownChanges(changes)
         let missing = older.changes.filter { change in
-            !changes.contains { $0.isSame(as: change) } && !newer.contains { $0.hasEnded(change) }
+            known.index(of: change) == nil && !newer.contains { $0.hasEnded(change) }
         }
         let added = missing.map { change in
             newer.contains { $0.isUnsent(change) } ? change : change.uncertain

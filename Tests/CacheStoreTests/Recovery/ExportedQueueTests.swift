@@ -73,6 +73,44 @@ struct ExportedQueueTests {
         #expect(carried.idempotencyKey == change.idempotencyKey && carried.tried == 1)
     }
 
+    @Test("the log has the imported changes before what merging them found")
+    func logged() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"old"}]"#)
+        try await cache.store.update("orders", key: "a", body: .object(["notes": "mine"]), at: RescueFixture.now)
+        let other = try TestCache()
+        _ = try await other.pull("orders", #"[{"id":"a","notes":"theirs"}]"#)
+        _ = try await other.store.take(ExportedQueue(ofDatabaseAt: cache.path), at: RescueFixture.later)
+        #expect(
+            try other.store.changes(since: 0, limit: 10).events.map(\.kind) == ["upserted", "queued", "conflict"])
+        #expect(try other.record("orders", "a")?["notes"] == "mine")
+    }
+
+    @Test("an imported creation waits for the imported one that has the same value")
+    func waitsFor() async throws {
+        let schema = TestCache.shop.replacing("notes: { type: string }", with: "notes: { type: string, index: true }")
+            .replacing("text: { type: string,", with: "text: { type: string, waits_for: orders.notes,")
+        let (cache, other) = (try TestCache(schema: schema), try TestCache(schema: schema))
+        for cache in [cache, other] { _ = try await cache.pull("orders", #"[{"id":"a","notes":"known"}]"#) }
+        _ = try await cache.store.create("orders", body: .object(["notes": "x"]), at: RescueFixture.now)
+        let message = JSONText.object(["order_id": "a", "text": "x"])
+        _ = try await cache.store.create("messages", body: message, at: RescueFixture.now)
+        _ = try await other.store.take(ExportedQueue(ofDatabaseAt: cache.path), at: RescueFixture.later)
+        #expect(try other.store.readyChanges(limit: 9, at: RescueFixture.now).map(\.entity) == ["orders"])
+    }
+
+    @Test("a change is known by its key, or by its id, time and entity")
+    func known() async throws {
+        let changes = try await exported(RescueFixture()).changes
+        let known = KnownChanges(changes)
+        #expect(changes.map(known.index) == [0, 1, 2])
+        var other = changes[1]
+        other.idempotencyKey = "another"
+        #expect(known.index(of: other) == 1)
+        other.createdAt += 1
+        #expect(known.index(of: other) == nil)
+    }
+
     @Test("secrets stay sealed in the file, and need their key")
     func secrets() async throws {
         let cache = try TestCache()
