@@ -53,6 +53,16 @@ import Testing
         return target
     }
 
+    @Test("a token that is not UTF-8 is refused, since no caller can send it")
+    func otherToken() throws {
+        let path = "\(folder)/api-token"
+        try Data([0x61, 0xFF]).write(to: URL(filePath: path))
+        try #require(chmod(path, 0o600) == 0)
+        let error = #expect(throws: StateError.self) { try state(here).apiToken() }
+        #expect(error?.message.contains("is not UTF-8 text") == true)
+        #expect(try Data(contentsOf: URL(filePath: path)) == Data([0x61, 0xFF]))
+    }
+
     @Test("the first cache is called new until its account is known, then renamed after it")
     func first() throws {
         #expect(try chosen(here) == "shop-new.db")

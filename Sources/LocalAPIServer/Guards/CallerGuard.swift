@@ -171,9 +171,12 @@ package struct CallerGuard: Sendable {
     }
 
     private func carriesToken(_ request: Request) -> Bool {
-        guard let field = request.headers[single: "Authorization"]?.utf8, field.count > 7,
-            field.prefix(7).map({ $0 | 0x20 }).elementsEqual("bearer ".utf8)
-        else { return false }
+        // Bytes that are not UTF-8 have become U+FFFD, so that one could not be told from another.
+        guard let text = request.headers[single: "Authorization"], !text.unicodeScalars.contains("\u{FFFD}") else {
+            return false
+        }
+        let field = text.utf8
+        guard field.count > 7, field.prefix(7).map({ $0 | 0x20 }).elementsEqual("bearer ".utf8) else { return false }
         return isToken(field.dropFirst(7))
     }
 

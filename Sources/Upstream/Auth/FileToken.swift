@@ -29,10 +29,10 @@ package final class FileToken: Credentials {
     }
 
     private static func read(_ path: String, for place: TokenPlace) throws(TokenFileError) -> String {
-        guard let bytes = try PrivateFile(path: path).read() else {
+        guard let text = try PrivateFile(path: path).text() else {
             throw TokenFileError(message: "the token file \(path) is missing; check the path")
         }
-        let token = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard place.accepts(token) else {
             throw TokenFileError(
                 message: "the token file \(path) contains no token; expected \(place.expectedText)")

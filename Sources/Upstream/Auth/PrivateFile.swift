@@ -47,6 +47,15 @@ package struct PrivateFile {
         throw TokenFileError(message: "\(path) is larger than any token or key; correct the path")
     }
 
+    /// The file as text; nil when there is no such file. Throws as `read` does, and when it is not UTF-8.
+    package func text() throws(TokenFileError) -> String? {
+        guard let bytes = try read() else { return nil }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw TokenFileError(message: "\(path) is not UTF-8 text; write it again as UTF-8")
+        }
+        return text
+    }
+
     private var isLink: Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK

@@ -32,10 +32,9 @@ package struct SecretFiles: Sendable, Equatable {
             throw TokenFileError(
                 message: "the credential \(name) is not stored; name its file in upstream.secrets.\(name)")
         }
-        guard let bytes = try PrivateFile(path: path).read() else {
+        guard var text = try PrivateFile(path: path).text() else {
             throw TokenFileError(message: "the file \(path) with the credential \(name) is missing; check the path")
         }
-        var text = String(decoding: bytes, as: UTF8.self)
         if text.last?.isNewline == true { text.removeLast() }
         guard !text.isEmpty, !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
             throw TokenFileError(message: "\(path) contains no credential; expected one line of text")

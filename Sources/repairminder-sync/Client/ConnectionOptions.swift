@@ -99,7 +99,7 @@ struct ConnectionOptions: ParsableArguments {
     /// A token file that the caller names.
     private static func token(_ path: String) throws(CommandFailure) -> String {
         do {
-            let text = String(decoding: try PrivateFile(path: path).read() ?? [], as: UTF8.self)
+            let text = try PrivateFile(path: path).text() ?? ""
             let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
             if !token.isEmpty { return token }
         } catch {

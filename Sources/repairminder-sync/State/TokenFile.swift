@@ -39,8 +39,12 @@ struct TokenFile {
         }
         var bytes = [UInt8](repeating: 0, count: Self.largest)
         let count = read(file, &bytes, bytes.count)
-        let token = String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
+        guard let text = String(validating: bytes.prefix(max(count, 0)), as: UTF8.self) else {
+            throw StateError(
+                message: "\(path) is not UTF-8 text, so no caller can send it; write another token, or delete the file "
+                    + "and restart the daemon for a new one")
+        }
+        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
         return token.isEmpty ? nil : token
     }
 

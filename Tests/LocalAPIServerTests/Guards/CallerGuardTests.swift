@@ -32,6 +32,15 @@ struct CallerGuardTests {
         #expect(throws: Problem.self) { try CallerGuard(token: "", owners: [], group: nil).check(request) }
     }
 
+    @Test("bytes of a token that are not UTF-8 equal no others")
+    func otherBytes() {
+        var headers = Headers()
+        headers.append(name: "Host", value: "localhost")
+        headers.append(name: "Authorization", value: "Bearer t\u{FFFD}")
+        let request = Request(method: "GET", path: "/v1/status", headers: headers)
+        #expect(throws: Problem.self) { try CallerGuard(token: "t\u{FFFD}", owners: [], group: nil).check(request) }
+    }
+
     @Test("a known caller needs no token, an unknown one does")
     func known() async throws {
         let api = try TestAPI()

@@ -61,6 +61,17 @@ struct FileTokenTests {
         #expect(throws: TokenFileError.self) { try FileToken(path: path + "-missing", for: .bearer) }
     }
 
+    @Test("is rejected when it is not UTF-8, as is a stored credential", arguments: [TokenPlace.bearer, .basic])
+    func otherEncoding(_ place: TokenPlace) throws {
+        let path = try file("", mode: 0o600)
+        try Data([0x61, 0x3A, 0xE9]).write(to: URL(filePath: path))
+        #expect {
+            try FileToken(path: path, for: place)
+        } throws: { ($0 as? TokenFileError)?.message.contains("is not UTF-8 text") == true }
+        let problem = SecretFiles(paths: ["password": path]).problem(with: ["password"])
+        #expect(problem?.contains("is not UTF-8 text") == true)
+    }
+
     @Test("may be a user and a password with spaces where both are sent, but not without a colon")
     func basic() throws {
         let path = try file("shop@example.org:pass wörd\n", mode: 0o600)
