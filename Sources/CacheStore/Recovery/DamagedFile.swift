@@ -16,7 +16,8 @@ struct DamagedFile {
     func forEachReading(_ body: (QueueSnapshot) -> Void) {
         // First, while nothing else has the file open.
         let hasForeignMark = hasForeignMark
-        let name = try? WithoutWAL.reading(path, QueueSnapshot.databaseName(ofOurs:))
+        // Only where the numbers do not say it.
+        let name = hasForeignMark == nil ? (try? WithoutWAL.reading(path, QueueSnapshot.databaseName(ofOurs:))) : nil
         let whole = preservingLog { repaired() ?? reading(of: path) }
         let isLogForeign = hasForeignMark ?? (name != nil && whole?.settings["database"] != name)
         // A log of another database hides what the file itself has.

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Reads rows directly from the pages of a database file and its log, without anything that SQLite needs to find them
 /// (SQLite's file format, 1.6 and 2.1).
 ///
@@ -23,11 +25,11 @@ struct PageScan {
     /// Page number → the position of its newest version in the log.
     private var inLog: [Int: Int] = [:]
 
-    /// Nil if the file cannot be read.
-    init?(path: String, withLog: Bool) {
-        guard let file = ScannedFile(path: path) else { return nil }
+    /// Nil if the file cannot be read. `read` is for tests of a disk that cannot read everything.
+    init?(path: String, withLog: Bool, read: @escaping ScannedFile.Read = { pread($0, $1, $2, $3) }) {
+        guard let file = ScannedFile(path: path, read: read) else { return nil }
         self.file = file
-        log = withLog ? ScannedFile(path: path + "-wal") : nil
+        log = withLog ? ScannedFile(path: path + "-wal", read: read) : nil
         indexLog()
     }
 
@@ -51,20 +53,21 @@ struct PageScan {
 
     // MARK: Pages
 
-    /// Indexes the frames up to the last commit, as long as they have the salt of the log's header.
+    /// Indexes the frames up to the last commit, as long as they have the salt of the log's header. One whose header the
+    /// disk cannot read is passed over: which page it has is unknown, and a later commit includes it.
     private mutating func indexLog() {
         let (header, frame) = (32, 24)
         guard let log, let salt = log.bytes(at: 16, count: 8) else { return }
         var (offset, pending) = (header, [Int: Int]())
-        while offset + frame + Self.pageSize <= log.size, let start = log.bytes(at: offset, count: frame),
-            start[8..<16] == salt[...]
-        {
+        while offset + frame + Self.pageSize <= log.size {
+            defer { offset += frame + Self.pageSize }
+            guard let start = log.bytes(at: offset, count: frame) else { continue }
+            guard start[8..<16] == salt[...] else { return }
             pending[start.integer(at: 0, bytes: 4)] = offset + frame
             if start.integer(at: 4, bytes: 4) != 0 {
                 inLog.merge(pending) { $1 }
                 pending = [:]
             }
-            offset += frame + Self.pageSize
         }
     }
 

@@ -4,12 +4,16 @@ internal import Glibc
 ///
 /// It is not mapped into memory: a page that the disk cannot read would then end the process.
 final class ScannedFile {
+    /// As pread(2).
+    typealias Read = (_ file: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int, _ offset: off_t) -> Int
+
     /// In bytes, when the file was opened.
     let size: Int
     private let descriptor: Int32
+    private let read: Read
 
     /// Nil if the file cannot be opened.
-    init?(path: String) {
+    init?(path: String, read: @escaping Read = { pread($0, $1, $2, $3) }) {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         var status = stat()
@@ -18,6 +22,7 @@ final class ScannedFile {
             return nil
         }
         descriptor = file
+        self.read = read
         size = Int(status.st_size)
     }
 
@@ -27,6 +32,6 @@ final class ScannedFile {
     func bytes(at offset: Int, count: Int) -> [UInt8]? {
         guard offset >= 0, offset + count <= size else { return nil }
         var bytes = [UInt8](repeating: 0, count: count)
-        return pread(descriptor, &bytes, count, off_t(offset)) == count ? bytes : nil
+        return read(descriptor, &bytes, count, off_t(offset)) == count ? bytes : nil
     }
 }

@@ -1,6 +1,7 @@
 import EntitySchema
 import Foundation
 import GRDB
+import Glibc
 import JSONText
 import SQLiteStore
 import TestSupport
@@ -86,6 +87,32 @@ struct QueueRescueTests {
         try file.close()
         let scan = try #require(PageScan(path: copy, withLog: true))
         #expect(scan.markOfLog != nil)
+    }
+
+    @Test("frames of the log after one that the disk cannot read still count")
+    func unreadableFrame() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("a.db")
+        let queue = try DatabaseQueue(path: path)
+        try await queue.writeWithoutTransaction { db in
+            try db.execute(
+                sql: """
+                    PRAGMA journal_mode = WAL;
+                    CREATE TABLE own (id INTEGER PRIMARY KEY, a TEXT, b TEXT);
+                    INSERT INTO own VALUES (7, 'x', 'y');
+                    INSERT INTO own VALUES (8, 'x', 'y')
+                    """)
+        }
+        // The third: the first two have the new table.
+        let frame = off_t(32 + 2 * (24 + 4096))
+        let scan = try #require(
+            PageScan(path: path, withLog: true) { file, bytes, count, offset in
+                offset == frame ? -1 : pread(file, bytes, count, offset)
+            })
+        var ids: [Int64] = []
+        scan.forEachRow(columns: 3...3) { ids.append($0.id) }
+        #expect(ids == [7, 8])
+        try queue.close()
     }
 
     @Test("a row of the bare pages whose first column is not its id belongs to another table")
