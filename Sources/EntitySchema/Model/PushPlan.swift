@@ -38,6 +38,12 @@ package struct PushRoute: Sendable, Equatable {
 
     /// Whether its changes can be elements of a batch: a batch is JSON.
     var fitsBatches: Bool { file == nil && encoding != .form && !isSentAlone }
+
+    /// False for an action in a batch whose elements have the fields: the upstream would take them for an edit.
+    func fits(_ plan: BatchPlan, _ operation: Operation) -> Bool {
+        let isAction = operation == .update && envelope?.hasFields == false
+        return !isAction || plan.elements[operation]?.slots.contains(.fields) != true
+    }
 }
 
 /// How to find out whether a creation was applied when its response was lost and no idempotency key shows it.

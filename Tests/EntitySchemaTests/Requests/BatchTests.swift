@@ -226,6 +226,37 @@ struct BatchTests {
         #expect(error?.problem.contains("a form or a file cannot be part of it") == true)
     }
 
+    /// An update whose body has a value of the record, and not the fields that change.
+    private static let action =
+        #"update: { call: "POST /notes/{id}/rename", fields: [text], body: { to: { name: "{text}" } }"#
+
+    @Test("an action goes into a batch of the upstream as its own body, and not where elements have the fields alone")
+    func sharedAction() throws {
+        let push = """
+                      create: { call: POST /notes, look_up: key }
+                      \(Self.action) }
+            """
+        func batch(_ slot: String) -> String {
+            "  batch: { call: POST /b, element: { path: \"{$path}\", sent: \(slot) } }"
+        }
+        let whole = try Self.sent(try Self.schema(upstream: batch("$body"), push: push), [.update])
+        #expect(whole.body?.text == #"[{"path":"/notes/n0/rename","sent":{"to":{"name":"new"}}}]"#)
+        let notes = try #require(try Self.schema(upstream: batch("$fields"), push: push)["notes"])
+        let record = JSONText.object(["id": "n0", "text": "new"])
+        #expect(notes.batchPlan(for: .update, record: record, fields: ["text"]) == nil)
+        #expect(notes.batchPlan(for: .create, record: record, fields: ["text"]) != nil)
+    }
+
+    @Test("an action's own batch whose elements have the fields alone is refused, with what to write")
+    func ownAction() throws {
+        let push = """
+                      \(Self.action), batch: { call: POST /b, element: { id: "{id}", <<: $fields } } }
+            """
+        let error = #expect(throws: SchemaError.self) { try Self.schema(push: push) }
+        #expect(error?.key == "entities.notes.push.update.batch")
+        #expect(error?.problem.contains("write $body in their place") == true)
+    }
+
     @Test("the upstream's batch must say what an element is, and may name no field")
     func sharedElement() throws {
         for (batch, problem) in [

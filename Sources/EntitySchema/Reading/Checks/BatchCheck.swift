@@ -46,6 +46,12 @@ struct BatchCheck {
         guard route.fitsBatches else {
             throw error(entity, place, "a batch is JSON, so a form or a file cannot be part of it; remove batch")
         }
+        guard route.fits(plan, operation) else {
+            throw error(
+                entity, place,
+                "the body of \(route.call) has no $fields, so an element of a batch that has them would be another change; "
+                    + "write $body in their place, or batch: false")
+        }
         for name in plan.fieldNames.sorted() {
             guard let field = entity[field: name] else {
                 let hint = Suggestion.hint(for: name, among: entity.fields.map(\.name))
@@ -63,9 +69,9 @@ extension EntitySchema {
     /// Gives each route that has no batch of its own the upstream's.
     var withBatches: EntitySchema {
         guard let shared = upstream.batch else { return self }
-        func batched(_ routes: [PushRoute]) -> [PushRoute] {
+        func batched(_ routes: [PushRoute], _ operation: Operation) -> [PushRoute] {
             routes.map { route in
-                guard route.batch == nil, route.fitsBatches else { return route }
+                guard route.batch == nil, route.fitsBatches, route.fits(shared, operation) else { return route }
                 var route = route
                 route.batch = shared
                 return route
@@ -74,8 +80,8 @@ extension EntitySchema {
         var schema = self
         for (index, entity) in entities.enumerated() {
             schema.entities[index].push = PushPlan(
-                create: batched(entity.push.create), update: batched(entity.push.update),
-                delete: batched(entity.push.delete))
+                create: batched(entity.push.create, .create), update: batched(entity.push.update, .update),
+                delete: batched(entity.push.delete, .delete))
         }
         return schema
     }
