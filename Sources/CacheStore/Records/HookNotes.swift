@@ -18,6 +18,16 @@ struct HookNotes {
         var after: JSONText?
     }
 
+    /// What one step replaced, with the bytes until then.
+    private enum Step {
+        case added(Place, earlier: Int?, bytes: Int)
+        case changed(Int, Change, bytes: Int)
+        case logged([Change], [Place: Int], bytes: Int)
+    }
+
+    /// The steps since `mark`, which `undo` takes back; nil without a mark. A copy of all notes for each write of a batch
+    /// would take as long as the batch is.
+    private var steps: [Step]?
     /// In the order in which the records were first written.
     private var changes: [Change] = []
     private var places: [Place: Int] = [:]
@@ -35,14 +45,15 @@ struct HookNotes {
         guard let image = new ?? old else { return }
         let place = Place(entity: plan.entity.name, pk: image.pk)
         let after = new.flatMap(Self.seen)
-        bytes += after?.bytes.count ?? 0
         if old != nil, let known = places[place] {
-            bytes -= changes[known].after?.bytes.count ?? 0
+            steps?.append(.changed(known, changes[known], bytes: bytes))
+            bytes += (after?.bytes.count ?? 0) - (changes[known].after?.bytes.count ?? 0)
             changes[known].key = image.key
             changes[known].after = after
         } else {
             let before = old.flatMap(Self.seen)
-            bytes += before?.bytes.count ?? 0
+            steps?.append(.added(place, earlier: places[place], bytes: bytes))
+            bytes += (after?.bytes.count ?? 0) + (before?.bytes.count ?? 0)
             places[place] = changes.count
             changes.append(Change(plan: plan, key: image.key, before: before, after: after))
         }
@@ -52,8 +63,9 @@ struct HookNotes {
 
     /// Appends an entry for each record that a hook is told of, and forgets all notes.
     mutating func log(to log: ChangeLog) throws {
-        let changes = changes
+        let (changes, places, bytes, steps) = (changes, places, bytes, steps)
         self = HookNotes()
+        self.steps = steps.map { $0 + [.logged(changes, places, bytes: bytes)] }
         for change in changes {
             guard let event = Self.event(change) else { continue }
             let entity = change.plan.entity
@@ -62,6 +74,30 @@ struct HookNotes {
             }
             try log.append(event, entity: entity.name, key: change.key, hooks: hooks.map(\.name))
         }
+    }
+
+    // MARK: Undoing a write
+
+    /// Call this before a write that may be undone alone.
+    mutating func mark() { steps = [] }
+
+    mutating func unmark() { steps = nil }
+
+    /// Makes the notes what they were at the last mark, after the write has been undone.
+    mutating func undo() {
+        for step in (steps ?? []).reversed() {
+            switch step {
+            case .added(let place, let earlier, let size):
+                changes.removeLast()
+                places[place] = earlier
+                bytes = size
+            case .changed(let index, let change, let size):
+                changes[index] = change
+                bytes = size
+            case .logged(let all, let known, let size): (changes, places, bytes) = (all, known, size)
+            }
+        }
+        steps = []
     }
 
     private static func event(_ change: Change) -> HookEvent? {

@@ -36,6 +36,12 @@ final class RecordTransaction {
         hooks = noted
     }
 
+    /// The same since the last mark of the notes for hooks.
+    func forgetNotes() {
+        stale = StaleRecords()
+        hooks.undo()
+    }
+
     /// Runs a numbered statement; see `WriterStatements.with`.
     func with<Result>(_ sql: NumberedSQL, _ body: (BoundStatement) throws -> Result) throws -> Result {
         try plans.statements.with(sql, on: db, body)

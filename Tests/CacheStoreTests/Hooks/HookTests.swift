@@ -112,6 +112,44 @@ struct HookTests {
     }
 
     @Test
+    func `a write that is undone alone takes back only its own part of what is told of a record`() async throws {
+        let cache = try await cache([Self.all, Self.ready])
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"open"},{"id":"b","status":"open"}]"#)
+        let end = try cache.store.position()
+        let writes = [("a", "ready"), ("a", "open"), ("b", "ready")]
+        _ = try await cache.store.write(at: TestCache.now) { transaction in
+            try transaction.each(writes.count) { before -> Bool in
+                let (key, status) = writes[before.count]
+                try transaction.update("orders", key: key, .object(["status": .string(status)]))
+                guard status == "ready" else { throw CacheError.conflict("no") }
+                return true
+            } refused: { _, _ in
+                false
+            }
+        }
+        #expect(try told(Self.ready, cache, after: end) == ["changed a", "changed b"])
+    }
+
+    @Test
+    func `a write that is undone alone after the notes were full takes back nothing of the others`() async throws {
+        let cache = try await cache([Self.all])
+        let large = JSONText.string(String(repeating: "x", count: 100_000))
+        // The notes are full at the 42nd.
+        let (count, undone) = (44, 41)
+        _ = try await cache.store.write(at: TestCache.now) { transaction in
+            try transaction.each(count) { before -> Bool in
+                _ = try transaction.create("orders", .object(["id": .string("n\(before.count)"), "notes": large]))
+                guard before.count != undone else { throw CacheError.conflict("no") }
+                return true
+            } refused: { _, _ in
+                false
+            }
+        }
+        let others = (0..<count).filter { $0 != undone }
+        #expect(try told(Self.all, cache) == others.map { "created n\($0)" })
+    }
+
+    @Test
     func `a record that a batch writes twice is told once, as it is after the batch`() async throws {
         let cache = try await cache([Self.all, Self.ready])
         _ = try await cache.pull("orders", #"[{"id":"a","status":"open"}]"#)

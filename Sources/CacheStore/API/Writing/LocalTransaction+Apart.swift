@@ -29,14 +29,16 @@ extension LocalTransaction {
     ) throws -> [Outcome]? {
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(count)
+        defer { context.records.hooks.unmark() }
         for number in 0..<count {
-            let (before, noted) = (db.totalChangesCount, context.records.hooks)
+            let before = db.totalChangesCount
+            context.records.hooks.mark()
             do {
                 outcomes.append(try apart ? inSavepoint { try write(outcomes) } : write(outcomes))
             } catch {
                 // An I/O error may have rolled everything back.
                 guard db.isInsideTransaction else { throw error }
-                context.records.forgetNotes(since: noted)
+                context.records.forgetNotes()
                 let outcome = try refused(error, number)
                 if !apart, db.totalChangesCount != before { return nil }
                 outcomes.append(outcome)
