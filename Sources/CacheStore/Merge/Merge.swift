@@ -73,7 +73,7 @@ struct Merge {
             }
             if try isOurs(server, of: field, change, own) {
                 if change.tried, !isShown { shown.append((field, server, change.base[field] ?? .null)) }
-                change = try apply(.local, of: field, in: change)
+                change = try take(.local, of: field, in: change)
                 // Both sides agree by now.
                 try conflicts.decideOpen(of: change.id, field: field, .local)
                 continue
@@ -82,7 +82,7 @@ struct Merge {
                 change: change, field: field, base: change.base[field], local: local,
                 server: entity.value(of: field, in: remote),
                 localAt: change.editedAt(field), serverAt: entity.changeTime(of: remote))
-            if let winner = try decide(dispute) { change = try apply(winner, of: field, in: change) }
+            if let winner = try decide(dispute) { change = try take(winner, of: field, in: change) }
         }
         try settle(shown, of: change, remote, own.comparison)
     }
@@ -183,12 +183,20 @@ struct Merge {
         }
     }
 
-    /// Rebases the change's field on the server's value, or drops the field. Returns the resulting change.
+    /// Rebases the change's field on the server's value, or drops the field.
     ///
     /// The rest of a change that was tried is sent under a new idempotency key, so it also drops the fields that the
     /// server has from that attempt.
-    @discardableResult
-    func apply(_ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
+    func apply(_ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry) throws {
+        _ = try take(winner, of: field, in: change)
+        try writer.rebuildDocument(over: change.key)
+    }
+
+    /// The same before what readers see is rebuilt, which looks at all changes of the record: a merge does that once.
+    /// Returns the resulting change.
+    private func take(
+        _ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry
+    ) throws -> OutboxTable.Entry {
         var changed = change
         let remote = try row.remote(of: change.key)
         let comparison = try context.comparison(entity)
@@ -203,7 +211,6 @@ struct Merge {
         }
         try queue.store(changed.body, base: changed.base, of: change, makeID: context.makeID)
         if change.operation == .update, changed.body.members.isEmpty { try noteMerged(change) }
-        try writer.rebuildDocument(over: change.key)
         return changed
     }
 
