@@ -60,8 +60,8 @@ package struct ListPlan: Sendable, Equatable {
     package var records: Place
     /// What a response without records has when there are none: an object, or null; `.itself` if it is `{}`.
     package var empty: Place?
-    /// Where a record has its key. An object with a key, in the place of the list, is a single record.
-    package var key: Place?
+    /// What shows that an object in the place of the list is a single record; nil if it never is one.
+    package var lone: LoneRecord?
 
     /// Whether the next page is asked for by the last record of this one.
     package var isByLastRecord: Bool {
@@ -69,14 +69,12 @@ package struct ListPlan: Sendable, Equatable {
     }
 
     /// What a response has in the place of the list; see `listed`.
-    package func found(in answer: JSONText) -> JSONText? { records.value(in: answer).map(listed) }
+    package func found(in answer: JSONText) -> JSONText? { records.value(in: answer).map { listed($0) } }
 
     /// What was found in the place of the list, with the list around a single record that some servers leave out. A
-    /// response that would be the list itself is never a record.
-    package func listed(_ found: JSONText) -> JSONText {
-        guard found.kind == .object, !records.paths.contains(""), let value = key?.value(in: found),
-            Entity.key(value) != nil
-        else { return found }
+    /// response that would be the list itself is never a record. `total`: how many records the response counts.
+    package func listed(_ found: JSONText, total: Int? = nil) -> JSONText {
+        guard let lone, !records.paths.contains(""), lone.matches(found, isOnly: total == 1) else { return found }
         return .array([found])
     }
 

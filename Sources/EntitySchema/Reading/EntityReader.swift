@@ -23,7 +23,7 @@ struct EntityReader {
         let isLocal = try isLocal()
         let fields = try fields(node.required("fields"))
         let (key, keyForm) = try KeyReader(node: node.child("key")).key()
-        let plans = PlanReader(entity: node, key: key, list: list, record: record)
+        let plans = PlanReader(entity: node, key: key, fields: fields, list: list, record: record)
         let push = try plans.push()
         return Entity(
             name: name,

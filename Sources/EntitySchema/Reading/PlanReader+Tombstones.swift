@@ -26,7 +26,6 @@ extension PlanReader {
         let since = node.child("since").map { SinceReader(node: $0) }
         let key = try node.child("key")?.place() ?? Place(paths: [self.key])
         var list = try ListReader(node: node, base: self.list).list()
-        list.key = key
         var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()
         let mode = try since?.mode(isInTemplate: request.call?.names(since?.name ?? "") ?? false) ?? .full
         if case .since(let parameter, _) = mode {
@@ -43,6 +42,7 @@ extension PlanReader {
                 "at is compared with the change times of records, so that one that was created again stays; add "
                     + "pull.changed_at")
         }
+        list.lone = LoneRecord(key: key, members: at.map { [$0] } ?? [])
         let plan = PullPlan(
             path: request.path, query: request.query, call: request.call, list: list, mode: mode, changedAt: nil,
             deleted: nil, single: PullPlan.Single(isServed: false, path: Template(parts: []), place: .itself))

@@ -4,6 +4,7 @@ internal import JSONText
 struct PlanReader {
     let entity: SchemaNode
     let key: String
+    let fields: [Field]
     /// The defaults for every entity.
     let list: ListPlan
     let record: Place
@@ -18,7 +19,7 @@ struct PlanReader {
                 "keep",
             ] + ListReader.keys)
         var list = try ListReader(node: node, base: list).list()
-        list.key = Place(paths: [key])
+        list.lone = lone
         var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()
         let mode = try mode(node, request.call)
         if case .since(let parameter, _) = mode {
@@ -47,6 +48,12 @@ struct PlanReader {
             (plan.details, plan.fetch) = (read.details, read.fetch)
         }
         return plan
+    }
+
+    private var lone: LoneRecord {
+        // What is derived is read later.
+        let given = fields.filter { entity.child("fields")?.child($0.name)?.child("derive") == nil }
+        return LoneRecord(key: key, fields: given)
     }
 
     /// What a list's templates may name.
@@ -182,7 +189,7 @@ struct PlanReader {
         let pull = node.child("path") == nil ? entity.child("pull") : nil
         let base = try pull.map { (pull) throws(SchemaError) in try ListReader(node: pull, base: list).list() } ?? list
         var plan = try ListReader(node: node, base: base).list()
-        plan.key = Place(paths: [key])
+        plan.lone = lone
         if let embedded = node.child("embedded") {
             plan.style = .single
             plan.records = try embedded.place()

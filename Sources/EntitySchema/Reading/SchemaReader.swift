@@ -176,9 +176,11 @@ extension EntitySchema {
                     })
                 else { continue }
                 entities[child].fields[link].indexed = true
-                entities[index].pull?.details[place].by = self.entities[child].fields[link].name
-                entities[index].pull?.details[place].key = self.entities[child].key
-                entities[index].pull?.details[place].list.key = Place(paths: [self.entities[child].key])
+                let (fields, key) = (self.entities[child].fields, self.entities[child].key)
+                entities[index].pull?.details[place].by = fields[link].name
+                entities[index].pull?.details[place].key = key
+                entities[index].pull?.details[place].list.lone = LoneRecord(
+                    key: key, fields: fields, link: fields[link].name)
             }
         }
         var schema = self

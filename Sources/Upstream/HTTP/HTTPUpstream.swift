@@ -139,8 +139,16 @@ package struct HTTPUpstream: Upstream {
             ", but an object at \(place); if that is how it says that there are none, set empty: \(place) beside records "
                 + "in the schema"
         }
-        return .malformed(
-            "\(request.path) answered no list at \(request.list.records.description)\(advice ?? outer ?? "")")
+        let reason = advice ?? unlike(in: body, request.list) ?? outer
+        return .malformed("\(request.path) answered no list at \(request.list.records.description)\(reason ?? "")")
+    }
+
+    /// What stands in the place of the list, if it has a key and is no record.
+    private func unlike(in body: JSONText, _ list: ListPlan) -> String? {
+        guard let lone = list.lone, !list.records.paths.contains(""), let found = list.records.value(in: body),
+            found.kind == .object, lone.key.value(in: found) != nil, !lone.matches(found, isOnly: false)
+        else { return nil }
+        return ", but an object with \(lone.key.description) that has too few of the schema's fields for a record"
     }
 
     package func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {

@@ -33,7 +33,9 @@ struct ListAnswer {
         // Not asked where there is a list: that would search through all of a large answer.
         let isDenied =
             found?.kind == .array ? false : [body["success"], body["ok"]].contains { $0?.boolean == false }
-        guard let records = isDenied ? found : found.map(list.listed), records.kind == .array else {
+        let total = found?.kind == .object ? list.total(in: body, response) : nil
+        guard let records = isDenied ? found : found.map({ list.listed($0, total: total) }), records.kind == .array
+        else {
             // Where the list is the answer itself, an object in its place may say that there is none.
             guard found == nil || list.records == .itself, list.isEmpty(in: body, response), !isDenied else {
                 return nil

@@ -51,13 +51,23 @@ struct ChildPullTests {
     func lone() async throws {
         let test = try TestPull(Self.embedded)
         try test.upstream.serve([
-            #"[{"id":"a","messages":[{"id":"m"},{"id":"n"}]},{"id":"b","thread":{"messages":{"id":"o"}}}]"#
+            #"[{"id":"a","messages":[{"id":"m"},{"id":"n"}]},{"id":"b","thread":{"messages":{"id":"o","text":"x"}}}]"#
         ])
         #expect(try await test.pull().childProblem == nil)
         #expect(try test.keys("messages") == ["m", "n", "o"])
-        try test.upstream.serve([#"[{"id":"a","messages":{"id":"n"}},{"id":"b"}]"#], singles: true)
+        try test.upstream.serve([#"[{"id":"a","messages":{"id":"n","text":null}},{"id":"b"}]"#], singles: true)
         #expect(try await test.pull().deletedMessages == 1)
         #expect(try test.keys("messages") == ["n", "o"])
+    }
+
+    @Test("an object with a key, but few of a child's fields, is no child")
+    func error() async throws {
+        let test = try TestPull(Self.embedded)
+        try test.upstream.serve([#"[{"id":"a","messages":[{"id":"m"}]}]"#])
+        try await test.pull()
+        try test.upstream.serve([#"[{"id":"a","messages":{"id":"e","error":"not now"}}]"#], singles: true)
+        #expect(try await test.pull().childProblem?.contains("orders/a holds no list") == true)
+        #expect(try test.keys("messages") == ["m"])
     }
 
     @Test("a deleted parent takes its children along, even those that it still lists")

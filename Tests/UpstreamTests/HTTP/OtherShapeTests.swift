@@ -45,13 +45,14 @@ struct OtherShapeTests {
 
     /// How many records an answer lists; nil if it is not taken for a list.
     private func count(
-        _ status: Int, _ body: String, records: String = "records: _embedded.books", pull: String = ""
+        _ status: Int, _ body: String, records: String = "records: _embedded.books", pull: String = "",
+        fields: String = ""
     ) async throws -> Int? {
         let transport = ScriptedTransport { _ in HTTPResponse(status: status, body: Array(body.utf8)) }
         let yaml = """
             schema: hal
             upstream: { pagination: { style: next_url, next: _links.next.href, total: page.totalElements } }
-            entities: { books: { fields: { id: { type: string } }, pull: { path: /books, \(records)\(pull) } } }
+            entities: { books: { fields: { id: { type: string }\(fields) }, pull: { path: /books, \(records)\(pull) } } }
             """
         let schema = try EntitySchema(yaml: yaml, file: "hal.yaml")
         let upstream = HTTPUpstream(
@@ -132,6 +133,32 @@ struct OtherShapeTests {
         ] as [(String, Int?)])
     func lone(_ body: String, _ count: Int?) async throws {
         #expect(try await self.count(200, body) == count)
+    }
+
+    @Test(
+        "an object with a key in the place of the list is a record if it has most of the fields, or is counted as one",
+        arguments: [
+            (#"{"_embedded":{"books":{"id":"a","title":"x","about":{"isbn":null}}}}"#, 1),
+            (#"{"_embedded":{"books":{"id":"err_1","message":"not now"}}}"#, nil),
+            (#"{"_embedded":{"books":{"id":"err_1","title":"Not now"}}}"#, nil),
+            (#"{"_embedded":{"books":{"id":"err_1","message":"not now"}},"page":{"totalElements":7}}"#, nil),
+            (#"{"_embedded":{"books":{"id":"a"}},"page":{"totalElements":1}}"#, 1),
+        ] as [(String, Int?)])
+    func alike(_ body: String, _ count: Int?) async throws {
+        let fields = """
+            , title: { type: string }, isbn: { type: string, from: about.isbn }, pages: { type: integer },
+              label: { type: string, derive: { text: "{title}" } }
+            """
+        #expect(try await self.count(200, body, fields: fields) == count)
+    }
+
+    @Test("an object with a key that is no record is named in the error")
+    func unlike() async throws {
+        let body = #"{"success":true,"data":{"clients":{"id":"err_1","message":"not now"}}}"#
+        #expect(
+            try await message(of: "repairminder-live", body, others: [])
+                == "/api/clients answered no list at data.clients, but an object with id that has too few of the schema's "
+                + "fields for a record")
     }
 
     @Test("a record in the place of an answer that would be the list itself is none")

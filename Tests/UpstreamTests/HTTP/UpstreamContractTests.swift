@@ -107,8 +107,8 @@ struct UpstreamContractTests {
     func malformed(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, _, orders in
             var list = try #require(orders.pull?.list)
-            // What comes is one record, which by its key would be a list of one.
-            list.key = nil
+            // What comes is one record, which would be a list of one.
+            list.lone = nil
             let request = PageRequest(path: "/orders/1", list: list)
             await #expect(throws: UpstreamError.self) {
                 try await upstream.page(request)
