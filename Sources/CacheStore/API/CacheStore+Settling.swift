@@ -12,6 +12,8 @@ extension CacheStore {
         package var known: JSONText
         /// When its last change was acknowledged.
         package var at: Timestamp
+        /// It was created here, and the server may never have shown it.
+        package var isCreated: Bool
     }
 
     /// Up to `limit` such records, the oldest first. Forgets those that need no reading any more.
@@ -32,7 +34,7 @@ extension CacheStore {
             let rows = try Row.fetchAll(
                 context.db,
                 sql: """
-                    SELECT entity, record_key, at FROM sync_settling WHERE at <= ? AND confirmed = 0 ORDER BY at LIMIT ?
+                    SELECT entity, record_key, at, kind FROM sync_settling WHERE at <= ? AND confirmed = 0 ORDER BY at LIMIT ?
                     """,
                 arguments: [over, limit])
             return try rows.compactMap { [self] row in
@@ -44,7 +46,7 @@ extension CacheStore {
                 let remote = try context.row(table).remote(of: key).map(sealers[name].withoutSealed)
                 return UnconfirmedRecord(
                     entity: name, key: key, known: remote ?? .object(members: [(table.entity.key, .string(key))]),
-                    at: Timestamp(milliseconds: row[2]))
+                    at: Timestamp(milliseconds: row[2]), isCreated: row[3] == Settling.Kind.created.rawValue)
             }
         }
     }

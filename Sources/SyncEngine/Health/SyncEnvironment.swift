@@ -31,6 +31,8 @@ struct SyncEnvironment: Sendable {
     let sleeps: LoopSleeps
     /// Which batch routes are open.
     let batches = BatchRoutes()
+    /// Which records the upstream lacked once.
+    let absences = AbsenceMarks()
     let isolation = EngineIsolation()
 }
 

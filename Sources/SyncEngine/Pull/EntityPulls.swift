@@ -28,9 +28,9 @@ struct EntityPulls {
         }
         try await completeLoading()
         if !onlyChanges {
-            try await SettlingReader(
-                environment: environment, upstream: monitor.guardedUpstream(for: heartbeat, .background)
-            ).read()
+            let upstream = monitor.guardedUpstream(for: heartbeat, .background)
+            try await SettlingReader(environment: environment, upstream: upstream).read()
+            try await AbsentReader(environment: environment, upstream: upstream).read()
         }
     }
 

@@ -38,14 +38,23 @@ struct SettlingReader {
             guard try store.remote(of: entity.name, key: record.key) != nil else { return try await settle(record) }
             // A creation that was answered without its record may have another key upstream.
             if try await judge.verdict(on: record.known, of: entity, wasRead: true) == .gone {
+                // One that was never shown has been absent all along. Any other is asked for again by a later pull.
+                guard record.isCreated || isAbsentAgain(record) else { return }
                 _ = try await store.delete([record.key], of: entity.name, position: position, at: environment.now())
                 return try await settle(record)
             }
             return try await settleAfterPatience(record)
         }
+        environment.absences.forget(AbsenceMarks.Name(entity: record.entity, key: record.key))
         guard found.record[entity.key]?.plain == record.key else { return try await settle(record) }
         _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: environment.now())
         try await settle(record)
+    }
+
+    private func isAbsentAgain(_ record: CacheStore.UnconfirmedRecord) -> Bool {
+        environment.absences.confirms(
+            AbsenceMarks.Name(entity: record.entity, key: record.key), at: environment.monotonicNow(),
+            after: environment.schema.upstream.settle)
     }
 
     /// A record that is served only with its parent: no pull asks for it again before the parent changes. Whether it is

@@ -31,15 +31,19 @@ struct RecordRefresher: Sendable {
     func refresh(_ entity: Entity, key: String) async -> RefreshOutcome {
         guard canRead(entity, key: key) else { return .unsupported }
         return await coalescer.outcome(of: RequestCoalescer.Name(entity: entity.name, key: key)) {
-            await read(entity, key: key)
+            await read(entity, key: key, wasNamed: false)
         }
     }
 
-    /// The same for a caller that needs an answer to a request of its own, however long it takes.
-    func read(_ entity: Entity, key: String) async -> RefreshOutcome {
+    /// The same because of a signal, however long it takes. That a signal has named the record speaks for its absence.
+    func readNamed(_ entity: Entity, key: String) async -> RefreshOutcome {
         guard canRead(entity, key: key) else { return .unsupported }
+        return await read(entity, key: key, wasNamed: true)
+    }
+
+    private func read(_ entity: Entity, key: String, wasNamed: Bool) async -> RefreshOutcome {
         do {
-            return try await ask(for: key, entity)
+            return try await ask(for: key, entity, wasNamed: wasNamed)
         } catch let error as UpstreamError {
             return RefreshOutcome(error)
         } catch let error as SyncError {
@@ -60,7 +64,7 @@ struct RecordRefresher: Sendable {
         return (try? judge.hasServed(entity)) ?? false
     }
 
-    private func ask(for key: String, _ entity: Entity) async throws -> RefreshOutcome {
+    private func ask(for key: String, _ entity: Entity, wasNamed: Bool) async throws -> RefreshOutcome {
         let current: String
         let known: JSONText
         switch try store.remoteState(of: key, entity.name) {
@@ -77,8 +81,9 @@ struct RecordRefresher: Sendable {
         let judge = AbsenceJudge(
             store: store, upstream: upstream, schema: environment.schema, now: environment.now)
         guard let found = try await judge.read(known, of: entity) else {
-            return try await missing(current, entity, known, judge, position: position)
+            return try await missing(current, entity, known, judge, position: position, wasNamed: wasNamed)
         }
+        environment.absences.forget(AbsenceMarks.Name(entity: entity.name, key: current))
         guard found.record[entity.key]?.plain == current else {
             return .failed("the upstream answered another record than \(entity.name)/\(current)")
         }
@@ -104,14 +109,21 @@ struct RecordRefresher: Sendable {
 
     /// The upstream answered that it has no such record.
     private func missing(
-        _ key: String, _ entity: Entity, _ known: JSONText, _ judge: AbsenceJudge, position: Int64
+        _ key: String, _ entity: Entity, _ known: JSONText, _ judge: AbsenceJudge, position: Int64, wasNamed: Bool
     ) async throws -> RefreshOutcome {
         guard case .known = try store.remoteState(of: key, entity.name) else { return .absent }
         switch try await judge.verdict(on: known, of: entity, wasRead: true) {
         case .gone:
+            let settle = environment.schema.upstream.settle
+            let name = AbsenceMarks.Name(entity: entity.name, key: key)
+            guard wasNamed || environment.absences.confirms(name, at: environment.monotonicNow(), after: settle) else {
+                return .unavailable(
+                    "the upstream answers that there is no \(entity.name)/\(key); it is deleted if a later read lacks it too")
+            }
             _ = try await store.delete([key], of: entity.name, position: position, at: environment.now())
             return .absent
         case .here(let found):
+            environment.absences.forget(AbsenceMarks.Name(entity: entity.name, key: key))
             _ = try await store.apply(page(of: found, entity, position), at: environment.now())
             return .stored
         case .settling:

@@ -36,7 +36,7 @@ struct SignalLoop: Sendable {
     /// False if the entity must be pulled instead.
     private func isRead(_ signal: Signal) async -> Bool {
         guard let key = signal.key, let entity = environment.schema[signal.entity] else { return false }
-        switch await refresher.read(entity, key: key) {
+        switch await refresher.readNamed(entity, key: key) {
         case .stored, .local: return true
         case .absent: return refresher.hasServedSingles(of: entity)
         case .unsupported, .timedOut, .busy: return false

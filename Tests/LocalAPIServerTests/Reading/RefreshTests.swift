@@ -70,13 +70,25 @@ struct RefreshTests {
     @Test("a record that is gone upstream is removed, if the upstream serves single records")
     func gone() async throws {
         let upstream = OneRecordUpstream(["orders/b": .object(["id": "b", "status": "open"])])
-        let api = try await TestAPI.filled(upstream: upstream)
+        let yaml = TestAPI.shop.replacing("  base_url: http", with: "  settle: 0s\n  base_url: http")
+        let api = try await TestAPI.filled(yaml: yaml, upstream: upstream)
         #expect(await api.call("GET", "/v1/orders/a?refresh=true").status == 404)
         #expect(try api.store.record("orders", key: "a") == nil)
         let silent = try await TestAPI.filled(upstream: OneRecordUpstream())
         let kept = await silent.call("GET", "/v1/orders/a?refresh=true")
         #expect(kept.status == 200)
         #expect(kept.header("Cache-Status")?.contains("the list of orders is empty") == true)
+    }
+
+    @Test("a record that one read lacks is answered from the cache, with the reason")
+    func lacking() async throws {
+        let upstream = OneRecordUpstream(["orders/b": .object(["id": "b", "status": "open"])])
+        let api = try await TestAPI.filled(upstream: upstream)
+        for _ in 1...2 {
+            let kept = await api.call("GET", "/v1/orders/a?refresh=true")
+            #expect(kept.status == 200)
+            #expect(kept.header("Cache-Status")?.contains("it is deleted if a later read lacks it too") == true)
+        }
     }
 
     @Test("a local record that was not sent yet is not fetched")

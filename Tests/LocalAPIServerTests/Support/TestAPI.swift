@@ -62,9 +62,10 @@ struct TestAPI {
 
     /// An API whose cache holds order `a`, ready, of 129.90, and order `b`.
     static func filled(
-        conflict: String = "last_write_wins", clockOffset: Duration? = nil, upstream: any Upstream = AbsentUpstream()
+        conflict: String = "last_write_wins", clockOffset: Duration? = nil, yaml: String? = nil,
+        upstream: any Upstream = AbsentUpstream()
     ) async throws -> TestAPI {
-        let api = try TestAPI(conflict: conflict, clockOffset: clockOffset, upstream: upstream)
+        let api = try TestAPI(conflict: conflict, clockOffset: clockOffset, yaml: yaml, upstream: upstream)
         let records =
             #"[{"id":"a","status":"ready","total":129.90,"created_at":"2026-01-02"},{"id":"b","status":"open"}]"#
         _ = try await api.store.apply(PulledPage(entity: "orders", records: records), at: now)
@@ -103,7 +104,7 @@ struct TestAPI {
         func header(_ name: String) -> String? { response.headers.first { $0.name == name }?.value }
     }
 
-    private static let shop = """
+    static let shop = """
         schema: shop
         upstream:
           base_url: http://localhost
