@@ -16,6 +16,8 @@ struct DetailPuller {
     let parallel: Int
 
     private static let batch = 100
+    /// How many times it takes to read every record again.
+    private static let turnsOfARound = 30
 
     private var store: CacheStore { puller.store }
     /// The children that are fetched.
@@ -60,6 +62,29 @@ struct DetailPuller {
         for detail in details { try await noteEnd(of: detail.entity) }
     }
 
+    /// Reads some records again although no list shows a change: as often as a full pull is due a thirtieth of them, at most
+    /// `batch`, from where the last time stopped. A failure does not keep those behind it from their turn.
+    ///
+    /// `isDue`: by the last time. The first time everything has just been read, so only that time is noted.
+    func readAgain(_ isDue: (Timestamp) -> Bool) async throws {
+        let setting = "round:\(entity.name)"
+        let stored = try store.setting(setting)?.split(separator: " ").compactMap { Int64($0) } ?? []
+        guard stored.count == 2 else { return try await store.setSetting(setting, to: "0 \(puller.now().milliseconds)") }
+        guard isDue(Timestamp(milliseconds: stored[1])) else { return }
+        let rows = try store.rowCounts()[entity.name] ?? 0
+        let limit = min((rows + Self.turnsOfARound - 1) / Self.turnsOfARound, Self.batch)
+        var batch = try await fetch(after: stored[0], all: true, limit: limit)
+        if batch == nil, stored[0] > 0 { batch = try await fetch(after: 0, all: true, limit: limit) }
+        if let batch {
+            let missing = try await write(batch)
+            for detail in details {
+                _ = try await puller.settle(missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: false)
+            }
+        }
+        try await store.setSetting(setting, to: "\(batch?.lastPK ?? 0) \(puller.now().milliseconds)")
+        if let failure = batch?.failures.first { throw failure }
+    }
+
     /// Stores when the children of all parents were first fetched.
     private func noteEnd(of children: String) async throws {
         var cursor = try store.cursor(of: children)
@@ -85,8 +110,8 @@ struct DetailPuller {
 
     // MARK: Fetching
 
-    private func fetch(after pk: Int64, all: Bool) async throws -> Batch? {
-        let parents = try store.parents(of: entity.name, after: pk, all: all, limit: Self.batch)
+    private func fetch(after pk: Int64, all: Bool, limit: Int = Self.batch) async throws -> Batch? {
+        let parents = try store.parents(of: entity.name, after: pk, all: all, limit: limit)
         guard let last = parents.last else { return nil }
         var batch = Batch(lastPK: last.pk, position: try store.position())
         try await withThrowingTaskGroup(of: Result<Fetched, UpstreamError>.self) { group in

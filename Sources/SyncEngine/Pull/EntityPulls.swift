@@ -72,10 +72,11 @@ struct EntityPulls {
             // The error of the list stays.
             guard name != entity.name || !failed.contains(name) else { continue }
             try await isolatingFailures(of: name) {
-                try await DetailPuller(
-                    puller: puller(of: name), entity: entity, fetch: fetch, parallel: settings.parallel
-                )
-                .pull(all: request.full)
+                let details = DetailPuller(
+                    puller: puller(of: name), entity: entity, fetch: fetch, parallel: settings.parallel)
+                try await details.pull(all: request.full)
+                guard !onlyChanges, !request.full else { return }
+                try await details.readAgain { environment.schedule.isFullDue(lastFullAt: $0, at: environment.now()) }
             }
         }
         for delay in delays { try await noteFailure(of: delay.entity, delay.reason) }

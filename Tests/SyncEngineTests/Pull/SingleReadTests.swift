@@ -88,6 +88,32 @@ struct SingleReadTests {
         #expect(try text() == "new")
     }
 
+    @Test("whenever a full pull is due, a thirtieth of the records is read again, one after the other")
+    func round() async throws {
+        let test = try TestPull(Self.detail("any"))
+        let records = (10..<70).map { #"{"id":"\#($0)","updated_at":"2026-01-01","thread":{"messages":[]}}"# }
+        try test.upstream.serve(["[\(records.joined(separator: ","))]"])
+        try test.upstream.serveSingles(of: "[\(records.joined(separator: ","))]")
+        try await test.pull()
+        try await test.pullDetails()
+        let orders = try #require(test.schema["orders"])
+        let fetch = try #require(orders.pull?.fetch)
+        let details = DetailPuller(puller: test.puller(), entity: orders, fetch: fetch, parallel: 1)
+        var before = test.upstream.reads.count
+        try await details.readAgain { _ in true }
+        #expect(test.upstream.reads.count == before, "all were just read")
+        for _ in 1...31 {
+            try await details.readAgain { $0 != test.clock.timestamp }
+            test.clock.advance(by: .seconds(1))
+            try await details.readAgain { $0 != test.clock.timestamp }
+            #expect(test.upstream.reads.count == before + 2)
+            before += 2
+        }
+        let again = test.upstream.reads.suffix(62)
+        #expect(Set(again.prefix(60)).count == 60, "each record has its turn")
+        #expect(Array(again.suffix(2)) == Array(again.prefix(2)), "and then again")
+    }
+
     @Test("a list and a single record that spell the same value differently do not undo each other")
     func spelling() async throws {
         let test = try TestPull(Self.detail("any")) {
