@@ -61,7 +61,7 @@ package final class CacheStore: Sendable {
         sealers = RecordSealers(schema, sealer)
         var numbers = StatementNumbers()
         queries = FixedQueries(schema, sealers, &numbers)
-        plans = RecordPlans(schema, hooks: hooks, &numbers, noting: sealers.added)
+        plans = RecordPlans(schema, hooks: hooks, &numbers, noting: sealers.added, given: sealers.given)
         searchCatchUp = SearchCatchUp(schema: schema)
         let preview = preview ?? DatabasePreview(path: path)
         let isNew = preview.mark == nil
@@ -172,6 +172,7 @@ package final class CacheStore: Sendable {
             try DriftTable.adapt(schema, sealers, db)
             try LocalRecords.note(schema, db)
             try plans.added.load(schema, db)
+            for entity in schema.entities { try plans[entity.name]?.given?.load(db) }
         }
         try SealingAdapter.scrub(pool)
         // Readers' prepared statements for the older tables would fail once: start with new ones.

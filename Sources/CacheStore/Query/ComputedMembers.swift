@@ -16,9 +16,12 @@ struct ComputedMembers: Sendable {
     }
 
     private let members: [Member]
+    /// Nil if it is not known: then every document is searched.
+    private let given: GivenFields?
 
-    /// `fields`: those whose columns follow `RecordSelect.pkColumn`, in their order.
-    init(_ fields: [Field]) {
+    /// `fields`: those whose columns follow `RecordSelect.pkColumn`, in their order. `given`: whether the server sends them.
+    init(_ fields: [Field], given: GivenFields?) {
+        self.given = given
         members = fields.map { field in
             let quoted = "\"\(field.name)\""
             return Member(
@@ -33,11 +36,12 @@ struct ComputedMembers: Sendable {
         let start = bytes.count
         let document = RecordBytes.bytes(RecordSelect.documentColumn, of: statement)
         bytes.append(contentsOf: UnsafeBufferPointer(rebasing: document.dropLast()))
+        let mayBeGiven = given?.mayBeSent ?? true
         // By index, because a walk over the members retains each of them.
         for index in members.indices {
             let value = Value(statement, RecordSelect.pkColumn + 1 + Int32(index), members[index].isBoolean)
             guard value.type != SQLITE_NULL else { continue }
-            if Self.has(members[index].pattern, document) {
+            if mayBeGiven, Self.has(members[index].pattern, document) {
                 Self.add(members[index].name, value, to: &bytes, from: start)
             } else {
                 bytes.append(contentsOf: members[index].opening)

@@ -14,7 +14,7 @@ struct RecordExtras: Sendable {
     /// Takes as long as reading a record: `FixedQueries` keeps one for each entity.
     init(_ table: EntityTable, _ sealers: RecordSealers) {
         let sealer = sealers[table.entity.name]
-        self.computed = ComputedMembers(table.computedFields)
+        self.computed = ComputedMembers(table.computedFields, given: sealers.given[table.entity.name])
         self.sealer = sealer.opens ? sealer : nil
         self.added = sealers.added
     }

@@ -50,6 +50,9 @@ final class RecordPlan: Sendable {
     private let sources: [String?]
     /// The fields that are computed on reading: the place of each, and those of the fields that it is made of.
     private let computed: [Computed]
+    private let computedPlaces: [Int]
+    /// Told of each version that has one of these fields.
+    let given: GivenFields?
 
     private struct Computed {
         var place: Int
@@ -67,7 +70,10 @@ final class RecordPlan: Sendable {
 
     var entity: Entity { table.entity }
 
-    init(_ entity: Entity, in schema: EntitySchema, hooks: [HookRule], _ numbers: inout StatementNumbers) {
+    init(
+        _ entity: Entity, in schema: EntitySchema, hooks: [HookRule], given: GivenFields?,
+        _ numbers: inout StatementNumbers
+    ) {
         let search = SearchNotes(entity)
         let table = EntityTable(entity: entity)
         self.table = table
@@ -89,6 +95,8 @@ final class RecordPlan: Sendable {
                 place: field.place(in: names), derivation: derivation, places: Dictionary(places) { one, _ in one },
                 isSetAlone: !isSearched && !RecordUpdate.sharesBits(fields: names.count))
         }
+        computedPlaces = computed.map(\.place)
+        self.given = given
         columns = table.columns
         columnFields = table.storedFields.map { field in
             (field.place(in: names), ColumnValue.Kind(field))
@@ -141,6 +149,8 @@ final class RecordPlan: Sendable {
     private func givenValues(in record: JSONText?) -> [JSONText?] {
         guard let record else { return Array(repeating: nil, count: watched.count) }
         var values = finder.values(in: record)
+        // Null counts: what is computed is shown in its place.
+        if let given, computedPlaces.contains(where: { values[$0] != nil }) { given.note() }
         for place in values.indices {
             if values[place] == nil { values[place] = sources[place].flatMap { record.at(path: $0) } }
             if values[place]?.kind == .null { values[place] = nil }
@@ -222,16 +232,18 @@ struct RecordPlans: Sendable {
     let added: AddedMembers
     private let plans: [String: RecordPlan]
 
-    /// `added`: where to note what records have of the members that answers add.
+    /// `added`: where to note what records have of the members that answers add. `given`: where to note which entities' records
+    /// have fields that are computed on reading.
     init(
         _ schema: EntitySchema, hooks: [HookRule] = [], _ numbers: inout StatementNumbers,
-        noting added: AddedMembers = AddedMembers()
+        noting added: AddedMembers = AddedMembers(), given: [String: GivenFields] = [:]
     ) {
         self.schema = schema
         self.added = added
         var plans: [String: RecordPlan] = [:]
         for entity in schema.entities {
-            plans[entity.name] = RecordPlan(entity, in: schema, hooks: hooks, &numbers)
+            plans[entity.name] = RecordPlan(
+                entity, in: schema, hooks: hooks, given: given[entity.name], &numbers)
         }
         self.plans = plans
         queue = QueueStatements(&numbers)

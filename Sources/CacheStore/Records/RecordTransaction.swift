@@ -12,6 +12,8 @@ final class RecordTransaction {
     var hooks = HookNotes()
     /// While an entity is read for the first time, hooks are told of nothing.
     var isLoading = false
+    /// The entities of which it is stored that the server sends what is computed here.
+    private var given: Set<String> = []
     /// What values mean to the server, by entity, as far as it was asked for.
     var meanings: [String: Meaning] = [:]
     /// While the tables are being adapted: what depends on records is not in place yet, and is built
@@ -34,6 +36,13 @@ final class RecordTransaction {
     func forgetNotes(since noted: HookNotes) {
         stale = StaleRecords()
         hooks = noted
+        given = []
+    }
+
+    /// Call this for each write of the plan's records, once their values are known (`GivenFields`).
+    func storeGiven(_ plan: RecordPlan) throws {
+        guard let fields = plan.given, fields.mayBeSent, given.insert(plan.entity.name).inserted else { return }
+        try fields.store(db)
     }
 
     /// The same since the last mark of the notes for hooks.

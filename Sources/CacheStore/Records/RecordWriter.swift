@@ -71,6 +71,7 @@ struct RecordWriter {
         if let remote { try transaction.plans.added.note(remote, db) }
         var image = RecordImage(key: key, remote: remote)
         let values = plan.values(in: remote)
+        try transaction.storeGiven(plan)
         try transaction.with(plan.statements.insert) { statement in
             try statement.bind(pk, to: 1)
             try statement.bind(key, to: 2)
@@ -130,6 +131,7 @@ struct RecordWriter {
         let changed = RecordPlan.differences(before, after)
         let change = RecordUpdate(old, new, origin, changed, plan)
         guard !change.isEmpty else { return }
+        try transaction.storeGiven(plan)
         guard !transaction.isSilent else { return try change.run(after, transaction) }
         try dependents.noteSearched(old, before, new, changed)
         try change.run(after, transaction)
@@ -176,6 +178,7 @@ struct RecordWriter {
         new.show(old.shown)
         let after = plan.values(in: new.shown)
         new.isDisplaced = plan.isDisplaced(new, after, remote(new))
+        try transaction.storeGiven(plan)
         try RecordUpdate(old, new, nil, ~0, plan).run(after, transaction)
     }
 

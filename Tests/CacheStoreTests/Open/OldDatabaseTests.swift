@@ -152,8 +152,8 @@ struct OldDatabaseTests {
     @Test("the settings are the same, but for what follows the layout and the file")
     func sameSettings() throws {
         let own = [
-            "added_members", "columns:", "derived", "drift:", "epoch", "reminders", "search_merge:", "secrets_proof:",
-            "tables",
+            "added_members", "columns:", "derived", "drift:", "epoch", "given:", "reminders", "search_merge:",
+            "secrets_proof:", "tables",
         ]
         let (old, new) = try rows(of: "sync_setting")
         func kept(_ rows: [Row]) -> [Row] {
