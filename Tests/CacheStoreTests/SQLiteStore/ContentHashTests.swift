@@ -27,5 +27,11 @@ struct ContentHashTests {
         #expect(ContentHash.of("{\"id\":\"a\",\"total\":129.90}".utf8) == Self.known)
     }
 
+    @Test("a long text has the hash that it always had")
+    func long() {
+        let text = String(repeating: "{\"id\":\"a\",\"total\":129.90}", count: 9)
+        #expect(ContentHash.of(Array(text.utf8)) == 6_032_387_655_833_735_805)
+    }
+
     private static let known: UInt64 = 1_328_228_391_767_804_777
 }
