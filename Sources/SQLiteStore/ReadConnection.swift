@@ -4,7 +4,9 @@ internal import GRDBSQLite
 /// One read-only connection and its prepared statements, for one thread at a time.
 package final class ReadConnection {
     private let handle: OpaquePointer
-    private var statements: [String: OpaquePointer] = [:]
+    /// By the length of their texts. Hashing the text of a list would take as long as reading a record; comparing two of
+    /// the same length takes a fraction of it.
+    private var statements: [Int: [(sql: String, handle: OpaquePointer)]] = [:]
     /// By number.
     private var numbered: [OpaquePointer?] = []
 
@@ -32,7 +34,7 @@ package final class ReadConnection {
     }
 
     deinit {
-        for statement in statements.values { sqlite3_finalize(statement) }
+        for statement in statements.values.joined() { sqlite3_finalize(statement.handle) }
         for statement in numbered { sqlite3_finalize(statement) }
         sqlite3_close_v2(handle)
     }
@@ -119,18 +121,22 @@ package final class ReadConnection {
     }
 
     private func prepared(_ sql: String) throws -> OpaquePointer {
-        if let statement = statements[sql] { return statement }
-        if statements.count >= Self.statementLimit { dropStatements() }
+        let length = sql.utf8.count
+        if let known = statements[length]?.first(where: { $0.sql == sql }) { return known.handle }
+        if statements.values.joined().count >= Self.statementLimit { dropStatements() }
         let statement = try handle.preparing(sql)
-        statements[sql] = statement
+        statements[length, default: []].append((sql, statement))
         return statement
     }
 
     /// A caller may be in the middle of one, and ask for another.
     private func dropStatements() {
-        for (sql, statement) in statements where sqlite3_stmt_busy(statement) == 0 {
-            sqlite3_finalize(statement)
-            statements[sql] = nil
+        statements = statements.mapValues { statements in
+            statements.filter { statement in
+                guard sqlite3_stmt_busy(statement.handle) == 0 else { return true }
+                sqlite3_finalize(statement.handle)
+                return false
+            }
         }
     }
 

@@ -52,7 +52,7 @@ extension CacheStore {
         let extraColumns = Includer.columns(for: include, table)
         let list = try QueryMistakes.checked(query, parts: query.parts) { (query: ListQuery) throws(CacheError) in
             try ListStatement(
-                table: table, query: query, context: filterContext, columns: reading.columns,
+                table: table, query: query, context: filterContext, common: reading.lists,
                 extraColumns: extraColumns)
         }
         let extras = query.labels ? reading.extras.labelled(table.entity) : reading.extras

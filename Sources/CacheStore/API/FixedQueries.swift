@@ -7,8 +7,7 @@ struct FixedQueries: Sendable {
     struct Reading: Sendable {
         let table: EntityTable
         let one: NumberedSQL
-        /// Those of `RecordSelect`.
-        let columns: String
+        let lists: ListStatement.Common
         /// Without labels.
         let extras: RecordExtras
     }
@@ -28,9 +27,8 @@ struct FixedQueries: Sendable {
         var loaded: [String: NumberedSQL] = [:]
         for entity in schema.entities {
             let table = EntityTable(entity: entity)
-            let select = RecordSelect(table: table)
             records[entity.name] = Reading(
-                table: table, one: numbers.next(select.one), columns: select.columns,
+                table: table, one: numbers.next(RecordSelect(table: table).one), lists: ListStatement.Common(table),
                 extras: RecordExtras(table, sealers))
             loaded[entity.name] = numbers.next(LoadedCondition(entity: entity, schema: schema).sql)
         }

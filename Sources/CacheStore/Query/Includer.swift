@@ -176,14 +176,14 @@ struct Includer {
     private func many(
         _ inclusion: Inclusion, _ table: EntityTable, _ field: String, keys: [String]
     ) throws -> [String: Part] {
-        let order = try ListOrder([], table)
+        let order = ListOrder(table)
         let column = table.sql(for: field)
         let columns = Self.columns(for: inclusion.nested, table)
         // The index of the field also has the order, so only the records shown are read.
         let sql = """
             WITH child AS (
               SELECT _pk AS _child, \(column) AS _parent,
-                row_number() OVER (PARTITION BY \(column) ORDER BY \(order.sql())) AS _n
+                row_number() OVER (PARTITION BY \(column) ORDER BY \(order.sql)) AS _n
               FROM \(table.name) WHERE \(column) IN (SELECT value FROM json_each(?1)) AND _deleted = 0)
             SELECT \(RecordSelect(table: table).columns)\(order.extraColumns), _parent, _n,
               \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))

@@ -4,15 +4,23 @@ internal import GRDBSQLite
 internal import SQLiteStore
 
 /// The order of a list: the requested fields, then the entity's own order, then the order of arrival.
-struct ListOrder {
+///
+/// A class only because each step of making a list copies what holds it.
+final class ListOrder: Sendable {
     let table: EntityTable
     let terms: [SortTerm]
+    private let keyset: Keyset
+    /// The columns that a record query adds for `position(of:)`, each preceded by a comma.
+    let extraColumns: String
+    /// The terms of ORDER BY.
+    let sql: String
+
+    /// The entity's own order.
+    convenience init(_ table: EntityTable) { self.init(terms: Self.completed([], table.entity), table) }
 
     /// The entity's own order follows the requested one, as in its indexes.
-    init(_ asked: [SortTerm], _ table: EntityTable) throws(CacheError) {
-        self.table = table
+    convenience init(_ asked: [SortTerm], _ table: EntityTable) throws(CacheError) {
         let entity = table.entity
-        var terms = asked
         for (index, term) in asked.enumerated() {
             guard let field = entity.listed(term.field), !field.isStoredSealed else {
                 throw CacheError.badQuery(field: "sort", message: "\(entity.name) cannot be sorted by \(term.field)")
@@ -21,27 +29,35 @@ struct ListOrder {
                 throw CacheError.badQuery(field: "sort", message: "sort names \(term.field) twice")
             }
         }
-        if !asked.contains(where: { $0.field == entity.key }) {
-            for term in entity.sort where !terms.contains(where: { $0.field == term.field }) {
-                terms.append(SortTerm(field: term.field, descending: asked.last?.descending ?? term.descending))
-            }
-        }
-        self.terms = terms
+        self.init(terms: Self.completed(asked, entity), table)
     }
 
-    private var keyset: Keyset {
+    private init(terms: [SortTerm], _ table: EntityTable) {
+        self.table = table
+        self.terms = terms
         let columns = terms.map { term in
             Keyset.Column(
                 name: table.sql(for: term.field), descending: term.descending,
                 isNullable: term.field != table.entity.key)
         }
         let arrival = Keyset.Column(name: "_pk", descending: terms.last?.descending ?? false, isNullable: false)
-        return Keyset(columns: columns + [arrival])
+        keyset = Keyset(columns: columns + [arrival])
+        extraColumns = columns.map { ", \($0.name)" }.joined()
+        sql = keyset.sql()
     }
 
-    /// The terms of ORDER BY. With `unary`, no index gives the order: if the rows are few, it is better to find them
-    /// first.
-    func sql(unary: Bool = false) -> String { keyset.sql(unary: unary) }
+    private static func completed(_ asked: [SortTerm], _ entity: Entity) -> [SortTerm] {
+        var terms = asked
+        if !asked.contains(where: { $0.field == entity.key }) {
+            for term in entity.sort where !terms.contains(where: { $0.field == term.field }) {
+                terms.append(SortTerm(field: term.field, descending: asked.last?.descending ?? term.descending))
+            }
+        }
+        return terms
+    }
+
+    /// The same where no index gives the order: if the rows are few, it is better to find them first.
+    var unarySQL: String { keyset.sql(unary: true) }
 
     /// The terms of ORDER BY for a compound query, where only column positions are known.
     var sqlByPosition: String {
@@ -52,9 +68,6 @@ struct ListOrder {
             return "\(column)\(columns[index].descending ? " DESC" : "")"
         }.joined(separator: ", ")
     }
-
-    /// The columns that a record query adds for `position(of:)`, each preceded by a comma.
-    var extraColumns: String { terms.map { ", \(table.sql(for: $0.field))" }.joined() }
 
     /// A row's position in the order: the values of the sort fields, and `_pk`.
     func position(of statement: OpaquePointer) -> [DatabaseValue] {

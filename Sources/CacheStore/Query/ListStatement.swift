@@ -14,22 +14,23 @@ struct ListStatement {
     let order: ListOrder
     private let filter: ListFilter
     private let ranges: [Keyset.Range]
-    private let all: Keyset.Range
+    /// The filter before it was arranged.
+    private let all: ListFilter
     private let columns: String
 
-    /// `columns`: those of the whole record, if the caller has them. `extraColumns` come after those of `RecordSelect`
-    /// and the order's.
+    /// `common`: what the caller has of it. `extraColumns` come after those of `RecordSelect` and the order's.
     init(
-        table: EntityTable, query: ListQuery, context: FilterContext, columns: String? = nil,
+        table: EntityTable, query: ListQuery, context: FilterContext, common: Common? = nil,
         extraColumns: [String] = []
     ) throws(CacheError) {
         self.table = table
         self.query = query
-        order = try ListOrder(query.sort, table)
-        let whole = query.fields == nil ? columns : nil
-        self.columns =
-            (whole ?? RecordSelect(table: table, fields: query.fields).columns) + order.extraColumns
-            + extraColumns.map { ", \($0)" }.joined()
+        if let common, common.isOrdered(by: query.sort) {
+            order = common.order
+        } else {
+            order = try ListOrder(query.sort, table)
+        }
+        columns = Self.columns(table, query, order, common, extraColumns)
         for name in query.fields ?? [] {
             guard let field = table.entity[field: name], !field.secret else {
                 throw CacheError.badQuery(field: "fields", message: "\(table.entity.name) cannot show a field \(name)")
@@ -40,7 +41,7 @@ struct ListStatement {
         for condition in query.conditions { try filter.add(condition) }
         if let sync = query.sync { filter.add(sync) }
         if let search = query.search { try filter.add(search) }
-        all = (filter.conditions.joined(separator: " AND "), filter.arguments)
+        all = filter
         filter.arrange(for: order, hasCursor: query.cursor != nil)
         self.filter = filter
         if let cursor = query.cursor {
@@ -52,6 +53,15 @@ struct ListStatement {
         }
     }
 
+    private static func columns(
+        _ table: EntityTable, _ query: ListQuery, _ order: ListOrder, _ common: Common?, _ extraColumns: [String]
+    ) -> String {
+        let whole = query.fields == nil ? common : nil
+        if let whole, whole.order === order, extraColumns.isEmpty { return whole.ownColumns }
+        return (whole?.columns ?? RecordSelect(table: table, fields: query.fields).columns) + order.extraColumns
+            + extraColumns.map { ", \($0)" }.joined()
+    }
+
     // MARK: Statements
 
     /// Run one after the other, they give the list from the cursor on, each at most one row more than a page. Read them
@@ -59,7 +69,7 @@ struct ListStatement {
     var statements: [ReadConnection.Statement] {
         let limit = (query.limit + 1).databaseValue
         let limits = filter.isSearchedFirst ? [limit, limit] : [limit]
-        let parts = parts.map { (sql: "\(select($0.conditions)) LIMIT ?", arguments: $0.arguments + limits) }
+        let parts = parts.map { (sql: select($0.condition), arguments: $0.arguments + limits) }
         guard filter.isMerged, parts.count > 1 else { return parts }
         let union = parts.map { "SELECT * FROM (\($0.sql))" }.joined(separator: " UNION ALL ")
         return [("\(union) ORDER BY \(order.sqlByPosition) LIMIT ?", parts.flatMap(\.arguments) + [limit])]
@@ -99,40 +109,71 @@ struct ListStatement {
 
     // MARK: Parts
 
-    private typealias Part = (conditions: [String], arguments: [DatabaseValue])
-
-    private var parts: [Part] {
-        filter.alternatives.flatMap { alternative in
+    private var parts: [Keyset.Range] {
+        let (condition, arguments) = (filter.condition, filter.arguments)
+        return filter.alternatives.flatMap { alternative in
             ranges.map { range in
-                (
-                    filter.conditions + [alternative.condition, range.condition].filter { !$0.isEmpty },
-                    filter.arguments + alternative.arguments + range.arguments
-                )
+                var whole = condition
+                for part in [alternative.condition, range.condition] where !part.isEmpty { whole += " AND \(part)" }
+                return (whole, arguments + alternative.arguments + range.arguments)
             }
         }
     }
 
-    private func select(_ conditions: [String]) -> String {
-        let conditions = conditions.joined(separator: " AND ")
+    private func select(_ condition: String) -> String {
         guard filter.isSearchedFirst else {
-            return "SELECT \(columns) FROM \(table.name) WHERE \(conditions) ORDER BY \(order.sql())"
+            return "SELECT \(columns) FROM \(table.name) WHERE \(condition) ORDER BY \(order.sql) LIMIT ?"
         }
+        let unary = order.unarySQL
         // Only the records of the page are read; the index may be enough to find and sort the rest.
         return """
             SELECT \(columns) FROM \(table.name) WHERE _pk IN (
-              SELECT _pk FROM \(table.name) WHERE \(conditions) ORDER BY \(order.sql(unary: true)) LIMIT ?)
-            ORDER BY \(order.sql(unary: true))
+              SELECT _pk FROM \(table.name) WHERE \(condition) ORDER BY \(unary) LIMIT ?)
+            ORDER BY \(unary) LIMIT ?
             """
     }
 
     /// What identifies a list: its filters and its order.
     private static func name(_ query: ListQuery, _ order: ListOrder) -> [UInt8] {
         // The number tells cursors apart whose positions have another form.
-        var parts = ["2", query.entity, query.sync?.rawValue ?? ""]
+        var parts: [String] = []
+        parts.reserveCapacity(16)
+        parts += ["2", query.entity, query.sync?.rawValue ?? ""]
         if let search = query.search { parts += ["q", search.text] }
-        for filter in query.filters { parts += [filter.field, filter.comparison.rawValue] + filter.values }
+        for filter in query.filters {
+            parts.append(filter.field)
+            parts.append(filter.comparison.rawValue)
+            parts += filter.values
+        }
         for condition in query.conditions { parts += ["where"] + condition.identity }
-        for term in order.terms { parts += [term.field, term.descending ? "desc" : "asc"] }
+        for term in order.terms {
+            parts.append(term.field)
+            parts.append(term.descending ? "desc" : "asc")
+        }
         return ListCursor.name(of: parts)
+    }
+}
+
+extension ListStatement {
+    /// What most lists of an entity share: whole records, in its own order. Made once, because making it takes longer than
+    /// reading ten records.
+    struct Common: Sendable {
+        let order: ListOrder
+        /// Those of `RecordSelect`.
+        let columns: String
+        /// The same with those of the order.
+        let ownColumns: String
+        /// Callers cannot sort by a sealed field, though its entity's own order may have it.
+        private let canBeAsked: Bool
+
+        init(_ table: EntityTable) {
+            order = ListOrder(table)
+            columns = RecordSelect(table: table).columns
+            ownColumns = columns + order.extraColumns
+            canBeAsked = (try? ListOrder(order.terms, table)) != nil
+        }
+
+        /// Whether a list sorted by these terms has the entity's own order.
+        func isOrdered(by asked: [SortTerm]) -> Bool { asked.isEmpty || canBeAsked && asked == order.terms }
     }
 }

@@ -66,7 +66,7 @@ struct SearchWalk {
     func entries(atMost count: Int) -> ReadConnection.Statement {
         let parts = ranges.map { range in
             let condition = range.condition.isEmpty ? "" : " AND \(range.condition)"
-            return "SELECT _pk FROM \(table.name) WHERE _deleted = 0\(condition) ORDER BY \(order.sql()) LIMIT ?"
+            return "SELECT _pk FROM \(table.name) WHERE _deleted = 0\(condition) ORDER BY \(order.sql) LIMIT ?"
         }
         let sql = parts.count == 1 ? parts[0] : parts.map { "SELECT * FROM (\($0))" }.joined(separator: " UNION ALL ")
         return (sql, ranges.flatMap { $0.arguments + [count.databaseValue] })

@@ -129,7 +129,11 @@ final class EntityTable: Sendable {
     }
 
     /// Whether an index begins with this field.
-    func isIndexed(_ field: String) -> Bool { field == entity.key || entity[field: field]?.indexed ?? false }
+    func isIndexed(_ field: String) -> Bool {
+        // By index, because the field itself would be copied.
+        field == entity.key
+            || entity.fields.indices.contains { entity.fields[$0].indexed && entity.fields[$0].name == field }
+    }
 
     /// Whether the field has a column with a number of milliseconds.
     func isTimeColumn(_ field: Field) -> Bool {

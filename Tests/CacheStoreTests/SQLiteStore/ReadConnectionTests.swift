@@ -40,6 +40,20 @@ struct ReadConnectionTests {
         #expect(found == [1, 2, 3, 4, 5])
     }
 
+    @Test("queries of the same length are kept apart, however many there are")
+    func sameLength() throws {
+        for _ in 0..<2 {
+            for number in 100..<350 {
+                var found: Int64?
+                try connection.query("SELECT \(number)", []) { row in
+                    found = BoundStatement(row).integer(0)
+                    return false
+                }
+                #expect(found == Int64(number))
+            }
+        }
+    }
+
     @Test("a query for each of several numbers gives their rows in the numbers' order, until it is told to stop")
     func forEach() throws {
         var found: [Int64] = []

@@ -7,7 +7,7 @@ struct ListFilter {
     typealias Alternative = (condition: String, arguments: [DatabaseValue])
 
     private struct Term {
-        var field: Field
+        var field: String
         var column: String
         var comparison: ListQuery.Filter.Comparison
         var condition: String
@@ -38,9 +38,13 @@ struct ListFilter {
         self.context = context
     }
 
-    /// The conditions that every row meets, besides one of the alternatives.
-    var conditions: [String] {
-        fixed + [matchCondition?.sql].compactMap(\.self) + terms.map(\.condition) + others.map(\.sql)
+    /// The condition that every row meets, besides one of the alternatives.
+    var condition: String {
+        var whole = fixed.joined(separator: " AND ")
+        if let matchCondition { whole += " AND \(matchCondition.sql)" }
+        for term in terms { whole += " AND \(term.condition)" }
+        for other in others { whole += " AND \(other.sql)" }
+        return whole
     }
     var arguments: [DatabaseValue] {
         (matchCondition?.arguments ?? []) + terms.flatMap(\.arguments) + others.flatMap(\.arguments)
@@ -71,7 +75,7 @@ struct ListFilter {
             let isNull = column == "_key" ? "_key = ''" : "\(column) IS NULL"
             terms.append(
                 Term(
-                    field: field, column: column, comparison: wantsNull ? .equal : .null,
+                    field: field.name, column: column, comparison: wantsNull ? .equal : .null,
                     condition: wantsNull ? isNull : "\(column) IS NOT NULL", arguments: []))
             return
         }
@@ -82,7 +86,8 @@ struct ListFilter {
             values.count > 1 ? "\(column) IN (\(placeholders))" : "\(column) \(filter.comparison.sql) ?"
         terms.append(
             Term(
-                field: field, column: column, comparison: filter.comparison, condition: condition, arguments: values))
+                field: field.name, column: column, comparison: filter.comparison, condition: condition,
+                arguments: values))
     }
 
     mutating func add(_ condition: FilterCondition) throws(CacheError) {
@@ -123,32 +128,32 @@ struct ListFilter {
         if hasCursor, let first { leaveBoundToCursor(first) }
         let isOwnOrder = first?.field == table.entity.sort.first?.field
         if let single = index(where: { $0.comparison == .equal && $0.arguments.count <= 1 }) {
-            isSearchedFirst = !isOwnOrder && terms[single].field.name != first?.field
+            isSearchedFirst = !isOwnOrder && terms[single].field != first?.field
         } else if let several = index(where: { $0.comparison == .equal }) {
             guard terms[several].arguments.count <= Self.mostAlternatives else { return isSearchedFirst = true }
-            isSearchedFirst = !isOwnOrder && terms[several].field.name != first?.field
+            isSearchedFirst = !isOwnOrder && terms[several].field != first?.field
             isMerged = true
             split(several, into: terms[several].arguments.map { ("\(terms[several].column) = ?", [$0]) })
         } else if sync?.isSought == true || isSoughtByOthers {
             isSearchedFirst = true
-        } else if index(where: { $0.comparison.isRange && $0.field.name == first?.field }) != nil {
+        } else if index(where: { $0.comparison.isRange && $0.field == first?.field }) != nil {
             return
         } else if index(where: { $0.comparison.isRange }) != nil {
             isSearchedFirst = true
-        } else if let other = index(where: { $0.comparison.isNegation && $0.field.name == first?.field }) {
+        } else if let other = index(where: { $0.comparison.isNegation && $0.field == first?.field }) {
             exclude(other, first?.descending ?? false, hasCursor)
         }
     }
 
     private func index(where matches: (Term) -> Bool) -> Int? {
-        terms.firstIndex { table.isIndexed($0.field.name) && matches($0) }
+        terms.firstIndex { table.isIndexed($0.field) && matches($0) }
     }
 
     /// After a cursor, the index must start at the cursor, not at the filter's bound in the same direction.
     private mutating func leaveBoundToCursor(_ first: SortTerm) {
         let bounds: [ListQuery.Filter.Comparison] = first.descending ? [.less, .atMost] : [.greater, .atLeast]
         for index in terms.indices
-        where terms[index].field.name == first.field && bounds.contains(terms[index].comparison) {
+        where terms[index].field == first.field && bounds.contains(terms[index].comparison) {
             terms[index].condition = "+" + terms[index].condition
         }
     }

@@ -1,0 +1,50 @@
+import EntitySchema
+import Foundation
+import GRDB
+import JSONText
+import Testing
+
+@testable import CacheStore
+
+@Suite("The texts of lists")
+struct ListTextTests {
+    private static let queries: [ListQuery] = [
+        ListQuery(entity: "orders"),
+        ListQuery(entity: "orders", sort: [SortTerm(text: "-created_at")]),
+        ListQuery(entity: "orders", sort: [SortTerm(text: "created_at")]),
+        ListQuery(entity: "orders", sort: [SortTerm(text: "-created_at"), SortTerm(text: "id")]),
+        ListQuery(entity: "orders", sort: [SortTerm(text: "number")], fields: ["number"]),
+        ListQuery(entity: "orders", fields: ["number"], count: true),
+        ListQuery(
+            entity: "orders", filters: [ListQuery.Filter(field: "status", comparison: .equal, values: ["new", "done"])]),
+        ListQuery(entity: "orders", sync: .pending, count: true),
+    ]
+
+    @Test("what lists of an entity share gives the same statements and cursors as without it", arguments: queries)
+    func common(_ query: ListQuery) throws {
+        let cache = try TestCache(schema: CreationDefaultTests.shop)
+        let table = try cache.store.table("orders")
+        func list(_ common: ListStatement.Common?) throws -> ListStatement {
+            try ListStatement(table: table, query: query, context: cache.store.filterContext, common: common)
+        }
+        let (shared, alone) = (try list(ListStatement.Common(table)), try list(nil))
+        #expect(shared.statements.map(\.sql) == alone.statements.map(\.sql))
+        #expect(shared.statements.map(\.arguments) == alone.statements.map(\.arguments))
+        #expect(shared.countSQL == alone.countSQL)
+        let position = alone.order.terms.indices.map { Int64($0).databaseValue } + [7.databaseValue]
+        #expect(shared.cursor(after: position) == alone.cursor(after: position))
+    }
+
+    @Test("a cursor is base64url of its JSON without padding, whatever its length", arguments: 0..<8)
+    func cursors(length: Int) throws {
+        let list = ListCursor.name(of: ["list"])
+        let value = String(repeating: "~?\u{ff}", count: length).databaseValue
+        let cursor = ListCursor.text([value, 1.5.databaseValue, .null], list: list)
+        #expect(ListCursor.values(of: cursor, list: list) == [value, 1.5.databaseValue, .null])
+        let standard = cursor.replacing("-", with: "+").replacing("_", with: "/")
+        let padded = standard + String(repeating: "=", count: (4 - standard.count % 4) % 4)
+        let json = try #require(Data(base64Encoded: padded))
+        #expect(try JSONText([UInt8](json)).elements.count == 4)
+        #expect(json.base64EncodedString() == padded)
+    }
+}
