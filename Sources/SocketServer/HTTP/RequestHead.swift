@@ -74,21 +74,23 @@ struct RequestHead {
         var length: Int?
         var coding: String?
         for field in headers.fields {
-            if Headers.same(field.name, "Host") {
+            switch field.name.utf8.count {
+            case 4 where Headers.same(field.name, "Host"):
                 hosts += 1
                 guard Grammar.isHost(field.value) else { throw .badRequest("The Host field is not a host and port.") }
-            } else if Headers.same(field.name, "Content-Length") {
-                guard length == nil else { throw .badRequest("There is more than one Content-Length.") }
-                length = try Self.contentLength(field.value)
-            } else if Headers.same(field.name, "Transfer-Encoding") {
-                guard coding == nil else { throw .badRequest("There is more than one Transfer-Encoding.") }
-                coding = field.value
-            } else if Headers.same(field.name, "Connection") {
-                keepsAlive = keepsAlive && !Self.saysClose(field.value)
-            } else if Headers.same(field.name, "Expect") {
+            case 6 where Headers.same(field.name, "Expect"):
                 guard Headers.same(field.value, "100-continue") else { throw .unknownExpectation }
                 // No 1xx is ever sent to HTTP/1.0 (RFC 9110, 10.1.1).
                 awaitsContinue = !isOld
+            case 10 where Headers.same(field.name, "Connection"):
+                keepsAlive = keepsAlive && !Self.saysClose(field.value)
+            case 14 where Headers.same(field.name, "Content-Length"):
+                guard length == nil else { throw .badRequest("There is more than one Content-Length.") }
+                length = try Self.contentLength(field.value)
+            case 17 where Headers.same(field.name, "Transfer-Encoding"):
+                guard coding == nil else { throw .badRequest("There is more than one Transfer-Encoding.") }
+                coding = field.value
+            default: break
             }
         }
         guard hosts == 1 || isOld && hosts == 0 else { throw .badRequest("There must be exactly one Host field.") }

@@ -36,17 +36,17 @@ package struct RequestParser {
     package enum Stage { case idle, head, body }
 
     private enum Phase {
-        case requestLine
-        case fields(RequestHead)
-        case body(RequestHead, remaining: Int)
-        case chunkSize(RequestHead)
-        case chunk(RequestHead, remaining: Int)
-        case chunkEnd(RequestHead)
-        case trailers(RequestHead)
+        case requestLine, fields
+        case body(remaining: Int)
+        case chunkSize
+        case chunk(remaining: Int)
+        case chunkEnd, trailers
     }
 
     private let limits: ServerLimits
     private var phase = Phase.requestLine
+    /// Nil before the request line. It is not part of the phase, so that each field is added to it without copying the others.
+    private var head: RequestHead?
     private var buffer: [UInt8] = []
     /// All bytes before this position are consumed.
     private var position = 0
@@ -86,20 +86,14 @@ package struct RequestParser {
 
     /// The head of the request whose body is arriving; nil when the body streams, or is complete.
     package var pendingHead: Message? {
-        switch phase {
-        case .requestLine, .fields: nil
-        case .body(let head, _), .chunkSize(let head), .chunk(let head, _), .chunkEnd(let head), .trailers(let head):
-            isStreamed
-                ? nil
-                : Message(
-                    method: head.method, path: head.path, query: head.query, headers: head.headers, body: [],
-                    keepsAlive: false)
-        }
+        guard stage == .body, !isStreamed, let head else { return nil }
+        return Message(
+            method: head.method, path: head.path, query: head.query, headers: head.headers, body: [], keepsAlive: false)
     }
 
     /// Whether cookies take up most of a head that is too large. A browser sends the cookies that any port of the host set.
     package var isFullOfCookies: Bool {
-        guard case .fields(let head) = phase else { return false }
+        guard case .fields = phase, fieldCount <= limits.headerCount, let head else { return false }
         let line = buffer[position..<searched]
         let isCookie = line.prefix(7).map(Grammar.lowercase).elementsEqual("cookie:".utf8)
         let size = head.headers[all: "Cookie"].reduce(isCookie ? line.count : 0) { $0 + $1.utf8.count }
@@ -130,13 +124,13 @@ package struct RequestParser {
             switch phase {
             case .requestLine:
                 guard try takeRequestLine() else { return nil }
-            case .fields(let head):
-                guard let whole = try takeField(of: head) else { return nil }
-                if whole, isStreamed { return message(head) }
+            case .fields:
+                guard try takeFields() else { return nil }
+                if isStreamed { return message }
             case .body, .chunkSize, .chunk, .chunkEnd, .trailers:
-                guard let head = try takeBody() else { return nil }
+                guard try takeBody() else { return nil }
                 defer { finish() }
-                return message(head)
+                return message
             }
         }
     }
@@ -144,29 +138,29 @@ package struct RequestParser {
     /// The next bytes of a streamed body.
     package mutating func piece() throws(Refusal) -> Piece {
         guard isStreamed else { return .end }
-        let isWhole = try takeBody() != nil
+        let isWhole = try takeBody()
         let bytes = body
         body = []
         if isWhole { finish() }
         return bytes.isEmpty ? (isWhole ? .end : .more) : .bytes(bytes)
     }
 
-    /// Parses the available part of the body; returns the head once the body is complete.
-    private mutating func takeBody() throws(Refusal) -> RequestHead? {
+    /// Parses the available part of the body; returns whether the body is complete.
+    private mutating func takeBody() throws(Refusal) -> Bool {
         while true {
             switch phase {
-            case .requestLine, .fields: return nil
-            case .body(let head, let remaining):
+            case .requestLine, .fields: return false
+            case .body(let remaining):
                 let left = takeData(remaining)
-                phase = .body(head, remaining: left)
-                return left == 0 ? head : nil
+                phase = .body(remaining: left)
+                return left == 0
             case .chunkSize, .chunk, .chunkEnd:
-                guard try takeChunkPart() else { return nil }
-            case .trailers(let head):
+                guard try takeChunkPart() else { return false }
+            case .trailers:
                 guard let line = try nextLine(limit: limits.headBytes - lineBytes, over: .headTooLarge) else {
-                    return nil
+                    return false
                 }
-                if line.isEmpty { return head }
+                if line.isEmpty { return true }
                 try countField()
                 _ = try RequestHead.field(line)
             }
@@ -188,51 +182,53 @@ package struct RequestParser {
             return true
         }
         isHead = line.starts(with: "HEAD ".utf8)
-        let head = try RequestHead(line: line)
-        phase = .fields(head)
+        head = try RequestHead(line: line)
+        phase = .fields
         return true
     }
 
-    /// True at the end of the head, nil when more bytes are needed.
-    private mutating func takeField(of head: RequestHead) throws(Refusal) -> Bool? {
-        guard let line = try nextLine(limit: limits.headBytes - lineBytes, over: .headTooLarge) else { return nil }
-        var head = head
-        phase = .requestLine  // so that `head` is the only reference to its fields, and not copied
-        if !line.isEmpty {
+    /// False when more bytes are needed.
+    private mutating func takeFields() throws(Refusal) -> Bool {
+        while let line = try nextLine(limit: limits.headBytes - lineBytes, over: .headTooLarge) {
+            if line.isEmpty {
+                try finishHead()
+                return true
+            }
             try countField()
-            try head.append(line: line)
-            phase = .fields(head)
-            return false
+            try head?.append(line: line)
         }
-        let streamLimit = streams(head.method, head.path)
+        return false
+    }
+
+    private mutating func finishHead() throws(Refusal) {
+        let streamLimit = head.flatMap { streams($0.method, $0.path) }
         isStreamed = streamLimit != nil
-        bodyLimit = streamLimit ?? min(limits.bodyBytes, bodies(head.path) ?? .max)
-        try head.finish(bodyLimit: bodyLimit)
-        continueIsDue = head.awaitsContinue
+        bodyLimit = streamLimit ?? min(limits.bodyBytes, head.flatMap { bodies($0.path) } ?? .max)
+        try head?.finish(bodyLimit: bodyLimit)
+        continueIsDue = head?.awaitsContinue ?? false
         lineBytes = 0
         fieldCount = 0
-        switch head.framing {
-        case .length(let length): phase = .body(head, remaining: length)
-        case .chunked: phase = .chunkSize(head)
+        switch head?.framing ?? .length(0) {
+        case .length(let length): phase = .body(remaining: length)
+        case .chunked: phase = .chunkSize
         }
-        return true
     }
 
     private mutating func takeChunkPart() throws(Refusal) -> Bool {
         switch phase {
-        case .chunkSize(let head):
+        case .chunkSize:
             guard
                 let line = try nextLine(
                     limit: 16 + limits.chunkExtensionBytes, over: .tooLarge("A chunk extension is too long."))
             else { return false }
             let size = try chunkSize(line)
             lineBytes = 0
-            phase = size == 0 ? .trailers(head) : .chunk(head, remaining: size)
-        case .chunk(let head, let remaining):
+            phase = size == 0 ? .trailers : .chunk(remaining: size)
+        case .chunk(let remaining):
             let left = takeData(remaining)
-            phase = left == 0 ? .chunkEnd(head) : .chunk(head, remaining: left)
+            phase = left == 0 ? .chunkEnd : .chunk(remaining: left)
             return left == 0
-        case .chunkEnd(let head):
+        case .chunkEnd:
             guard buffer.count - position >= 2 else {
                 guard position == buffer.count || buffer[position] == Grammar.carriageReturn else {
                     throw .chunkOverrun
@@ -244,7 +240,7 @@ package struct RequestParser {
             }
             position += 2
             searched = position
-            phase = .chunkSize(head)
+            phase = .chunkSize
         default: break
         }
         return true
@@ -296,8 +292,9 @@ package struct RequestParser {
         guard fieldCount <= limits.headerCount else { throw .headTooLarge }
     }
 
-    private func message(_ head: RequestHead) -> Message {
-        Message(
+    private var message: Message? {
+        guard let head else { return nil }
+        return Message(
             method: head.method, path: head.path, query: head.query, headers: head.headers, body: body,
             keepsAlive: head.keepsAlive, isOld: head.isOld, isStreamed: isStreamed)
     }
@@ -305,6 +302,7 @@ package struct RequestParser {
     /// Resets the state for the next request.
     private mutating func finish() {
         phase = .requestLine
+        head = nil
         body = []
         bodyBytes = 0
         isStreamed = false
