@@ -12,6 +12,9 @@ struct ComputedMembers: Sendable {
         var pattern: [UInt8]
         /// The same between a comma and a colon.
         var opening: [UInt8]
+        /// With the value of a boolean.
+        var whenTrue: [UInt8]
+        var whenFalse: [UInt8]
         var isBoolean: Bool
     }
 
@@ -24,9 +27,10 @@ struct ComputedMembers: Sendable {
         self.given = given
         members = fields.map { field in
             let quoted = "\"\(field.name)\""
+            let opening = Array(",\(quoted):".utf8)
             return Member(
-                name: field.name, pattern: Array(quoted.utf8) + [0], opening: Array(",\(quoted):".utf8),
-                isBoolean: field.kind == .boolean)
+                name: field.name, pattern: Array(quoted.utf8) + [0], opening: opening,
+                whenTrue: opening + "true".utf8, whenFalse: opening + "false".utf8, isBoolean: field.kind == .boolean)
         }
     }
 
@@ -44,9 +48,22 @@ struct ComputedMembers: Sendable {
             if mayBeGiven, Self.has(members[index].pattern, document) {
                 Self.add(members[index].name, value, to: &bytes, from: start)
             } else {
-                bytes.append(contentsOf: members[index].opening)
-                value.append(to: &bytes)
+                append(value, of: index, to: &bytes)
             }
+        }
+    }
+
+    /// Through pointers, because an array that is appended is retained first.
+    private func append(_ value: Value, of index: Int, to bytes: inout [UInt8]) {
+        if let isTrue = value.boolean {
+            if isTrue {
+                members[index].whenTrue.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+            } else {
+                members[index].whenFalse.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+            }
+        } else {
+            members[index].opening.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+            value.append(to: &bytes)
         }
     }
 
@@ -86,22 +103,23 @@ struct ComputedMembers: Sendable {
             type = sqlite3_column_type(statement, column)
         }
 
+        /// What 1 and 0 of a boolean mean; nil for any other value.
+        var boolean: Bool? {
+            guard isBoolean, type == SQLITE_INTEGER else { return nil }
+            return switch sqlite3_column_int64(statement, column) {
+            case 1: true
+            case 0: false
+            default: nil
+            }
+        }
+
         /// As SQLite's `json_quote`, and 1 and 0 of a boolean as true and false.
         func append(to bytes: inout [UInt8]) {
             guard type != SQLITE_TEXT else {
                 return JSONText.append(utf8: RecordBytes.bytes(column, of: statement), to: &bytes)
             }
-            if isBoolean, type == SQLITE_INTEGER {
-                switch sqlite3_column_int64(statement, column) {
-                case 1: return bytes.append(contentsOf: ComputedMembers.yes)
-                case 0: return bytes.append(contentsOf: ComputedMembers.no)
-                default: break
-                }
-            }
+            if let boolean { return bytes.append(boolean ? "true" : "false") }
             bytes.append(contentsOf: RecordBytes.bytes(column, of: statement))
         }
     }
-
-    private static let yes = Array("true".utf8)
-    private static let no = Array("false".utf8)
 }

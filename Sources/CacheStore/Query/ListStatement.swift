@@ -8,7 +8,7 @@ internal import SQLiteStore
 /// A list consists of parts that an index can each seek and return in order: the ranges after the cursor
 /// (`ListOrder.ranges`), and the values of a filter that accepts several. So the thousandth page costs as much as the
 /// first. If the index of the filter gives another order, the rows are found first and then sorted.
-struct ListStatement {
+final class ListStatement: Sendable {
     private let table: EntityTable
     private let query: ListQuery
     let order: ListOrder

@@ -6,8 +6,8 @@ internal import JSONText
 struct RecordBytes {
     private(set) var bytes: [UInt8] = []
     private let extras: RecordExtras
-    /// The last time written: records pulled together share it.
-    private var lastTime: (milliseconds: Int64, text: [UInt8])?
+    /// The last `_sync` written of a record without queued changes: records pulled together share it.
+    private var lastSync: (milliseconds: Int64, text: [UInt8])?
 
     init(reserving capacity: Int, _ extras: RecordExtras) {
         self.extras = extras
@@ -30,12 +30,10 @@ struct RecordBytes {
         appendOwnMembers(statement)
         if extras.added.mayBeSent { removeAddedMembers(from: start) }
         let ownEnd = bytes.count
-        append(",\"_sync\":")
         if sqlite3_column_type(statement, RecordSelect.syncColumn) == SQLITE_NULL {
-            append("{\"state\":\"synced\",\"pending_fields\":[],\"synced_at\":")
-            appendTime(RecordSelect.syncedAtColumn, of: statement)
-            append(",\"error\":null}")
+            appendSynced(statement)
         } else {
+            append(",\"_sync\":")
             bytes.append(contentsOf: Self.bytes(RecordSelect.syncColumn, of: statement))
         }
         if let labels = extras.labels {
@@ -63,23 +61,25 @@ struct RecordBytes {
         bytes += AddedMembers.removed(from: sent).bytes.dropLast() as ArraySlice<UInt8>
     }
 
-    /// Appends null for a record that did not come from a server.
-    private mutating func appendTime(_ column: Int32, of statement: OpaquePointer) {
-        guard sqlite3_column_type(statement, column) != SQLITE_NULL else { return append("null") }
-        append(UInt8(ascii: "\""))
-        appendTime(sqlite3_column_int64(statement, column))
-        append(UInt8(ascii: "\""))
+    /// Appends `_sync` of a record without queued changes, whose time is null if it did not come from a server.
+    private mutating func appendSynced(_ statement: OpaquePointer) {
+        guard sqlite3_column_type(statement, RecordSelect.syncedAtColumn) != SQLITE_NULL else {
+            append(Self.syncedAt)
+            return append("null,\"error\":null}")
+        }
+        let milliseconds = sqlite3_column_int64(statement, RecordSelect.syncedAtColumn)
+        if lastSync?.milliseconds != milliseconds {
+            var text: [UInt8] = []
+            text.append(Self.syncedAt)
+            text.append(UInt8(ascii: "\""))
+            text += Timestamp(milliseconds: milliseconds).utf8
+            text.append("\",\"error\":null}")
+            lastSync = (milliseconds, text)
+        }
+        lastSync?.text.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
     }
 
-    private mutating func appendTime(_ milliseconds: Int64) {
-        if let lastTime, lastTime.milliseconds == milliseconds {
-            bytes += lastTime.text
-        } else {
-            let text = Timestamp(milliseconds: milliseconds).utf8
-            bytes += text
-            lastTime = (milliseconds, text)
-        }
-    }
+    private static let syncedAt: StaticString = ",\"_sync\":{\"state\":\"synced\",\"pending_fields\":[],\"synced_at\":"
 
     static func bytes(_ column: Int32, of statement: OpaquePointer) -> UnsafeBufferPointer<UInt8> {
         let start = sqlite3_column_text(statement, column)
