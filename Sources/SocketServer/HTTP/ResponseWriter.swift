@@ -132,17 +132,23 @@ private struct HeadBytes {
 
     mutating func append(_ text: consuming String) { text.withUTF8 { bytes.append(contentsOf: $0) } }
 
-    /// False if the field is not valid HTTP, whether it is left out or not.
+    /// False if the field is not valid HTTP, whether it is left out or not; the head is then of no use.
     mutating func isAppended(_ name: consuming String, _ value: consuming String, isLeftOut: Bool) -> Bool {
-        guard name.withUTF8(Grammar.isToken), value.withUTF8({ $0.allSatisfy(Grammar.isValueByte) }) else {
-            return false
+        let isName = name.withUTF8 { name in
+            if !isLeftOut {
+                bytes.append(Grammar.carriageReturn)
+                bytes.append(Grammar.lineFeed)
+                bytes.append(contentsOf: name)
+                bytes.append(UInt8(ascii: ":"))
+                bytes.append(Grammar.space)
+            }
+            return Grammar.isToken(name)
         }
-        guard !isLeftOut else { return true }
-        append("\r\n")
-        name.withUTF8 { bytes.append(contentsOf: $0) }
-        append(": ")
-        value.withUTF8 { bytes.append(contentsOf: $0) }
-        return true
+        let isValue = value.withUTF8 { value in
+            if !isLeftOut { bytes.append(contentsOf: value) }
+            return value.allSatisfy(Grammar.isValueByte)
+        }
+        return isName && isValue
     }
 }
 
