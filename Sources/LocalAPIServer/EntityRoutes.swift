@@ -25,7 +25,10 @@ struct EntityRoutes {
         route(
             "GET", .record,
             reading(of: entity, "One record of \(entity.name)")
-        ) { [entity] handlers, request, id in try await handlers.one(entity, id, request) }
+        ) { [entity] handlers, request, id in
+            if let cached = try handlers.cached(entity, id, request) { return cached }
+            return try await handlers.one(entity, id, request)
+        }
     }
 
     private var writes: [Route] {
@@ -142,16 +145,13 @@ struct EntityRoutes {
             .replacing("{relation}", with: relation?.name ?? "")
         return Route(
             method: method, template: template, path: path, entity: decidesMethods ? entity.name : nil,
-            operation: operation, handler: method == "GET" || template == .content ? byKey(handler) : handler)
+            operation: operation, key: method == "GET" || template == .content ? key : nil, handler: handler)
     }
 
-    /// The handler, which finds the record by a natural key too. Writes to records do that themselves (`RecordWrite`).
-    private func byKey(_ handler: @escaping Route.Handler) -> Route.Handler {
-        guard !entity.naturalFields.isEmpty else { return handler }
-        return { [entity] handlers, request, id in
-            let key = try handlers.store.key(of: entity, id)
-            return try await handler(handlers, request, key)
-        }
+    /// Finds the record by a natural key too. Writes to records do that themselves (`RecordWrite`).
+    private var key: Route.Key? {
+        guard !entity.naturalFields.isEmpty else { return nil }
+        return { [entity] handlers, id in try handlers.store.key(of: entity, id) }
     }
 
     func reading(of entity: Entity, _ summary: String) -> OpenAPIOperation {

@@ -117,9 +117,14 @@ package struct LocalAPIServer: Sendable {
         _ request: Request, _ route: Route, _ id: String, _ mistakes: Mistakes
     ) async throws(Problem) -> Response {
         do {
-            // The common case copies nothing.
-            let handlers = mistakes.isEmpty ? handlers : handlers.noting(mistakes)
-            let response = try await route.handler(handlers, request, id)
+            let key = try route.key?(handlers, id) ?? id
+            let response: Response
+            // In two branches, so that the common case does not copy the handlers.
+            if mistakes.isEmpty {
+                response = try await route.handler(handlers, request, key)
+            } else {
+                response = try await route.handler(handlers.noting(mistakes), request, key)
+            }
             if route.isRead { try EntityTag.requireMatch(response.tag, of: request) }
             return response
         } catch let problem as Problem {

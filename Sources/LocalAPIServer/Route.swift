@@ -12,9 +12,12 @@ struct Route: Sendable {
         case knownCallers
     }
 
-    /// `id` is the variable segment of the path, or empty.
+    /// `id` is the variable segment of the path, or what `key` makes of it, or empty.
     typealias Handler =
         @Sendable (_ handlers: Handlers, _ request: Request, _ id: String) async throws -> Response
+
+    /// The key of the record that an id means.
+    typealias Key = @Sendable (_ handlers: Handlers, _ id: String) throws -> String
 
     var method: String
     /// The metric label. The client fills in the same template.
@@ -33,6 +36,8 @@ struct Route: Sendable {
     var name = ""
     /// What a request may have; `RouteTable` sets it, from the operation.
     var shape = RequestShape(parameters: [], takesBody: false)
+    /// Nil if the handler finds the record itself, or the id is its key.
+    var key: Key?
     var handler: Handler
 
     /// A call that does not depend on an entity.

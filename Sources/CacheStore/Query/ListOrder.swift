@@ -10,6 +10,8 @@ final class ListOrder: Sendable {
     let table: EntityTable
     let terms: [SortTerm]
     private let keyset: Keyset
+    /// That of the first of `extraColumns`.
+    private let firstColumn: Int32
     /// The columns that a record query adds for `position(of:)`, each preceded by a comma.
     let extraColumns: String
     /// The terms of ORDER BY.
@@ -35,6 +37,7 @@ final class ListOrder: Sendable {
     private init(terms: [SortTerm], _ table: EntityTable) {
         self.table = table
         self.terms = terms
+        firstColumn = RecordSelect.end(table)
         let columns = terms.map { term in
             Keyset.Column(
                 name: table.sql(for: term.field), descending: term.descending,
@@ -61,7 +64,7 @@ final class ListOrder: Sendable {
 
     /// The terms of ORDER BY for a compound query, where only column positions are known.
     var sqlByPosition: String {
-        let first = Int(RecordSelect.end(table))
+        let first = Int(firstColumn)
         let columns = keyset.columns
         return columns.indices.map { index in
             let column = index == terms.count ? Int(RecordSelect.pkColumn) + 1 : first + 1 + index
@@ -71,9 +74,8 @@ final class ListOrder: Sendable {
 
     /// A row's position in the order: the values of the sort fields, and `_pk`.
     func position(of statement: OpaquePointer) -> [DatabaseValue] {
-        let first = RecordSelect.end(table)
-        return (0...terms.count).map { index in
-            let column = index < terms.count ? first + Int32(index) : RecordSelect.pkColumn
+        (0...terms.count).map { index in
+            let column = index < terms.count ? firstColumn + Int32(index) : RecordSelect.pkColumn
             return switch sqlite3_column_type(statement, column) {
             case SQLITE_INTEGER: sqlite3_column_int64(statement, column).databaseValue
             case SQLITE_FLOAT: sqlite3_column_double(statement, column).databaseValue

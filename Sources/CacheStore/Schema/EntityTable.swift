@@ -114,6 +114,11 @@ final class EntityTable: Sendable {
         return isStored(field) ? "\(row)\"\(name)\"" : expression(for: field, in: Self.document(of: row))
     }
 
+    /// The same of a field that the caller has.
+    func sql(of field: Field) -> String {
+        isStored(field) ? "\"\(field.name)\"" : sql(for: field.name)
+    }
+
     /// The same, with a time as text.
     func plain(for name: String, of row: String = "") -> String {
         let column = sql(for: name, of: row)

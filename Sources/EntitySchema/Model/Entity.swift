@@ -65,6 +65,11 @@ package struct Entity: Sendable, Equatable {
         self[field: name] ?? (name == Self.syncedAt.name ? Self.syncedAt : nil)
     }
 
+    /// Whether lists filter and sort by this name.
+    package func isListed(_ name: String) -> Bool {
+        fields.indices.contains { fields[$0].name == name } || name == Self.syncedAt.name
+    }
+
     /// The fields by which people know a record.
     package var naturalFields: [Field] { fields.filter(\.isNatural) }
 

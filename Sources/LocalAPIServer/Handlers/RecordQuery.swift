@@ -23,7 +23,8 @@ struct RecordQuery {
         return try RecordQuery(request, entity, handlers)
     }
 
-    private init() {}
+    /// Of a request that asks for nothing besides the record.
+    init() {}
 
     private init(_ request: Request, _ entity: Entity, _ handlers: Handlers) throws {
         let parameters = try QueryParameters(request)

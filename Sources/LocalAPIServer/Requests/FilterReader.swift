@@ -14,10 +14,10 @@ struct FilterReader {
     /// Adds what the parameter means to the query.
     func read(_ name: String, _ value: String, into query: inout ListQuery) throws(Problem) {
         guard name.utf8.contains(UInt8(ascii: ".")) else {
-            if let word = FilterExpression.Word(rawValue: name), entity.listed(name) == nil {
+            if let word = FilterExpression.Word(rawValue: name), !entity.isListed(name) {
                 query.conditions.append(try FilterExpression.condition(value, joinedBy: word, parameter: name))
             } else {
-                guard entity.listed(name) != nil else { throw unknown(name, of: name) }
+                guard entity.isListed(name) else { throw unknown(name, of: name) }
                 query.filters.append(
                     ListQuery.Filter(field: name, comparison: .equal, values: try Self.plainList(value, name)))
             }

@@ -14,9 +14,13 @@ struct QueryParameters {
 
     /// The value of a parameter that may occur once; nil when it is missing.
     func value(_ name: String) throws(Problem) -> String? {
-        let values = items.filter { $0.name == name }
-        guard values.count <= 1 else { throw .parameter(name, "\(name) is given more than once", .repeatedParameter) }
-        return values.first?.value
+        var found: Int?
+        // By index, because a walk over the items copies each of them.
+        for index in items.indices where items[index].name == name {
+            guard found == nil else { throw .parameter(name, "\(name) is given more than once", .repeatedParameter) }
+            found = index
+        }
+        return found.map { items[$0].value }
     }
 
     func flag(_ name: String) throws(Problem) -> Bool { try optionalFlag(name) ?? false }

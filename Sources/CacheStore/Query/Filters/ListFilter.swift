@@ -68,7 +68,7 @@ struct ListFilter {
             throw CacheError.badQuery(
                 field: field.name, message: "this field is sealed, so only whole values of it can be compared")
         }
-        let column = table.sql(for: field.name)
+        let column = table.sql(of: field)
         if filter.comparison == .null {
             let wantsNull = try FilterValues.flag(filter.values.first ?? "", named: field.name)
             // An index cannot look up null in a key; a key is never null, and never empty either.

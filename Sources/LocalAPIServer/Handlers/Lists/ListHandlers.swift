@@ -7,23 +7,19 @@ internal import SocketServer
 
 /// Lists of records: a page as JSON, or the whole list in a format that `Accept` names.
 extension Handlers {
-    func list(_ entity: Entity, _ request: Request) async throws -> Response {
-        try await listed(entity, request)
-    }
-
     /// `GET …/{id}/{relation}` of a relation to many records, whose `field` refers to this one.
     func list(
         _ relation: Relation, by field: String, of entity: Entity, _ key: String, _ request: Request
     ) async throws -> Response {
-        try await listed(self.entity(relation.entity), request) { query in
+        try await list(self.entity(relation.entity), request) { query in
             // Uses the record's current key; the caller may send an earlier one.
             let current = try JSONText(recordBytes(entity, key))[entity.key]?.plain ?? ""
             query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [current]))
         }
     }
 
-    /// `narrow` adds a filter that the query does not have.
-    private func listed(
+    /// The list that the request asks for. `narrow` adds a filter that the query does not have.
+    func list(
         _ entity: Entity, _ request: Request, _ narrow: (inout ListQuery) throws -> Void = { _ in }
     ) async throws -> Response {
         let begun = now()
