@@ -34,23 +34,22 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
         let days = milliseconds.flooredQuotient(86_400_000)
         let (year, month, day) = Self.civil(days: days)
         let rest = milliseconds - days * 86_400_000
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(24)
-        func append(_ value: Int64, digits: Int, then separator: UInt8) {
-            var divisor = (1..<digits).reduce(Int64(1)) { product, _ in product * 10 }
-            while divisor > 0 {
-                bytes.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
-                divisor /= 10
+        var bytes = Array("0000-00-00T00:00:00.000Z".utf8)
+        /// Writes the digits of a number from the last to the first.
+        func write(_ value: Int64, _ places: Range<Int>) {
+            var rest = value
+            for place in places.reversed() {
+                bytes[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
             }
-            bytes.append(separator)
         }
-        append(year, digits: 4, then: UInt8(ascii: "-"))
-        append(month, digits: 2, then: UInt8(ascii: "-"))
-        append(day, digits: 2, then: UInt8(ascii: "T"))
-        append(rest / 3_600_000, digits: 2, then: UInt8(ascii: ":"))
-        append(rest / 60_000 % 60, digits: 2, then: UInt8(ascii: ":"))
-        append(rest / 1000 % 60, digits: 2, then: UInt8(ascii: "."))
-        append(rest % 1000, digits: 3, then: UInt8(ascii: "Z"))
+        write(year, 0..<4)
+        write(month, 5..<7)
+        write(day, 8..<10)
+        write(rest / 3_600_000, 11..<13)
+        write(rest / 60_000 % 60, 14..<16)
+        write(rest / 1000 % 60, 17..<19)
+        write(rest % 1000, 20..<23)
         return bytes
     }
 
