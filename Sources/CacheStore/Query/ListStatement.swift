@@ -16,7 +16,8 @@ final class ListStatement: Sendable {
     private let ranges: [Keyset.Range]
     /// The filter before it was arranged.
     private let all: ListFilter
-    private let columns: String
+    /// `SELECT` with its columns, up to the condition.
+    private let selection: String
 
     /// `common`: what the caller has of it. `extraColumns` come after those of `RecordSelect` and the order's.
     init(
@@ -30,7 +31,7 @@ final class ListStatement: Sendable {
         } else {
             order = try ListOrder(query.sort, table)
         }
-        columns = Self.columns(table, query, order, common, extraColumns)
+        selection = Self.selection(table, query, order, common, extraColumns)
         for name in query.fields ?? [] {
             guard let field = table.entity[field: name], !field.secret else {
                 throw CacheError.badQuery(field: "fields", message: "\(table.entity.name) cannot show a field \(name)")
@@ -53,13 +54,14 @@ final class ListStatement: Sendable {
         }
     }
 
-    private static func columns(
+    private static func selection(
         _ table: EntityTable, _ query: ListQuery, _ order: ListOrder, _ common: Common?, _ extraColumns: [String]
     ) -> String {
         let whole = query.fields == nil ? common : nil
-        if let whole, whole.order === order, extraColumns.isEmpty { return whole.ownColumns }
-        return (whole?.columns ?? RecordSelect(table: table, fields: query.fields).columns) + order.extraColumns
-            + extraColumns.map { ", \($0)" }.joined()
+        if let whole, whole.order === order, extraColumns.isEmpty { return whole.selection }
+        let columns = whole?.columns ?? RecordSelect(table: table, fields: query.fields).columns
+        let extra = extraColumns.map { ", \($0)" }.joined()
+        return "SELECT \(columns)\(order.extraColumns)\(extra) FROM \(table.name) WHERE "
     }
 
     // MARK: Statements
@@ -104,7 +106,7 @@ final class ListStatement: Sendable {
         guard let match = filter.match, filter.isByWordsAlone, let first = order.terms.first,
             first.field != table.entity.key, table.isIndexed(first.field)
         else { return nil }
-        return SearchWalk(table: table, match: match, order: order, ranges: ranges, columns: columns)
+        return SearchWalk(table: table, match: match, order: order, ranges: ranges, selection: selection)
     }
 
     // MARK: Parts
@@ -122,12 +124,18 @@ final class ListStatement: Sendable {
 
     private func select(_ condition: String) -> String {
         guard filter.isSearchedFirst else {
-            return "SELECT \(columns) FROM \(table.name) WHERE \(condition) ORDER BY \(order.sql) LIMIT ?"
+            // Appended, because an interpolation would copy the selection several times.
+            var sql = selection
+            sql += condition
+            sql += " ORDER BY "
+            sql += order.sql
+            sql += " LIMIT ?"
+            return sql
         }
         let unary = order.unarySQL
         // Only the records of the page are read; the index may be enough to find and sort the rest.
         return """
-            SELECT \(columns) FROM \(table.name) WHERE _pk IN (
+            \(selection)_pk IN (
               SELECT _pk FROM \(table.name) WHERE \(condition) ORDER BY \(unary) LIMIT ?)
             ORDER BY \(unary) LIMIT ?
             """
@@ -161,15 +169,15 @@ extension ListStatement {
         let order: ListOrder
         /// Those of `RecordSelect`.
         let columns: String
-        /// The same with those of the order.
-        let ownColumns: String
+        /// See `ListStatement.selection`.
+        fileprivate let selection: String
         /// Callers cannot sort by a sealed field, though its entity's own order may have it.
         private let canBeAsked: Bool
 
         init(_ table: EntityTable) {
             order = ListOrder(table)
             columns = RecordSelect(table: table).columns
-            ownColumns = columns + order.extraColumns
+            selection = "SELECT \(columns)\(order.extraColumns) FROM \(table.name) WHERE "
             canBeAsked = (try? ListOrder(order.terms, table)) != nil
         }
 

@@ -16,8 +16,8 @@ struct SearchWalk {
     let order: ListOrder
     /// The ranges after the cursor; one without a condition if there is no cursor.
     let ranges: [(condition: String, arguments: [DatabaseValue])]
-    /// The columns to read of each record.
-    let columns: String
+    /// See `ListStatement.selection`.
+    let selection: String
 
     /// All per record of the page: up to so many matches are sorted without a walk.
     private static let fewMatches = 4
@@ -73,5 +73,5 @@ struct SearchWalk {
     }
 
     /// One record by its `_pk`.
-    var record: String { "SELECT \(columns) FROM \(table.name) WHERE _pk = ?" }
+    var record: String { "\(selection)_pk = ?" }
 }
