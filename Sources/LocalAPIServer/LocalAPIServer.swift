@@ -146,7 +146,7 @@ package struct LocalAPIServer: Sendable {
     }
 
     private static func segments(of path: String) throws(Problem) -> [String] {
-        guard let segments = PercentCoding.segments(path), !segments.contains(where: { $0.utf8.contains(0) }) else {
+        guard let segments = PercentCoding.segments(path), !segments.contains(where: QueryParameters.hasNUL) else {
             throw Problem(.malformedPath, "the path has a broken %-escape or a NUL, or is not UTF-8 text")
         }
         return segments

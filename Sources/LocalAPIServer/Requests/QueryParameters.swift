@@ -7,9 +7,14 @@ struct QueryParameters {
 
     init(_ request: Request) throws(Problem) {
         guard let items = PercentCoding.parameters(request.query),
-            items.allSatisfy({ !$0.name.utf8.contains(0) && !$0.value.utf8.contains(0) })
+            items.allSatisfy({ !Self.hasNUL($0.name) && !Self.hasNUL($0.value) })
         else { throw Problem(.malformedQuery, "the query has a broken %-escape or a NUL, or is not UTF-8 text") }
         self.items = items
+    }
+
+    /// Through a pointer, because a walk through a `String` takes several times as long.
+    static func hasNUL(_ text: String) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? text.utf8.contains(0)
     }
 
     /// The value of a parameter that may occur once; nil when it is missing.

@@ -13,11 +13,14 @@ package enum PercentCoding {
         return path.withUTF8 { path in
             var segments: [String] = []
             segments.reserveCapacity(4)
-            for part in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-                guard let segment = decode(part, plusIsSpace: false) else { return nil }
+            var start = min(1, path.count)
+            while true {
+                let end = path[start...].firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex
+                guard let segment = decode(path[start..<end], plusIsSpace: false) else { return nil }
                 segments.append(segment)
+                guard end < path.endIndex else { return segments }
+                start = end + 1
             }
-            return segments
         }
     }
 

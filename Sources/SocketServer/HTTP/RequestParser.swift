@@ -1,3 +1,5 @@
+import Glibc
+
 /// Returns the maximum body size of a request that streams, by its method and percent-encoded path; nil for a request
 /// that is handled once it is complete.
 package typealias StreamRule = @Sendable (_ method: String, _ path: String) -> Int?
@@ -272,9 +274,7 @@ package struct RequestParser {
     /// The next line without its CRLF; nil when its end has not arrived. A bare line feed is an error (RFC 9112, 2.2).
     private mutating func nextLine(limit: Int, over refusal: Refusal) throws(Refusal) -> ArraySlice<UInt8>? {
         let end = min(buffer.count, position + limit + 2)
-        searched = buffer.withUnsafeBufferPointer { buffer in
-            buffer[searched..<max(searched, end)].firstIndex(of: Grammar.lineFeed) ?? max(searched, end)
-        }
+        searched = lineFeed(in: searched..<max(searched, end))
         guard searched - position <= limit + 1 else { throw refusal }
         guard searched < buffer.count else { return nil }
         guard searched > position, buffer[searched - 1] == Grammar.carriageReturn else {
@@ -285,6 +285,17 @@ package struct RequestParser {
         searched = position
         lineBytes += line.count + 2
         return line
+    }
+
+    /// The place of the first one in a range of the buffer, or the range's end.
+    private func lineFeed(in range: Range<Int>) -> Int {
+        buffer.withUnsafeBytes { buffer in
+            let part = UnsafeRawBufferPointer(rebasing: buffer[range])
+            guard let start = part.baseAddress, let found = memchr(start, Int32(Grammar.lineFeed), part.count) else {
+                return range.upperBound
+            }
+            return range.lowerBound + (UnsafeRawPointer(found) - start)
+        }
     }
 
     private mutating func countField() throws(Refusal) {
