@@ -159,10 +159,11 @@ struct Includer {
             FROM \(table.name) WHERE _key IN (SELECT value FROM json_each(?)) AND _deleted = 0
             """
         let extras = extras(of: table)
+        let first = RecordSelect.end(table)
         var found: [Open] = []
         var size = 0
         try connection.query(sql, [Self.list(keys)]) { statement in
-            let record = Self.open(statement, inclusion.nested, at: RecordSelect.end(table), extras: extras)
+            let record = Self.open(statement, inclusion.nested, at: first, extras: extras)
             size += record.bytes.count
             found.append(record)
             return size <= limit

@@ -19,7 +19,11 @@ enum ListCursor {
 
     /// `list`: its `name(of:)`.
     static func text(_ position: [DatabaseValue], list: [UInt8]) -> String {
-        var json = Array("[\"\(mark(list))\"".utf8)
+        var json: [UInt8] = []
+        json.reserveCapacity(96)
+        json += "[\"".utf8
+        json += mark(list).utf8
+        json.append(UInt8(ascii: "\""))
         for value in position {
             json.append(UInt8(ascii: ","))
             append(value, to: &json)
@@ -47,7 +51,10 @@ enum ListCursor {
 
     private static func append(_ value: DatabaseValue, to json: inout [UInt8]) {
         switch value.storage {
-        case .int64(let number): json += Array("[\(number)]".utf8)
+        case .int64(let number):
+            json.append(UInt8(ascii: "["))
+            json += String(number).utf8
+            json.append(UInt8(ascii: "]"))
         // As text, because the shortest form of a double reads back as the same double.
         case .double(let number): json += Array("[\"\(number)\",true]".utf8)
         case .string(let text):

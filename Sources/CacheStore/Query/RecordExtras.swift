@@ -3,10 +3,12 @@ internal import JSONText
 
 /// What a record needs besides its document to be shown: members that are computed on reading, labels that were asked for,
 /// and sealed values in the clear.
-struct RecordExtras: Sendable {
+///
+/// A class only because each step of a read copies what holds it.
+final class RecordExtras: Sendable {
     let computed: ComputedMembers
     /// Nil to show none; see `labelled`.
-    private(set) var labels: RecordLabels?
+    let labels: RecordLabels?
     /// Nil when readers see nothing that is stored sealed.
     let sealer: RecordSealer?
     let added: AddedMembers
@@ -17,12 +19,16 @@ struct RecordExtras: Sendable {
         self.computed = ComputedMembers(table.computedFields, given: sealers.given[table.entity.name])
         self.sealer = sealer.opens ? sealer : nil
         self.added = sealers.added
+        labels = nil
+    }
+
+    private init(_ other: RecordExtras, _ labels: RecordLabels) {
+        computed = other.computed
+        sealer = other.sealer
+        added = other.added
+        self.labels = labels
     }
 
     /// The same with the labels of the entity's enum values.
-    func labelled(_ entity: Entity) -> RecordExtras {
-        var labelled = self
-        labelled.labels = RecordLabels(entity)
-        return labelled
-    }
+    func labelled(_ entity: Entity) -> RecordExtras { RecordExtras(self, RecordLabels(entity)) }
 }

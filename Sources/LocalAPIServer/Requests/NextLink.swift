@@ -7,7 +7,7 @@ internal import SocketServer
 enum NextLink {
     static func add(_ cursor: String?, to response: inout Response, of request: Request) {
         guard let cursor else { return }
-        response.headers.append(("Link", "<\(address(of: request, at: cursor))>; rel=\"next\""))
+        response.headers.append(("Link", link(to: request, at: cursor)))
     }
 
     /// A page of a list whose cursor is `next`; nil on the last.
@@ -18,19 +18,25 @@ enum NextLink {
         return response
     }
 
-    /// The address of the request with another cursor; everything else stays as it was sent.
-    private static func address(of request: Request, at cursor: String) -> String {
-        var query = request.query ?? ""
-        var address = Array(request.path.utf8) + [UInt8(ascii: "?")]
+    /// To the address of the request with another cursor; everything else stays as it was sent.
+    private static func link(to request: Request, at cursor: String) -> String {
+        var (query, cursor) = (request.query ?? "", cursor)
+        if !cursor.withUTF8({ $0.allSatisfy(isPlain) }) { cursor = Entity.percentEncoded(cursor) }
+        var link: [UInt8] = []
+        link.reserveCapacity(request.path.utf8.count + query.utf8.count + cursor.utf8.count + 32)
+        link.append(UInt8(ascii: "<"))
+        link += request.path.utf8
+        link.append(UInt8(ascii: "?"))
         query.withUTF8 { query in
             for item in query.split(separator: UInt8(ascii: "&")) where !isCursor(item) {
-                address += item
-                address.append(UInt8(ascii: "&"))
+                link += item
+                link.append(UInt8(ascii: "&"))
             }
         }
-        address += "cursor=".utf8
-        address += (cursor.utf8.allSatisfy(isPlain) ? cursor : Entity.percentEncoded(cursor)).utf8
-        return String(decoding: address, as: UTF8.self)
+        link += "cursor=".utf8
+        link += cursor.utf8
+        link += ">; rel=\"next\"".utf8
+        return String(decoding: link, as: UTF8.self)
     }
 
     /// What most cursors are made of, which saves encoding them.
