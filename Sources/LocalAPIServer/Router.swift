@@ -14,16 +14,20 @@ final class Router: Sendable {
     private let root: Place
     private let labels: RouteLabels
     private let openPaths: Set<String>
+    /// In bytes: most paths are longer than any that is open, and need not be looked up.
+    private let longestOpenPath: Int
 
     init(_ table: RouteTable, _ schema: EntitySchema) {
         let labels = RouteLabels(table.routes.map(\.template), entities: schema.entities.map(\.name))
         self.labels = labels
-        openPaths = Set(table.routes.filter { $0.access == .anyone }.map(\.path))
+        let open = table.routes.filter { $0.access == .anyone }.map(\.path)
+        openPaths = Set(open)
+        longestOpenPath = open.map(\.utf8.count).max() ?? 0
         root = Place(table.routes.map { (segments: $0.segments[...], route: $0) }, labels)
     }
 
     /// Whether unknown callers may call the path.
-    func isOpen(_ path: String) -> Bool { openPaths.contains(path) }
+    func isOpen(_ path: String) -> Bool { path.utf8.count <= longestOpenPath && openPaths.contains(path) }
 
     /// `segments` of the path, decoded. Nil if there is no route.
     func match(_ segments: [String]) -> Match? { root.match(segments, from: 0) }

@@ -50,6 +50,7 @@ package enum PercentCoding {
         var query = query ?? ""
         return query.withUTF8 { query in
             var parameters: [(name: String, value: String)] = []
+            parameters.reserveCapacity(4)
             for part in query.split(separator: UInt8(ascii: "&")) {
                 let name = part.prefix { $0 != UInt8(ascii: "=") }
                 guard let value = decode(part.dropFirst(name.count + 1), plusIsSpace: true),
