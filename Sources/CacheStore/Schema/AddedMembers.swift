@@ -40,6 +40,9 @@ final class AddedMembers: Sendable {
         try settings.set(Self.setting, to: isFound ? "1" : "0")
     }
 
+    /// Has all records looked through at the next opening.
+    static func forget(_ db: Database) throws { try SettingTable(db: db).remove(setting) }
+
     /// Whether a record has one of the names somewhere, or one that may be spelled with an escape.
     private static func search(_ table: EntityTable) -> String {
         let texts = names.sorted().map { "\"\($0)\"" } + ["\"\\u005"]

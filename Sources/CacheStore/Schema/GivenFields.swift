@@ -45,6 +45,11 @@ final class GivenFields: Sendable {
         try settings.set(setting, to: known(mayBeSent))
     }
 
+    /// Has all entities' records looked through at the next opening.
+    static func forget(_ db: Database) throws {
+        try db.execute(sql: "DELETE FROM sync_setting WHERE name GLOB 'given:*'")
+    }
+
     /// Those of all entities, by name.
     static func all(of schema: EntitySchema) -> [String: GivenFields] {
         let fields = schema.entities.map { ($0.name, GivenFields(EntityTable(entity: $0))) }

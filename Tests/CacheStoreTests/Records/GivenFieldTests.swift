@@ -1,6 +1,8 @@
+import Foundation
 import GRDB
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -70,6 +72,24 @@ struct GivenFieldTests {
         let reopened = try cache.reopened(schema: Self.schema)
         #expect(mayBeSent(reopened) == true)
         #expect(try listed(reopened) == ["b": "server's"])
+    }
+
+    @Test("they are found in a restored backup, whatever it says of them")
+    func restored() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await cache.pull("orders", Self.given)
+        try await cache.store.writer.write { db in
+            try db.execute(sql: "UPDATE sync_setting SET value = '0' || substr(value, 2) WHERE name = 'given:orders'")
+        }
+        try cache.store.close()
+        let backup = cache.folder.path("backup.db")
+        try FileManager.default.copyItem(atPath: cache.path, toPath: backup)
+        _ = try await DatabaseRestore(
+            path: cache.path, schema: cache.store.schema, sealer: RescueFixture.sealer(), makeID: { UUID().uuidString }
+        ).run(from: backup, at: TestCache.now)
+        let restored = try TestCache(schema: Self.schema, in: cache.folder)
+        #expect(mayBeSent(restored) == true)
+        #expect(try listed(restored) == ["b": "server's"])
     }
 
     @Test("they are found when the schema begins to compute a field that was stored")

@@ -47,6 +47,7 @@ package struct DatabaseRestore: Sendable {
             try copy.write { db in
                 try BackupCheck(db: db, schema: schema, path: backup).run()
                 try Self.requireQueue(db, backup)
+                try Self.forgetNotes(db)
             }
         }
         do {
@@ -81,6 +82,13 @@ package struct DatabaseRestore: Sendable {
                 restore another backup
                 """)
         }
+    }
+
+    /// What the backup notes of its records is found out again, because another program may have changed it.
+    private static func forgetNotes(_ db: Database) throws {
+        guard try db.tableExists("sync_setting") else { return }
+        try AddedMembers.forget(db)
+        try GivenFields.forget(db)
     }
 
     private func fill(_ fresh: String, at now: Timestamp) async throws -> (queued: Int, uncertain: Int) {
