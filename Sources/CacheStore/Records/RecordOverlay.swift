@@ -45,8 +45,8 @@ struct RecordOverlay {
         let beneath = old.remote ?? creation?.base
         let edited = withContentState(beneath?.setting(local) ?? local, changes)
         let own = computed.overlay(
-            edited: edited, remote: old.remote, creation: creation.map(Self.state),
-            shown: [shown, old.whole].compactMap(\.self))
+            edited: edited, local: entity.content?.state == nil ? .some(local) : .none, remote: old.remote,
+            creation: creation.map(Self.state), shown: [shown, old.whole].compactMap(\.self))
         var new = old
         new.local = changes.isEmpty ? .none : .some(local)
         let laid = (old.derived?.members ?? []) + own

@@ -90,6 +90,30 @@ struct ComputedMemberTests {
         #expect(try cache.values("orders", "b", "ref") == [#""B-8""#])
     }
 
+    @Test("a local edit of the object that has a field they are made of changes one that the server sends as well")
+    func editedSource() async throws {
+        let cache = try TestCache(
+            schema: """
+                schema: shop
+                upstream: { base_url: http://localhost }
+                entities:
+                  orders:
+                    fields:
+                      id: { type: string }
+                      address: { type: object }
+                      city: { type: string, from: address.city }
+                      notes: { type: string }
+                      label: { type: string, derive: { text: "in {city}" } }
+                    pull: { path: /orders }
+                    push: { update: { call: "PATCH /orders/{id}" } }
+                """)
+        _ = try await cache.pull("orders", #"[{"id":"a","address":{"city":"York"},"label":"York shop"}]"#)
+        try await cache.change("orders", "a", #"{"notes":"x"}"#)
+        #expect(try cache.values("orders", "a", "label") == [#""York shop""#])
+        try await cache.change("orders", "a", #"{"address":{"city":"Bath"}}"#)
+        #expect(try cache.values("orders", "a", "label") == [#""in Bath""#])
+    }
+
     @Test("a version that was read with them is accepted for a conditional write, and an older one is not")
     func versions() async throws {
         let cache = try await cache(#"[{"id":"a","number":7}]"#)

@@ -12,18 +12,31 @@ struct ComputedFields {
     let entity: Entity
     /// Those of the derived fields that need no other record.
     private let fields: [Field]
+    /// The members that decide each of them; nil if others may as well.
+    private let deciding: [[String]?]
 
     init(entity: Entity) {
         self.entity = entity
         fields = entity.derivedFields.filter { $0.isComputedOnReading || $0.follow != nil }
+        deciding = fields.map { Self.deciding($0, entity) }
+    }
+
+    /// A field that has a source may get its value from a member of another name.
+    private static func deciding(_ field: Field, _ entity: Entity) -> [String]? {
+        guard field.isComputedOnReading, let names = field.derivation?.ownFields else { return nil }
+        return names.allSatisfy { entity[field: $0]?.source == nil } ? names : nil
     }
 
     /// The members that differ from the server's. `edited` is the server's version with local changes applied; `shown`
-    /// is what readers saw before of the fields that follow the queue.
-    func overlay(edited: JSONText, remote: JSONText?, creation: Creation?, shown: [JSONText]) -> [(
-        key: String, value: JSONText
-    )] {
-        fields.compactMap { field in
+    /// is what readers saw before of the fields that follow the queue. `local` has every member in which `edited` differs
+    /// from the server's version; nil if that is not known.
+    func overlay(
+        edited: JSONText, local: JSONText? = nil, remote: JSONText?, creation: Creation?, shown: [JSONText]
+    ) -> [(key: String, value: JSONText)] {
+        fields.indices.compactMap { index in
+            // Most edits decide none of these fields, and looking for the server's value takes a walk over the record.
+            if let local, let names = deciding[index], !names.contains(where: { local[$0] != nil }) { return nil }
+            let field = fields[index]
             let server = entity.serverValue(of: field, in: remote)
             var value: JSONText?
             if let derivation = field.derivation, let server, let remote {
