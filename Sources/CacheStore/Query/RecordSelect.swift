@@ -67,32 +67,31 @@ struct RecordSelect {
     }
 
     /// The `_sync` object of a record with queued changes; null for all others, which need no lookup.
+    ///
+    /// It looks once through the record's changes, and again only for an error: each look takes as long as SQLite takes
+    /// to find the record itself.
     private var sync: String {
         let record = "entity = '\(table.entity.name)' AND record_key = _key"
+        let touched = table.entity.touchedFields.map(\.name)
+        // Fields that move with each edit are pending only if a change sets them itself.
+        let given = touched.map { ", max(json_type(body, '$.\"\($0)\"') IS NOT NULL) AS \"gives_\($0)\"" }
+        let isPending = (["true"] + touched.map { "(key <> '\($0)' OR \"gives_\($0)\")" }).joined(separator: " AND ")
         return """
             CASE WHEN _local IS NOT NULL THEN (
               SELECT json_object(
-                'state', CASE WHEN sum(state = \(Self.failed)) THEN 'error'
+                'state', CASE WHEN failed THEN 'error'
                   WHEN EXISTS (SELECT 1 FROM sync_conflict WHERE \(record) AND winner IS NULL) THEN 'conflict'
-                  WHEN sum(state = \(Self.uploading)) THEN 'uploading'
+                  WHEN uploading THEN 'uploading'
                   ELSE 'pending' END,
-                'pending_fields', (SELECT json_group_array(key) FROM json_each(_local)\(notTouched)),
+                'pending_fields', (SELECT json_group_array(key) FROM json_each(_local) WHERE \(isPending)),
                 'synced_at', \(Self.syncedAt),
-                'error', (SELECT json_object('message', error_message, 'retry_count', attempt_count,
+                'error', CASE WHEN errors THEN (SELECT json_object('message', error_message, 'retry_count', attempt_count,
                     'next_attempt_at', \(Self.nextAttempt))
-                  FROM sync_outbox WHERE \(record) AND error_message IS NOT NULL ORDER BY id LIMIT 1))
-              FROM sync_outbox WHERE \(record)) END
-            """
-    }
-
-    /// Fields that move with each edit are not changed themselves.
-    private var notTouched: String {
-        let names = table.entity.touchedFields.map { "'\($0.name)'" }
-        guard !names.isEmpty else { return "" }
-        return """
-             WHERE key NOT IN (\(names.joined(separator: ", "))) OR EXISTS (
-              SELECT 1 FROM sync_outbox WHERE entity = '\(table.entity.name)' AND record_key = _key
-                AND json_type(body, '$."' || key || '"') IS NOT NULL)
+                  FROM sync_outbox WHERE \(record) AND error_message IS NOT NULL ORDER BY id LIMIT 1) END)
+              FROM (
+                SELECT sum(state = \(Self.failed)) AS failed, sum(state = \(Self.uploading)) AS uploading,
+                  count(error_message) AS errors\(given.joined())
+                FROM sync_outbox WHERE \(record))) END
             """
     }
 

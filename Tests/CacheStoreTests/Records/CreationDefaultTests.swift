@@ -168,6 +168,21 @@ struct CreationDefaultTests {
         _ = try await cache.pull("orders", #"[{"id":"a","number":7,"updated_at":"2020-01-01T00:00:00Z"}]"#)
     }
 
+    @Test("a time that moves with edits is pending once an edit sets it, and the record shows an edit's error")
+    func touchedByHand() async throws {
+        let cache = try await cache()
+        try await cache.change("orders", "a", #"{"notes":"hello"}"#)
+        try await cache.send(.failed(PushFailure(kind: "refused", status: 422, message: "no")))
+        let refused = try #require(try cache.record("orders", "a"))
+        #expect(
+            refused["_sync"]?.without("synced_at").text
+                == #"{"state":"error","pending_fields":["notes"],"#
+                + #""error":{"message":"no","retry_count":1,"next_attempt_at":null}}"#)
+        try await cache.change("orders", "a", #"{"updated_at":"2027-01-01T00:00:00Z"}"#)
+        let edited = try #require(try cache.record("orders", "a"))
+        #expect(edited["_sync"]?["pending_fields"] == .array(["notes", "updated_at"]))
+    }
+
     @Test("discarding an edit gives the server's time of change back")
     func discarded() async throws {
         let cache = try await cache()
