@@ -22,6 +22,20 @@ struct LiveSchemaTests {
         #expect(detail.by == "ticket_id")
     }
 
+    @Test("a route can send the fields that it lists, also as HTML, and no others; without a list it can send any")
+    func sendable() {
+        var listed = 0
+        for entity in schema.entities {
+            for route in entity.push.create + entity.push.update + entity.push.delete {
+                for field in entity.fields.map(\.name) + ["unknown"] {
+                    #expect(route.canSend(field) == (route.sendable?.contains(field) ?? true), "\(route.call) \(field)")
+                    listed += route.sendable == nil ? 0 : 1
+                }
+            }
+        }
+        #expect(listed > 0)
+    }
+
     @Test("the number of pages is read under both names")
     func pages() throws {
         let list = try #require(schema["tickets"]?.pull?.list)

@@ -12,7 +12,11 @@ package struct EntitySchema: Sendable, Equatable {
     package var dashboard: DashboardPlan?
     package var reminders: [ReminderRule] = []
 
-    package subscript(name: String) -> Entity? { entities.first { $0.name == name } }
+    package subscript(name: String) -> Entity? {
+        // By index, because a walk over the entities copies each of them.
+        for index in entities.indices where entities[index].name == name { return entities[index] }
+        return nil
+    }
 
     /// Words that the local API uses instead of an entity's name.
     package static let reservedEntityNames: Set<String> = [

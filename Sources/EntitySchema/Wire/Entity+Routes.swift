@@ -11,16 +11,21 @@ extension Entity {
     }
 
     /// The operations that callers may use: those with a route, and all of them for a local-only entity.
-    package var operations: [Operation] { Operation.allCases.filter { isLocal || !routes(for: $0).isEmpty } }
+    package var operations: [Operation] { Operation.allCases.filter(supports) }
+
+    package func supports(_ operation: Operation) -> Bool { isLocal || !routes(for: operation).isEmpty }
 
     /// Whether a new record is sent together with its content, and not without it.
     package var isCreatedWithContent: Bool { push.create.contains { $0.file != nil } }
 
     /// The first route of the operation whose conditions the record meets and that can send all of `fields`.
     package func route(for operation: Operation, record: JSONText, fields: [String] = []) -> PushRoute? {
-        routes(meeting: record, for: operation).first { route in
-            operation != .update || fields.allSatisfy(route.canSend)
+        let routes = routes(for: operation)
+        // By index, because a walk over the routes copies each of them.
+        for index in routes.indices where routes[index].isMet(by: record, of: self) {
+            if operation != .update || fields.allSatisfy({ routes[index].canSend($0) }) { return routes[index] }
         }
+        return nil
     }
 
     /// How a change goes out together with others; nil if it goes by itself.
@@ -28,11 +33,6 @@ extension Entity {
         guard let plan = route(for: operation, record: record, fields: fields)?.batch, plan.elements[operation] != nil
         else { return nil }
         return plan
-    }
-
-    /// The operation's routes whose conditions the record meets.
-    package func routes(meeting record: JSONText, for operation: Operation) -> [PushRoute] {
-        routes(for: operation).filter { $0.isMet(by: record, of: self) }
     }
 
     /// Whether one request can send all of `body`, the fields of a new or changed record.
@@ -64,5 +64,9 @@ extension PushRoute {
         return named.map { named in named + html.values.filter { !named.contains($0) }.sorted() }
     }
 
-    package func canSend(_ field: String) -> Bool { sendable?.contains(field) ?? (field != file) }
+    /// Whether `sendable` has the field.
+    package func canSend(_ field: String) -> Bool {
+        guard let isNamed = fields?.contains(field) ?? body?.fields.contains(field) else { return field != file }
+        return isNamed || html.values.contains(field)
+    }
 }

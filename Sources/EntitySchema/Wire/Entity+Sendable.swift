@@ -22,8 +22,8 @@ extension Entity {
         if isLocal { return nil }
         if operation == .update {
             var all: [String] = []
-            for route in routes(meeting: record, for: .update) {
-                guard let fields = route.sendable else { return nil }
+            for index in push.update.indices where push.update[index].isMet(by: record, of: self) {
+                guard let fields = push.update[index].sendable else { return nil }
                 all += fields.filter { !all.contains($0) }
             }
             return all
