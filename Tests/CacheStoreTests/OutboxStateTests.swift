@@ -54,7 +54,7 @@ struct OutboxStateTests {
                     try queue.edit(
                         change.id,
                         to: OutboxTable.NewChange(
-                            entity: table.entity, key: "a", operation: .update, body: .object(["notes": "y"]),
+                            table: table, key: "a", operation: .update, body: .object(["notes": "y"]),
                             base: .object([:]), edited: .object([:]), idempotencyKey: "another"))
                 case .recreate:
                     try queue.recreate(change.id, body: .object(["id": "a"]), idempotencyKey: "another")

@@ -279,7 +279,7 @@ struct Merge {
                 let own = content == ContentTable.nothing ? nil : content ?? kept
                 try queue.attach(own, to: queue.change(first.id), idempotencyKey: context.makeID())
             } else if let content {
-                _ = try queue.append(ContentWriter.change(content, of: key, entity, context.makeID()), at: context.now)
+                _ = try queue.append(ContentWriter.change(content, of: key, table, context.makeID()), at: context.now)
             }
         }
         try writer.setRemote(nil, of: key, at: context.now)

@@ -5,7 +5,9 @@ internal import SQLiteStore
 /// Checks a local write against the schema before it is queued, so that a malformed change is refused while the caller
 /// still waits for the answer.
 struct ChangeValidation {
-    let entity: Entity
+    let table: EntityTable
+
+    private var entity: Entity { table.entity }
 
     /// More are not listed: a caller needs some of them, however many fields there are.
     private static let mostProblems = 100

@@ -158,7 +158,7 @@ struct ChangeWriter {
     // MARK: Steps
 
     private func requireSupport(_ operation: Operation) throws {
-        guard !entity.operations.contains(operation) else { return }
+        guard !entity.supports(operation) else { return }
         throw CacheError.unsupported(
             operation: operation.rawValue, entity: entity.name, supported: entity.operations.map(\.rawValue))
     }
@@ -219,10 +219,12 @@ struct ChangeWriter {
 
     /// Why `body` cannot be queued, one problem per field. `record` is the whole record with the change applied.
     func problems(in body: JSONText, operation: Operation, record: JSONText) throws -> [FieldProblem] {
-        var problems = ChangeValidation(entity: entity).problems(in: body, operation: operation, record: record)
+        var problems = ChangeValidation(table: table).problems(in: body, operation: operation, record: record)
         if entity.isLocal { return problems }
         if problems.isEmpty {
-            let known = try FarValues(schema: context.schema, db: db).added(to: record, of: entity)
+            let known =
+                entity.farNames.isEmpty
+                ? record : try FarValues(schema: context.schema, db: db).added(to: record, of: entity)
             problems += entity.missingPathFields(for: operation, record: known).map {
                 FieldProblem(field: $0, message: "the record needs this field to be sent", code: .missingField)
             }
@@ -254,7 +256,7 @@ struct ChangeWriter {
         _ operation: Operation, key: String, body: JSONText, base: JSONText, record: JSONText
     ) -> OutboxTable.NewChange {
         OutboxTable.NewChange(
-            entity: entity, key: key, operation: operation, body: body, base: base,
+            table: table, key: key, operation: operation, body: body, base: base,
             edited: edited(operation == .delete ? [OutboxTable.wholeRecord] : body.members.map(\.key)),
             group: entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain },
             idempotencyKey: context.makeID())

@@ -41,7 +41,7 @@ struct ContentWriter {
         }
         guard content == nil || entity.content?.upload != nil else { throw unreplaceable(key, creation) }
         try supersede(uploads.filter { $0.state != .uploading })
-        let id = try queue.append(Self.change(column, of: key, entity, context.makeID()), at: context.now)
+        let id = try queue.append(Self.change(column, of: key, table, context.makeID()), at: context.now)
         try log.append(.queued, change: id, entity: entity.name, key: key, detail: Self.detail(content))
         try writer.rebuildDocument(over: key)
     }
@@ -81,9 +81,9 @@ struct ContentWriter {
                 + "or discard it once you know that the upstream does not have the record")
     }
 
-    static func change(_ column: String, of key: String, _ entity: Entity, _ id: String) -> OutboxTable.NewChange {
+    static func change(_ column: String, of key: String, _ table: EntityTable, _ id: String) -> OutboxTable.NewChange {
         OutboxTable.NewChange(
-            entity: entity, key: key, operation: .update, body: .object([:]), base: .object([:]), edited: .object([:]),
+            table: table, key: key, operation: .update, body: .object([:]), base: .object([:]), edited: .object([:]),
             group: nil, idempotencyKey: id, content: column)
     }
 

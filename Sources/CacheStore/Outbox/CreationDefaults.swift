@@ -42,7 +42,10 @@ struct CreationDefaults {
 
 /// Fields of type time that move with each local edit.
 extension Entity {
-    var touchedFields: [Field] { fields.filter(\.isTouched) }
+    var touchedFields: [Field] {
+        // By index, because a walk over the fields copies each of them.
+        fields.indices.filter { fields[$0].isTouched }.map { fields[$0] }
+    }
 
     /// The record with these fields at `time`, but for those that `given` sets or that are later already.
     func touched(_ record: JSONText, at time: Timestamp, except given: JSONText) -> JSONText {

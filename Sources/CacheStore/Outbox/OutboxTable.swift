@@ -6,7 +6,7 @@ internal import SQLiteStore
 /// The rows of the queue and their dependencies, inside the caller's transaction.
 struct OutboxTable {
     struct NewChange {
-        var entity: Entity
+        var table: EntityTable
         var key: String
         var operation: Operation
         var body: JSONText
@@ -22,6 +22,8 @@ struct OutboxTable {
         var content: String?
         /// Of a corrected change: what its attempts before may have set on the server, field → [values].
         var sent: JSONText?
+
+        var entity: Entity { table.entity }
     }
 
     struct Entry {
@@ -223,8 +225,11 @@ struct OutboxTable {
     /// The creations of the records that the change refers to.
     private func referenceNeeds(of change: NewChange) throws -> Set<Int64> {
         var needs: Set<Int64> = []
-        for field in change.entity.fields {
-            guard case .reference(let target) = field.kind, let key = change.body[field.name]?.plain else { continue }
+        let fields = change.entity.fields
+        // By index, because a walk over the fields copies each of them.
+        for index in fields.indices {
+            guard case .reference(let target) = fields[index].kind, let key = change.body[fields[index].name]?.plain
+            else { continue }
             let creation = try Int64.fetchOne(
                 db.cachedStatement(
                     sql: "SELECT id FROM sync_outbox WHERE entity = ? AND record_key = ? AND operation = 'create'"),

@@ -93,7 +93,7 @@ struct QueuedChangeEdit {
         let record = try record()
         let group = entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain }
         let corrected = OutboxTable.NewChange(
-            entity: entity, key: change.key, operation: change.operation, body: body, base: try base(),
+            table: writer.table, key: change.key, operation: change.operation, body: body, base: try base(),
             edited: JSONText.object(members: change.edited.members.filter { !removed.contains($0.key) })
                 .setting(writer.edited(fields.members.map(\.key))),
             group: group, idempotencyKey: writer.context.makeID(), sent: sent)

@@ -181,7 +181,8 @@ struct QueueImport {
     private func depend(_ id: Int64, _ change: ExportedChange, _ entity: Entity) throws {
         let queue = context.queue
         let new = OutboxTable.NewChange(
-            entity: entity, key: change.recordKey, operation: Operation(rawValue: change.operation) ?? .update,
+            table: EntityTable(entity: entity), key: change.recordKey,
+            operation: Operation(rawValue: change.operation) ?? .update,
             body: try JSONText(parsing: change.body), base: try JSONText(parsing: change.base),
             edited: try JSONText(parsing: change.edited ?? "{}"), group: change.orderGroup,
             idempotencyKey: change.idempotencyKey, content: change.content)
