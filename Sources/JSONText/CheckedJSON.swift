@@ -22,11 +22,17 @@ package enum CheckedJSON {
         _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ text: UnsafeBufferPointer<UInt8>
     ) -> Bool {
         guard let base = bytes.baseAddress else { return text.isEmpty }
+        // What has an escape is longer than what it spells.
+        guard range.count >= text.count else { return false }
+        if range.count == text.count, let text = text.baseAddress,
+            memcmp(base + range.lowerBound, text, range.count) != 0
+        {
+            return false
+        }
         if memchr(base + range.lowerBound, 0x5C, range.count) != nil {
             return JSONEscapes.decode(Array(bytes[range])[...]).utf8.elementsEqual(text)
         }
-        guard range.count == text.count, let text = text.baseAddress else { return range.count == text.count }
-        return memcmp(base + range.lowerBound, text, range.count) == 0
+        return range.count == text.count
     }
 }
 

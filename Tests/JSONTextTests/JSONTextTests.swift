@@ -126,6 +126,11 @@ struct JSONTextTests {
         #expect(object["b"] == 2)
         #expect(object["e\u{301}"] == 4)
         #expect(object["\u{E9}"] == nil)
+        // An escape and the characters that it is written with are two names.
+        let escaped = try JSONText(parsing: #"{"x\ny":1,"p\\q":2}"#)
+        #expect(escaped["x\ny"] == 1)
+        #expect(escaped[#"x\ny"#] == nil)
+        #expect(escaped[#"p\q"#] == 2)
     }
 }
 
