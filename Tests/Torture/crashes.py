@@ -106,8 +106,9 @@ def undo_queue_migrations(database):
         BEGIN;
         ALTER TABLE sync_outbox DROP COLUMN first_attempt_at;
         ALTER TABLE sync_outbox DROP COLUMN sent;
+        ALTER TABLE sync_outbox DROP COLUMN trace;
         ALTER TABLE sync_missing DROP COLUMN at;
-        DELETE FROM grdb_migrations WHERE identifier LIKE '13%';
+        DELETE FROM grdb_migrations WHERE identifier LIKE '13%' OR identifier LIKE '19%';
         COMMIT;
         """)
     (last,) = connection.execute("SELECT last_change FROM sync_change_log ORDER BY seq DESC LIMIT 1").fetchone() or (0,)

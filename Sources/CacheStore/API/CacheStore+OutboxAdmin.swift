@@ -84,7 +84,8 @@ extension CacheStore {
         let conflict: Int? = row["conflict"]
         let isFree = blockedBy == nil && conflict == nil && !row["lacks_content"] && schema[row["entity"]] != nil
         let isContentOnly = row["content"] as String? != nil && row["operation"] == Operation.update.rawValue
-        return .object([
+        let trace = (row["trace"] as String?).flatMap(TraceContext.init(stored:))
+        let change: JSONText = .object([
             "id": .integer(row["id"] as Int), "entity": .string(row["entity"] as String),
             "record_id": .string(row["record_key"] as String),
             "operation": .string(isContentOnly ? "content" : row["operation"] as String),
@@ -95,6 +96,7 @@ extension CacheStore {
             "next_attempt_at": Self.time(row["next_attempt_at"]), "error": error(row),
             "blocked_by": .integer(blockedBy), "conflict": .integer(conflict),
         ])
+        return trace.map { change.setting("traceparent", to: .string($0.traceparent)) } ?? change
     }
 
     /// The request that the engine would send now, with its secrets masked; null if there is none.

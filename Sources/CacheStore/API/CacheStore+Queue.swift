@@ -286,6 +286,8 @@ extension CacheStore {
         let operation = Operation(rawValue: row["operation"]) ?? .update
         let replaced = try replaced(by: body, operation, entity, record)
         let shown = sealer.withoutSealed(record?.document ?? body)
+        var trace = (row["trace"] as String?).flatMap(TraceContext.init(stored:))
+        trace?.attempt = row["tried"]
         return OutboxChange(
             id: row["id"], entity: entity.name, key: row["record_key"],
             operation: operation, body: opened.record, storedBody: body,
@@ -298,7 +300,7 @@ extension CacheStore {
             lastFailure: row["error_class"],
             meaning: Meaning(entity, forms: try NormalFormTable(db: db).forms(of: entity.name)),
             firstAttemptAt: (row["first_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)),
-            lastAttemptAt: (row["last_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)))
+            lastAttemptAt: (row["last_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)), trace: trace)
     }
 
     /// What the server has of a record that an update sends as a whole; nil for an update that sends only its fields.

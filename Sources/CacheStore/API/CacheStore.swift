@@ -103,10 +103,12 @@ package final class CacheStore: Sendable {
     }
 
     /// For writing inside the transaction that is open on `db`.
-    func context(_ db: Database, at now: Timestamp, clockOffset: Duration = .zero) -> WriteContext {
+    func context(
+        _ db: Database, at now: Timestamp, clockOffset: Duration = .zero, trace: TraceContext? = nil
+    ) -> WriteContext {
         WriteContext(
             records: RecordTransaction(db, plans), now: now, clockOffset: clockOffset, makeID: makeID,
-            sealers: sealers)
+            sealers: sealers, trace: trace)
     }
 
     // MARK: Opening

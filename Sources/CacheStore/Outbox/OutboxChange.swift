@@ -39,6 +39,8 @@ package struct OutboxChange: Sendable, Equatable {
     package var firstAttemptAt: Timestamp?
     /// When its last attempt began.
     package var lastAttemptAt: Timestamp?
+    /// The trace of the caller that wrote it last.
+    package var trace: TraceContext?
 
     package var isTried: Bool { tried > 0 }
     /// Also if the upstream refused every attempt.
@@ -146,6 +148,7 @@ package struct OutboxChange: Sendable, Equatable {
             request?.content = content
         }
         request?.secrets = secrets
+        request?.trace = trace
         return request
     }
 }

@@ -112,12 +112,12 @@ extension OutboxTable {
                 UPDATE sync_outbox SET body = ?2, base = ?3, edited = ?4, order_group = ?5,
                   idempotency_key = iif(\(Self.wasSent), ?6, idempotency_key), \(Transition.edit.assignment), tried = 0,
                   attempt_count = 0, known_pk = NULL, next_attempt_at = NULL, error_class = NULL, error_status = NULL,
-                  error_message = NULL, sent = ?7
+                  error_message = NULL, sent = ?7, trace = coalesce(?8, trace)
                 WHERE id = ?1 AND \(Transition.edit.condition)
                 """
         ).execute(arguments: [
             id, edited.body.text, edited.base.text, edited.edited.text, edited.group, edited.idempotencyKey,
-            edited.sent?.text,
+            edited.sent?.text, trace?.stored,
         ])
         try requireChanged(id, .edit)
     }
@@ -129,10 +129,10 @@ extension OutboxTable {
             sql: """
                 UPDATE sync_outbox SET content = ?2, idempotency_key = iif(\(Self.wasSent), ?3, idempotency_key),
                   \(Transition.edit.assignment), tried = 0, attempt_count = 0, known_pk = NULL, next_attempt_at = NULL,
-                  error_class = NULL, error_status = NULL, error_message = NULL
+                  error_class = NULL, error_status = NULL, error_message = NULL, trace = coalesce(?4, trace)
                 WHERE id = ?1 AND \(Transition.edit.condition)
                 """
-        ).execute(arguments: [change.id, content, idempotencyKey])
+        ).execute(arguments: [change.id, content, idempotencyKey, trace?.stored])
         try requireChanged(change.id, .edit)
         try ContentTable(db: db).countQueued(change.content, -1)
         try ContentTable(db: db).countQueued(content, 1)

@@ -73,6 +73,8 @@ struct OutboxTable {
     static let wholeRecord = "*"
 
     let records: RecordTransaction
+    /// Goes with every change that is queued.
+    var trace: TraceContext?
 
     var schema: EntitySchema { records.plans.schema }
     var db: Database { records.db }
@@ -110,6 +112,7 @@ struct OutboxTable {
             try statement.bind(change.group, to: 8)
             try statement.bind(now.milliseconds, to: 9)
             try statement.bind(change.content, to: 10)
+            try statement.bind(trace?.stored, to: 11)
             try statement.run()
         }
         let id = db.lastInsertedRowID
@@ -139,8 +142,8 @@ struct OutboxTable {
         last.base = change.base.setting(last.base)
         last.edited = last.edited.setting(change.edited)
         try db.cachedStatement(
-            sql: "UPDATE sync_outbox SET body = ?, base = ?, edited = ? WHERE id = ?"
-        ).execute(arguments: [last.body.text, last.base.text, last.edited.text, last.id])
+            sql: "UPDATE sync_outbox SET body = ?, base = ?, edited = ?, trace = coalesce(?, trace) WHERE id = ?"
+        ).execute(arguments: [last.body.text, last.base.text, last.edited.text, trace?.stored, last.id])
         try depend(last.id, on: needs)
         waiting[place] = last
         return place

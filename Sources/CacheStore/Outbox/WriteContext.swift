@@ -13,10 +13,12 @@ struct WriteContext {
     let clockOffset: Duration
     let makeID: @Sendable () -> String
     let sealers: RecordSealers
+    /// The trace of the caller that the transaction works for.
+    var trace: TraceContext?
 
     var schema: EntitySchema { records.plans.schema }
     var db: Database { records.db }
-    var queue: OutboxTable { OutboxTable(records: records) }
+    var queue: OutboxTable { OutboxTable(records: records, trace: trace) }
     var log: ChangeLog { ChangeLog(records: records, at: now) }
 
     /// The table of an entity; nil when the schema no longer has it.

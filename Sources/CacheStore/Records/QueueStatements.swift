@@ -19,8 +19,8 @@ struct QueueStatements: Sendable {
         insert = numbers.next(
             """
             INSERT INTO sync_outbox (id, entity, record_key, operation, body, base, edited, idempotency_key,
-              order_group, created_at, content)
-            VALUES (\(Self.nextID), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+              order_group, created_at, content, trace)
+            VALUES (\(Self.nextID), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         // `seq` is the row's last number; each key has one. Pruning leaves the last row, so no number is reused.
         // `last_change` is the greatest id of a change so far, `steps` counts the entries about changes.

@@ -37,9 +37,11 @@ package struct ExportedChange: Codable, FetchableRecord, Sendable, Equatable {
     package var record: String?
     /// The change's undecided conflicts.
     package var conflicts: [ExportedConflict]?
+    /// As the queue keeps it.
+    package var trace: String?
 
     enum CodingKeys: String, CodingKey {
-        case id, entity, operation, body, base, edited, state, tried, content, record, conflicts
+        case id, entity, operation, body, base, edited, state, tried, content, record, conflicts, trace
         case recordKey = "record_key"
         case idempotencyKey = "idempotency_key"
         case orderGroup = "order_group"

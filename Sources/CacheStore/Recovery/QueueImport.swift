@@ -149,8 +149,8 @@ struct QueueImport {
             sql: """
                 INSERT INTO sync_outbox (id, entity, record_key, operation, body, base, edited, idempotency_key,
                   order_group, state, attempt_count, tried, created_at, last_attempt_at, next_attempt_at, error_class,
-                  error_status, error_message, known_pk, content)
-                VALUES (coalesce(?, \(QueueStatements.nextID)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  error_status, error_message, known_pk, content, trace)
+                VALUES (coalesce(?, \(QueueStatements.nextID)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 id, change.entity, change.recordKey, change.operation, change.body, change.base,
@@ -159,6 +159,7 @@ struct QueueImport {
                 change.attemptCount, change.tried,
                 change.createdAt, change.lastAttemptAt, change.nextAttemptAt, change.errorClass, change.errorStatus,
                 change.errorMessage, change.knownPk, change.content,
+                change.trace.flatMap(TraceContext.init(stored:))?.stored,
             ])
         let id = db.lastInsertedRowID
         try ContentTable(db: db).countQueued(change.content, 1)

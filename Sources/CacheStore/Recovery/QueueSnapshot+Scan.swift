@@ -14,7 +14,7 @@ extension QueueSnapshot {
         var found: [Int64: ExportedChange] = [:]
         var tried: [Int64: Int] = [:]
         // The number of columns that the table has had, from the first version to this one.
-        scan.forEachRow(columns: 17...22) { row in
+        scan.forEachRow(columns: 17...23) { row in
             guard let change = ExportedChange(row), change.isSound else { return }
             // Of several versions of a change, the one with the most attempts is the latest.
             if let other = tried[change.id], other >= change.tried { return }
@@ -41,7 +41,7 @@ extension ExportedChange {
             orderGroup: values[7].text, state: state, attemptCount: Int(attempts), tried: Int(tried),
             createdAt: createdAt, lastAttemptAt: values[12].integer, nextAttemptAt: values[13].integer,
             errorClass: values[14].text, errorStatus: values[15].integer.map { Int($0) }, errorMessage: values[16].text,
-            content: values.count > 19 ? values[19].text : nil)
+            content: values.count > 19 ? values[19].text : nil, trace: values.count > 22 ? values[22].text : nil)
     }
 }
 

@@ -87,4 +87,9 @@ extension Migrations {
         -- When it was first missing.
         ALTER TABLE sync_missing ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
         """
+
+    static let traces = """
+        -- The trace of the latest caller that named one: `traceparent`, and `tracestate` after a space.
+        ALTER TABLE sync_outbox ADD COLUMN trace TEXT;
+        """
 }

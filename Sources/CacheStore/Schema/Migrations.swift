@@ -29,6 +29,7 @@ enum Migrations {
         migrator.registerMigration("16: activity") { db in try db.execute(sql: activity) }
         migrator.registerMigration("17: kinds of drift") { db in try db.execute(sql: drift) }
         migrator.registerMigration("18: hooks") { db in try db.execute(sql: hooks) }
+        migrator.registerMigration("19: traces") { db in try db.execute(sql: traces) }
         return migrator
     }
 

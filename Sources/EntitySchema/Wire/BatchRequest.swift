@@ -27,16 +27,22 @@ package struct BatchRequest: Sendable, Equatable {
     package func request(_ upstream: UpstreamPlan) -> WireRequest {
         let changes = elements.indices.map { json(of: $0, upstream) ?? .null }
         let body = plan.body.filled({ $0 == .changes ? JSONText.array(changes) : .none }, { _ in .none })
+        let key = idempotencyKey(of: body ?? .null)
         var headers = [WireRequest.Header("Content-Type", plan.mediaType)]
-        if let name = upstream.idempotencyHeader {
-            headers.append(WireRequest.Header(name, idempotencyKey(of: body ?? .null)))
-        }
+        if let name = upstream.idempotencyHeader { headers.append(WireRequest.Header(name, key)) }
         headers.append(.json)
+        headers += trace?.headers(of: key) ?? []
         var request = WireRequest(method: plan.method, path: plan.path, headers: headers, body: body)
         request.secrets = elements.flatMap(\.request.secrets)
         request.secretMembers = elements.reduce(into: []) { $0.formUnion($1.request.secretMembers) }
         request.hasManyAnswers = true
         return request
+    }
+
+    /// The trace that all of the changes belong to, if their callers named the same parent.
+    private var trace: TraceContext? {
+        guard let first = elements.first?.request.trace else { return nil }
+        return elements.allSatisfy { $0.request.trace == first } ? first : nil
     }
 
     /// One element as it is sent.

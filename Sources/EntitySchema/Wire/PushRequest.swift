@@ -29,6 +29,8 @@ package struct PushRequest: Sendable, Equatable {
     package var secrets: [String] = []
     /// The members of the answer that hold secrets, which nothing may repeat either.
     package var secretMembers: Set<String> = []
+    /// The trace that the change belongs to.
+    package var trace: TraceContext?
 
     /// The part of a form that carries content.
     package struct File: Sendable, Equatable {
@@ -70,6 +72,7 @@ package struct PushRequest: Sendable, Equatable {
         if let type { headers.append(WireRequest.Header("Content-Type", type)) }
         headers.append(.json)
         headers += plan.headersForTags
+        headers += trace?.headers(of: idempotencyKey) ?? []
         let hasKey = path.utf8.contains(UInt8(ascii: "{"))
         let path = hasKey ? path.replacing(Self.keyMark, with: Entity.percentEncoded(idempotencyKey)) : path
         var request = WireRequest(method: method, path: path, headers: headers)

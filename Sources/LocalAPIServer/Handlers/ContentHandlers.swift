@@ -215,7 +215,9 @@ extension Handlers {
         install: @escaping @Sendable () throws -> Void = {},
         result: @escaping @Sendable (LocalTransaction) throws -> WriteResult
     ) async throws -> Response {
-        let result = try await store.write(at: now(), clockOffset: clockOffset) { transaction in
+        let result = try await store.write(
+            at: now(), clockOffset: clockOffset, trace: TraceContext(request)
+        ) { transaction in
             try WriteConditions.check(
                 content: { try transaction.contentStatus(of: key, entity.name)?.here.map { "\"\($0.sha256)\"" } },
                 of: request)

@@ -1,4 +1,5 @@
 internal import CacheStore
+internal import EntitySchema
 internal import JSONText
 internal import SQLiteStore
 internal import SocketServer
@@ -24,14 +25,16 @@ extension Handlers {
     ) async throws -> Result {
         guard mistakes.isEmpty else { throw try await refusal(mistakes, body) }
         guard let key = try IdempotencyKey(request) else {
-            return try await store.write(at: now(), clockOffset: clockOffset, body)
+            return try await store.write(at: now(), clockOffset: clockOffset, trace: TraceContext(request), body)
         }
         var target = [request.method, request.path, request.query ?? ""].joined(separator: "\n") + "\n"
         // The same bytes mean something else as another patch.
         if PatchFormat.isMergePatch(request) { target += PatchFormat.mergePatch + "\n" }
         let call = RepeatableCall(key: key.text, request: Array(target.utf8) + request.body)
         let hasRun = Mutex(false)
-        let stored = try await store.write(once: call, at: now(), clockOffset: clockOffset) { transaction in
+        let stored = try await store.write(
+            once: call, at: now(), clockOffset: clockOffset, trace: TraceContext(request)
+        ) { transaction in
             hasRun.withLock { $0 = true }
             return try body(transaction).stored.text
         }
@@ -81,5 +84,13 @@ extension RepeatableResult {
         var response = response
         response.headers.append(("Idempotent-Replayed", "true"))
         return response
+    }
+}
+
+extension TraceContext {
+    /// The trace that a caller names. Nil without one, and for one that is malformed or named twice.
+    init?(_ request: Request) {
+        guard let parent = request.headers[single: "traceparent"] else { return nil }
+        self.init(traceparent: parent, tracestate: request.headers[all: "tracestate"].joined(separator: ","))
     }
 }

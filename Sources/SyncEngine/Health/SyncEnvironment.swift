@@ -48,6 +48,19 @@ extension SyncEnvironment {
             changed()
         }
     }
+
+    /// An attempt has ended; it is logged if the change belongs to a trace.
+    var noteEnd: @Sendable (OutboxChange, PushOutcome) -> Void {
+        { [log] change, outcome in
+            guard let trace = change.trace else { return }
+            log.info(
+                "an attempt to send a traced change ended",
+                metadata: [
+                    "change": "\(change.id)", "entity": "\(change.entity)", "record": "\(change.key)",
+                    "outcome": "\(SyncMeasurement.PushOutcome(outcome).rawValue)", "trace_id": "\(trace.id)",
+                ])
+        }
+    }
 }
 
 /// Lends its executor to every part of one engine.

@@ -29,6 +29,8 @@ struct Pusher {
     var batches = BatchRoutes()
     /// Called when the upstream has refused a batch, with its words and how many changes it gets at a time from now on.
     var noteBatchLimit: @Sendable (_ message: String, _ size: Int) -> Void = { _, _ in }
+    /// Called when an attempt has ended.
+    var noteEnd: @Sendable (OutboxChange, PushOutcome) -> Void = { _, _ in }
     /// True for the one change that finds out whether an outage is over: no pull precedes it.
     var isTrial = false
     /// When the current attempt began.
@@ -281,6 +283,7 @@ struct Pusher {
             .push(
                 entity: change.entity, SyncMeasurement.PushOutcome(outcome),
                 duration: begunAt.map { monotonicNow().since($0) } ?? .zero))
+        noteEnd(change, outcome)
         return error.flatMap { $0.concernsWholeUpstream ? $0 : nil }
     }
 
@@ -344,6 +347,6 @@ extension Pusher {
             retry: environment.settings.retry, now: environment.now, monotonicNow: environment.monotonicNow,
             random: environment.random, freshness: freshness, contents: environment.contents, lane: lane,
             clockOffset: environment.clockOffset, measure: environment.measure, passage: PushPassage(monitor),
-            batches: environment.batches, noteBatchLimit: environment.noteBatchLimit)
+            batches: environment.batches, noteBatchLimit: environment.noteBatchLimit, noteEnd: environment.noteEnd)
     }
 }

@@ -1,0 +1,64 @@
+import CacheStore
+import EntitySchema
+import JSONText
+import Logging
+import Synchronization
+import TestSupport
+import Testing
+import Upstream
+
+@testable import SyncEngine
+
+@Suite("Sending a change with a trace")
+struct TracedPushTests {
+    private static let id = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+    /// Keeps what is logged, at any level.
+    private final class Lines: LogHandler, Sendable {
+        let all = Mutex<[[String: String]]>([])
+
+        var metadata: Logger.Metadata {
+            get { [:] }
+            set {}
+        }
+        var logLevel: Logger.Level {
+            get { .trace }
+            set {}
+        }
+        subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+            get { nil }
+            set {}
+        }
+
+        func log(event: LogEvent) {
+            let line = (event.metadata ?? [:]).mapValues(\.description)
+            all.withLock { $0.append(line) }
+        }
+    }
+
+    @Test("sends the trace with the request, and each attempt's log line has trace_id")
+    func sent() async throws {
+        let lines = Lines()
+        let test = try TestEngine(log: Logger(label: "test") { _ in lines })
+        try test.upstream.set("/orders", #"[{"id":"a"}]"#)
+        let trace = TraceContext(traceparent: "00-\(Self.id)-00f067aa0ba902b7-01")
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.fail(.refused(status: 400, "no"))
+            try await test.store.write(at: test.clock.timestamp, trace: trace) {
+                try $0.update("orders", key: "a", .object(["notes": "x"]))
+            }
+            try await test.engine.sync(SyncRequest())
+            _ = try await test.store.retry(nil, at: test.clock.timestamp)
+            try await test.engine.sync(SyncRequest())
+            try await test.change("a", #"{"notes":"without a trace"}"#)
+            try await test.engine.sync(SyncRequest())
+        }
+        #expect(test.upstream.pushes.compactMap(\.request.trace?.id) == [Self.id, Self.id])
+        #expect(test.upstream.pushes.last?.request.trace == nil)
+        let traced = lines.all.withLock { $0 }.filter { $0["trace_id"] != nil }
+        #expect(traced.map { $0["trace_id"] } == [Self.id, Self.id])
+        #expect(traced.map { $0["outcome"] } == ["failed", "acknowledged"])
+        #expect(traced.allSatisfy { $0["change"] == "1" && $0["entity"] == "orders" && $0["record"] == "a" })
+    }
+}
