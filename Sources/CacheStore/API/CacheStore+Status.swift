@@ -9,6 +9,8 @@ internal import SQLiteStore
 package struct CacheSummary: Sendable {
     package var count: PendingCount
     package var openConflicts: Int
+    /// Deliveries of hooks that wait for a person.
+    package var parkedDeliveries: Int
     package var drift: Int
     package var setAside: Int
     /// Entity → records, including those whose deletion is queued; no entry for an entity that never had one.
@@ -46,7 +48,8 @@ extension CacheStore {
                 return true
             }
             return CacheSummary(
-                count: PendingCount(tallies), openConflicts: tallies["conflicts"] ?? 0, drift: tallies["drift"] ?? 0,
+                count: PendingCount(tallies), openConflicts: tallies["conflicts"] ?? 0,
+                parkedDeliveries: tallies["parked"] ?? 0, drift: tallies["drift"] ?? 0,
                 setAside: tallies["set_aside"] ?? 0,
                 rows: rows, cursors: cursors, rescue: QueueRescue.note(note, at: pool.path))
         }

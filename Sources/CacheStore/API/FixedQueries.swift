@@ -38,6 +38,8 @@ struct FixedQueries: Sendable {
             """
             \(Self.queueCounts)
             UNION ALL
+            SELECT 0, 'parked', (SELECT count(*) FROM sync_hook_parked), NULL, NULL, NULL, NULL, NULL
+            UNION ALL
             SELECT 0, name, count, NULL, NULL, NULL, NULL, NULL FROM sync_tally
             UNION ALL
             SELECT 1, entity, last_synced_at, watermark, held_deletions, error, held, total FROM sync_cursor

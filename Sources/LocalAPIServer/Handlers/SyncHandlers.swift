@@ -89,7 +89,7 @@ extension Handlers {
     func statusDocument() async throws -> JSONText {
         let (status, missing) = await engine.report()
         let summary = try store.summary()
-        return .object([
+        let document: JSONText = .object([
             "state": .string(status.state.rawValue),
             "progress": number(status.progress),
             "phase": .string(status.phase),
@@ -118,6 +118,8 @@ extension Handlers {
             "version": .string(about.version),
             "uptime_s": .integer(Int(now().since(about.startedAt).components.seconds)),
         ])
+        guard summary.parkedDeliveries > 0 else { return document }
+        return document.setting("parked_deliveries", to: .integer(summary.parkedDeliveries))
     }
 
     private func signals(_ sources: [SignalStatus]) -> JSONText {

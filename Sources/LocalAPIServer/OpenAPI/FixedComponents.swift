@@ -89,6 +89,7 @@ enum FixedComponents {
               "last_sync_at": {"$ref": "#/components/schemas/Time"},
               "next_sync_at": {"$ref": "#/components/schemas/Time"}, "pending": {"type": "integer"},
               "failed": {"type": "integer"}, "conflicts": {"type": "integer"},
+              "parked_deliveries": {"type": "integer", "description": "of hooks; absent if there are none"},
               "entities": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/EntityStatus"}},
               "upstream": {"type": "object"}, "schema": {"type": "string"}, "version": {"type": "string"},
               "rescue": {"type": ["object", "null"]}, "uptime_s": {"type": "integer"}}},

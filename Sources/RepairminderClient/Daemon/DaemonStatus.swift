@@ -25,6 +25,8 @@ public struct DaemonStatus: JSONDocument {
     public var failed: Int { json["failed"]?.int ?? 0 }
     /// Conflicts that wait for a choice.
     public var conflicts: Int { json["conflicts"]?.int ?? 0 }
+    /// Deliveries of hooks that failed too often and wait for someone.
+    public var parkedDeliveries: Int { json["parked_deliveries"]?.int ?? 0 }
     /// Whether the upstream can be reached.
     public var isReachable: Bool { json["upstream"]?["reachable"]?.bool ?? false }
     /// The number of cached records of an entity; nil if there is no such entity.

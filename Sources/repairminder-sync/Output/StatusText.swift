@@ -13,7 +13,9 @@ enum StatusText {
             ("budget", budget(upstream?["budget"])), ("missing", status["missing"]?.plain ?? ""),
             ("warning", (status["warnings"]?.elements ?? []).map(\.plain).joined(separator: "; ")),
             ("pending", status["pending"]?.plain ?? ""), ("failed", status["failed"]?.plain ?? ""),
-            ("conflicts", status["conflicts"]?.plain ?? ""), ("drift", number(status["drift"])),
+            ("conflicts", status["conflicts"]?.plain ?? ""),
+            ("parked", parked(number(status["parked_deliveries"]), isForPeople: times != nil)),
+            ("drift", number(status["drift"])),
             ("set aside", number(status["set_aside"])), ("rescue", status["rescue"]?["summary"]?.plain ?? ""),
             ("version", status["version"]?.plain ?? ""),
         ]
@@ -70,6 +72,11 @@ enum StatusText {
         let limit = value?["requests"]?.integer.map { " of \($0)" } ?? ""
         let waiting = value?["waiting"]?.integer ?? 0
         return "\(remaining)\(limit) requests left\(waiting > 0 ? ", \(waiting) waiting" : "")"
+    }
+
+    /// How many deliveries of hooks are parked; people also read how to see them.
+    private static func parked(_ number: String, isForPeople: Bool) -> String {
+        number.isEmpty || !isForPeople ? number : "\(number) of hooks; repairminder-sync hooks shows which"
     }
 
     /// Empty for 0.

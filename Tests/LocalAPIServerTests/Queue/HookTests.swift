@@ -40,6 +40,15 @@ struct HookTests {
     }
 
     @Test
+    func `the status counts what is parked, and says nothing of hooks if nothing is`() async throws {
+        #expect(await api.call("GET", "/v1/status").json["parked_deliveries"] == nil)
+        try await park()
+        #expect(await api.call("GET", "/v1/status").json["parked_deliveries"]?.integer == 1)
+        #expect(await api.call("POST", "/v1/_hooks/told/discard").status == 200)
+        #expect(await api.call("GET", "/v1/status").json["parked_deliveries"] == nil)
+    }
+
+    @Test
     func `a hook is paused and goes on, and its parked deliveries are discarded`() async throws {
         try await park()
         #expect(await api.call("POST", "/v1/_hooks/told/pause").json["state"] == "paused")

@@ -193,6 +193,16 @@ import Testing
         #expect(StatusText.signals(status, times)?.rows == [["sse", "/stream", "connected, last signal 30 s ago", ""]])
     }
 
+    @Test("the status counts the parked deliveries of hooks, and tells people how to see them")
+    func statusParked() throws {
+        let status = try JSONText(parsing: #"{"state":"idle","parked_deliveries":3}"#)
+        let times = TimeText(now: try #require(Timestamp(iso8601: "2026-11-21T09:42:00Z"))) { _ in 0 }
+        #expect(StatusText.summary(status) == "state\tidle\nparked\t3\n")
+        #expect(
+            StatusText.summary(status, times)
+                == "state        idle\nparked       3 of hooks; repairminder-sync hooks shows which\n")
+    }
+
     @Test("the status has a row for each source of signals, and no table without sources")
     func signals() throws {
         let status = try JSONText(
