@@ -40,7 +40,10 @@ class Shop:
         # One port for all its lives: the page stays open while the daemon restarts.
         self.schema = schema
         self.settings = {"listen": {"tcp": f"127.0.0.1:{free_port()}"},
-                         "sync": {"interval": "5s", "write_delay": "0ms"}}
+                         "sync": {"interval": "5s", "write_delay": "0ms"},
+                         # Parks each of its deliveries at once.
+                         "hooks": {"label": {"on": ["changed"], "of": "devices", "where": {"diagnosis": "Print it"},
+                                             "command": ["/bin/false"], "attempts": 1}}}
         self.daemon = Daemon(self.folder.name, self.upstream, self.settings, schema=schema)
         self.daemon.start(within=30)
         self.sign_in()

@@ -271,6 +271,25 @@ def picture(shop, page):
     await_true(lambda: shop.get("/v1/pending/count")["pending"] == 0, 15, "the picture was not sent")
 
 
+def hooks(shop, page):
+    """A hook's program failed: its delivery is retried, and then discarded, with the keyboard alone."""
+    device = shop.get(f"/v1/orders/{shop.order()['id']}/devices")["data"][0]
+    shop.call("PATCH", f"/v1/devices/{device['id']}", {"diagnosis": "Print it"})
+    page.open()
+    page.press(".figure", "Hooks")
+    page.see(".card.bad", "Tried 1 time.")
+    page.look("hooks")
+    page.run("document.querySelector('[data-parked] button').focus()")
+    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    page.see(".card.bad", "Tried 2 times.")
+    await_true(lambda: page.run("return document.activeElement !== document.body"), 5, "the focus is lost")
+    page.press(".card button", "Discard")
+    page.press("dialog button", "Discard")
+    page.see_gone("h3", "Changed")
+    await_true(lambda: page.run("return document.activeElement.tagName") == "H1", 5, "the focus is lost")
+    await_true(lambda: "parked_deliveries" not in shop.get("/v1/status"), 5, "the delivery is still parked")
+
+
 def restart(shop, page):
     """The daemon is killed and started again under the open page, which goes on by itself."""
     page.open("#/queue")
@@ -298,7 +317,7 @@ def png(width, height):
 
 # Each is told in a window of its size. Answers that a chapter expects are no error of the console.
 CHAPTERS = [(overview, "laptop", []), (history, "laptop", []), (finding, "phone", []), (offline, "laptop", []), (refused, "tablet", []),
-            (conflict, "phone", []), (table, "wide", []), (hostile, "laptop", []), (picture, "tablet", []),
+            (conflict, "phone", []), (table, "wide", []), (hostile, "laptop", []), (picture, "tablet", []), (hooks, "tablet", []),
             (restart, "laptop", ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE",
                                  "ERR_CONNECTION_RESET"]),
             (upstream, "laptop", ["422"]),

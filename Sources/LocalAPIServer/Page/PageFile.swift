@@ -81,6 +81,7 @@ extension PageFile {
         PageFile("views/conflicts.js", PackageResources.conflicts_js),
         PageFile("views/creation.js", PackageResources.creation_js),
         PageFile("views/drift.js", PackageResources.drift_js),
+        PageFile("views/hooks.js", PackageResources.hooks_js),
         PageFile("views/overview.js", PackageResources.overview_js),
         PageFile("views/queue.js", PackageResources.queue_js),
         PageFile("views/record.js", PackageResources.record_js),

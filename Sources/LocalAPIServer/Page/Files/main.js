@@ -10,6 +10,7 @@ import { problem } from "./parts/notices.js";
 import { showConflicts } from "./views/conflicts.js";
 import { showCreation } from "./views/creation.js";
 import { showDrift } from "./views/drift.js";
+import { showHooks } from "./views/hooks.js";
 import { showOverview } from "./views/overview.js";
 import { showQueue } from "./views/queue.js";
 import { showRecord } from "./views/record.js";
@@ -26,6 +27,7 @@ const views = {
   queue: showQueue,
   conflicts: showConflicts,
   drift: showDrift,
+  hooks: showHooks,
   search: showSearch,
   session: showSession,
   "sign-in": showSignIn,

@@ -22,9 +22,19 @@ export function replace(node, ...children) {
   node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
 }
 
+/** As `replace`; the focus stays at the link or the button with the same name, or goes to the heading. */
+export function renew(node, ...children) {
+  const focused = node.contains(document.activeElement) && document.activeElement;
+  replace(node, ...children);
+  if (!focused) return;
+  const name = (one) => one.getAttribute("aria-label") ?? one.getAttribute("href") ?? one.textContent;
+  const same = [...node.querySelectorAll("a, button")].find((one) => name(one) === name(focused));
+  (same ?? document.querySelector("main h1"))?.focus({ preventScroll: true });
+}
+
 export const link = (href, ...children) => el("a", { href }, ...children);
 
-/** A button that is busy while its action runs. */
+/** A button that is busy while its action runs. If the focus is lost by then, it goes back to the button, or to the heading. */
 export function button(label, action, attributes = {}) {
   const node = el("button", { type: "button", ...attributes, onclick: press }, label);
   async function press(event) {
@@ -33,6 +43,8 @@ export function button(label, action, attributes = {}) {
       await action(event);
     } finally {
       node.disabled = false;
+      if (document.activeElement === document.body)
+        (node.isConnected ? node : document.querySelector("main h1"))?.focus({ preventScroll: true });
     }
   }
   return node;

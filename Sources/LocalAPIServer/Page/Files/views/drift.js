@@ -1,7 +1,7 @@
 // Drift and health: what the upstream sends otherwise than the schema says, and what else needs attention.
 
 import { get, path } from "../core/api.js";
-import { el, replace } from "../core/dom.js";
+import { el, link, replace } from "../core/dom.js";
 import { count, counted, label, time } from "../core/format.js";
 import { live, status } from "../core/live.js";
 import { empty } from "../parts/notices.js";
@@ -62,6 +62,7 @@ function checks(now) {
     !now.missing && now.error && ["bad", now.error],
     now.rescue && ["bad", `The database was damaged and replaced: ${now.rescue.summary}`],
     ...Object.entries(now.entities).filter(([, one]) => one.error).map(([name, one]) => ["bad", `${label(name)}: ${one.error}`]),
+    now.parked_deliveries > 0 && ["warn", `${count(now.parked_deliveries)} deliveries of hooks failed too often: `, link("#/hooks", "retry or discard them")],
     now.upstream.reachable === false && ["warn", "The upstream cannot be reached."],
     Math.abs(now.upstream.clock_offset_ms ?? 0) > 60000 && ["warn", `The upstream's clock is ${counted(Math.round(Math.abs(now.upstream.clock_offset_ms) / 1000), "second")} ${now.upstream.clock_offset_ms > 0 ? "ahead" : "behind"}. Set this machine's clock.`],
     now.upstream.batches && ["warn", now.upstream.batches],
@@ -69,7 +70,7 @@ function checks(now) {
     ...(now.signals ?? []).filter((one) => one.error).map((one) => ["warn", `Signals from ${one.path}: ${one.error}`]),
   ].filter(Boolean);
   if (found.length === 0) return [empty("Nothing is wrong."), hint()];
-  return [found.map(([tone, text]) => el("p", { class: `notice ${tone}` }, text)), hint()];
+  return [found.map(([tone, ...text]) => el("p", { class: `notice ${tone}` }, text)), hint()];
 }
 
 const hint = () => el("p", { class: "soft" }, "For a complete check of this machine, run ", el("code", {}, "repairminder-sync doctor"), ".");

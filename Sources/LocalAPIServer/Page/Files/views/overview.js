@@ -1,7 +1,7 @@
 // The overview: is the shop in sync, and if not, what to do.
 
 import { path, send } from "../core/api.js";
-import { button, el, link, replace, table } from "../core/dom.js";
+import { button, el, link, renew, replace, table } from "../core/dom.js";
 import { count, duration, label, time } from "../core/format.js";
 import { isLinked, live, recentChanges, setStatus, status } from "../core/live.js";
 import { places, schema } from "../core/schema.js";
@@ -24,8 +24,8 @@ export async function showOverview(view) {
   function show() {
     const now = status();
     if (!now) return;
-    replace(state, stateParts(now, speed.of(now)));
-    replace(figures, figureParts(now));
+    renew(state, stateParts(now, speed.of(now)));
+    renew(figures, figureParts(now));
     // A part that has the focus must not be replaced under the reader's hands.
     if (!entities.contains(document.activeElement)) replace(entities, entityParts(now, known));
   }
@@ -98,6 +98,7 @@ function figureParts(now) {
     figure("Waiting", now.pending, "#/queue", now.pending ? "sent as soon as the upstream takes them" : "nothing waits", ""),
     figure("Failed", now.failed, "#/queue?state=failed", now.failed ? "correct, retry or discard them" : "nothing failed", now.failed && "bad"),
     figure("Conflicts", now.conflicts, "#/conflicts", now.conflicts ? "choose which value to keep" : "none to decide", now.conflicts && "bad"),
+    now.parked_deliveries > 0 && figure("Hooks", now.parked_deliveries, "#/hooks", "retry or discard what they could not deliver", "bad"),
     figure("Drift", now.drift + now.set_aside, "#/drift", now.drift + now.set_aside ? "see what differs from the schema" : "as the schema says", now.drift && "warn"),
   ];
 }

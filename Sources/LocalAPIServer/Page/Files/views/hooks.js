@@ -1,0 +1,94 @@
+// Hooks: how far each is, and the deliveries that failed too often; retry or discard them.
+
+import { get, isSame, path, send } from "../core/api.js";
+import { button, el, renew, throttled } from "../core/dom.js";
+import { count, counted, label, time } from "../core/format.js";
+import { live, refreshStatus } from "../core/live.js";
+import { confirmed } from "../parts/dialog.js";
+import { attempt, empty } from "../parts/notices.js";
+import { recordLink } from "../parts/record-link.js";
+
+const words = { waiting: "waits for the next event", retrying: "tries a delivery again", paused: "paused" };
+const tones = { waiting: "good", retrying: "warn", paused: "warn" };
+const advice = "Each was tried several times, and the hook went on with the next ones. Retry or discard them.";
+
+const deliveries = (value) => (value === 1 ? "1 delivery" : `${count(value)} deliveries`);
+
+export async function showHooks(view) {
+  view.title("Hooks");
+  const list = el("div");
+  let known = null;
+
+  async function load() {
+    if (view.signal.aborted) return;
+    const { data } = await get(path("_hooks"), {}, view.signal);
+    const hooks = await Promise.all(data.map((one) => (one.parked > 0 ? get(path("_hooks", one.name), {}, view.signal) : one)));
+    if (known !== null && isSame(known, hooks)) return;
+    known = hooks;
+    renew(list, hooks.length === 0 ? empty("The configuration has no hooks.") : hooks.map((hook) => section(hook, done)));
+  }
+  async function done() {
+    refreshStatus();
+    await load().catch(() => {});
+  }
+  await load();
+  const again = throttled(2000, () => load().catch(() => {}));
+  live.addEventListener("status", again, { signal: view.signal });
+  view.content.append(el("h1", { tabindex: "-1" }, "Hooks"), el("p", { class: "soft" }, "Programs and webhooks that are told of changes."), list);
+}
+
+function section(hook, done) {
+  const parked = hook.parked_deliveries ?? [];
+  const facts = [`${deliveries(hook.delivered)} made`, hook.of && `of ${label(hook.of)}`, hook.on.join(", ")];
+  return el(
+    "section",
+    { class: "group", "aria-label": hook.name, "data-hook": hook.name },
+    el(
+      "div",
+      { class: "line" },
+      el("h2", {}, hook.name, " ", el("span", { class: `tag ${tones[hook.state] ?? ""}` }, words[hook.state] ?? hook.state)),
+      el(
+        "div",
+        { class: "actions" },
+        (hook.parked > 1 || hook.attempts > 0) && button(hook.parked > 1 ? `Retry all ${count(hook.parked)}` : "Retry now", () => retry(hook, null, done)),
+        hook.parked > 1 && button(`Discard all ${count(hook.parked)}`, () => discard(hook, null, done), { class: "danger" }),
+      ),
+    ),
+    el("p", { class: "soft" }, facts.filter(Boolean).join("; "), hook.delivered_at && ["; last ", time(hook.delivered_at, true)], "."),
+    hook.error && el("p", { class: "notice warn", dir: "auto" }, hook.error, hook.next_attempt_at && [" Tried again ", time(hook.next_attempt_at, true), "."]),
+    hook.parked > 0 && el("p", {}, `${deliveries(hook.parked)} parked. ${advice}`),
+    parked.map((one) => card(hook, one, done)),
+    hook.parked > parked.length && el("p", { class: "soft" }, `The oldest ${count(parked.length)} are shown.`),
+  );
+}
+
+function card(hook, one, done) {
+  return el(
+    "article",
+    { class: "card bad", "data-parked": one.id },
+    el("div", { class: "line" }, el("h3", {}, label(one.event), one.record_id && [": ", recordLink(one.entity, one.record_id)]), time(one.parked_at, true)),
+    el("p", { dir: "auto" }, one.reason),
+    el("p", { class: "soft" }, `Tried ${counted(one.attempts, "time")}.`),
+    el(
+      "div",
+      { class: "actions" },
+      button("Retry", () => retry(hook, one.id, done), { "aria-label": `Retry delivery ${one.id}` }),
+      button("Discard", () => discard(hook, one.id, done), { class: "danger", "aria-label": `Discard delivery ${one.id}` }),
+    ),
+  );
+}
+
+const choice = (id) => (id === null ? undefined : { id });
+
+async function retry(hook, id, done) {
+  await attempt(() => send("POST", path("_hooks", hook.name, "retry"), choice(id)), id === null ? "All of them are tried again" : "It is tried again");
+  await done();
+}
+
+async function discard(hook, id, done) {
+  const question = id === null ? `Discard ${deliveries(hook.parked)}?` : "Discard this delivery?";
+  const isSure = await confirmed(question, el("p", {}, `${hook.name} is never told of ${id === null ? "them" : "it"}.`), "Discard");
+  if (!isSure) return;
+  await attempt(() => send("POST", path("_hooks", hook.name, "discard"), choice(id)), "Discarded");
+  await done();
+}
