@@ -174,6 +174,7 @@ def refused(shop, page):
     page.look("discarding")
     page.press("dialog button", "Discard")
     page.see(".empty", "Nothing waits")
+    await_true(lambda: page.run("return document.activeElement.tagName") == "H1", 5, "the focus is lost")
     sent = [one for one in shop.upstream.records("orders") if one.get("total") == 74.95]
     if len(sent) != 1:
         raise Failed(f"the upstream has {len(sent)} of the orders")
@@ -276,6 +277,8 @@ def hooks(shop, page):
     device = shop.get(f"/v1/orders/{shop.order()['id']}/devices")["data"][0]
     shop.call("PATCH", f"/v1/devices/{device['id']}", {"diagnosis": "Print it"})
     page.open()
+    if not page.run("return document.querySelector('.toast[role=status]') !== null"):
+        raise Failed("there is no place for messages before the first one, so screen readers do not speak it")
     page.press(".figure", "Hooks")
     page.see(".card.bad", "Tried 1 time.")
     page.look("hooks")

@@ -34,7 +34,13 @@ export function renew(node, ...children) {
 
 export const link = (href, ...children) => el("a", { href }, ...children);
 
-/** A button that is busy while its action runs. If the focus is lost by then, it goes back to the button, or to the heading. */
+/** After an action: if the focus was lost by it, it goes back to the button, or to the heading. */
+export function keepFocus(button) {
+  if (document.activeElement !== document.body) return;
+  (button.isConnected ? button : document.querySelector("main h1"))?.focus({ preventScroll: true });
+}
+
+/** A button that is busy while its action runs. */
 export function button(label, action, attributes = {}) {
   const node = el("button", { type: "button", ...attributes, onclick: press }, label);
   async function press(event) {
@@ -43,8 +49,7 @@ export function button(label, action, attributes = {}) {
       await action(event);
     } finally {
       node.disabled = false;
-      if (document.activeElement === document.body)
-        (node.isConnected ? node : document.querySelector("main h1"))?.focus({ preventScroll: true });
+      keepFocus(node);
     }
   }
   return node;

@@ -98,7 +98,7 @@ async function correct(change, entity, place, reload) {
       say("Corrected: it is sent again");
       replace(place);
       refreshStatus();
-      reload();
+      await reload();
     },
     cancel: () => replace(place),
   });
@@ -112,7 +112,7 @@ export async function retry(changes, reload) {
     for (const change of changes) await send("POST", path("pending", String(change.id), "retry"));
   }, `${counted(changes.length, "change")} tried again`);
   refreshStatus();
-  reload();
+  await reload();
 }
 
 /** Discards changes after a question, with what depends on them if the person agrees. */
@@ -125,7 +125,7 @@ export async function discard(changes, reload) {
   });
   if (isDone && done > 0) say(`${counted(done, "change")} discarded`);
   refreshStatus();
-  reload();
+  await reload();
 }
 
 async function discardOne(change) {

@@ -1,7 +1,7 @@
 // A form of fields: collects what was changed, and shows each refusal at its field.
 
 import { isSame } from "../core/api.js";
-import { el, replace } from "../core/dom.js";
+import { el, keepFocus, replace } from "../core/dom.js";
 import { fieldInput } from "./field-input.js";
 import { problem } from "./notices.js";
 
@@ -51,6 +51,7 @@ export async function fieldForm(fields, values, { action, required = [], always 
       showRefusal(error);
     } finally {
       submit.disabled = false;
+      keepFocus(submit);
     }
   }
 

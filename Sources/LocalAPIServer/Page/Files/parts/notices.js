@@ -15,15 +15,13 @@ export function problem(error, heading) {
 
 export const empty = (text) => el("p", { class: "empty" }, text);
 
-let place = null;
+// Screen readers speak only what changes in a place that they know already.
+const place = el("div", { class: "toast", role: "status" });
+document.body.append(place);
 let timer = null;
 
 /** Says for some seconds what was done; `isBad` says that it was not. */
 export function say(text, isBad = false) {
-  if (!place) {
-    place = el("div", { class: "toast", role: "status" });
-    document.body.append(place);
-  }
   place.className = isBad ? "toast bad" : "toast";
   place.textContent = text;
   clearTimeout(timer);
