@@ -47,6 +47,30 @@ struct ProgramFileTests {
         #expect(refusal(program) == nil)
     }
 
+    @Test("are refused in a sticky folder when another user could make them")
+    func missing() throws {
+        let deep = folder.path("bin/deep")
+        try change(deep, 0o1777)
+        #expect(
+            refusal("\(deep)/missing")
+                == "other users can put another program in place of \(deep)/missing; move \(deep)/missing to a folder that only"
+                + " root or the daemon's user can change")
+        try #require(symlink("/bin/true", "\(deep)/link") == 0)
+        #expect(refusal("\(deep)/link") == nil)
+    }
+
+    @Test("are refused in a sticky folder when another user has made them", .enabled(if: geteuid() == 0))
+    func foreign() throws {
+        let deep = folder.path("bin/deep")
+        try change(deep, 0o1777)
+        try #require(chown(program, 65_533, 65_533) == 0)
+        #expect(
+            refusal(program)?.hasPrefix("other users can put another program in place of \(program); move ") == true)
+        #expect(ProgramFile(path: program, trusted: [65_533]).refusal == nil)
+        try #require(chown(deep, 65_533, 65_533) == 0)
+        #expect(refusal(program) == nil)
+    }
+
     @Test("are found through links, whose own folders count too")
     func links() throws {
         let open = folder.path("open")
