@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Caches what the database says for 10 seconds, so that frequent calls cannot overload it. While it does not answer, what it
 /// said last counts, so that one caller cannot hold up the others. At most 16 questions are open at once, because each takes a
-/// thread: a user about whom none can be asked is no member.
+/// thread: a user whose turn does not come in time is no member.
 package final class GroupMembers: Sendable {
     private struct Finding {
         var isMember: Bool
@@ -20,13 +20,12 @@ package final class GroupMembers: Sendable {
         var asked: Set<UInt32> = []
     }
 
-    private static let mostAsked = 16
-
     private let group: UInt32
     private let patience: Duration
     private let now: @Sendable () -> ContinuousClock.Instant
     private let isListed: @Sendable (_ user: UInt32, _ group: UInt32) -> Bool
     private let state = Mutex(State())
+    private let turns = DispatchSemaphore(value: 16)
 
     /// `isListed` queries the user database, on a thread where it may take long; a test may replace it. `patience` is how
     /// long a caller waits for it.
@@ -46,13 +45,17 @@ package final class GroupMembers: Sendable {
         let user = credentials.user
         if let finding = state.withLock({ $0.findings[user] }), finding.until > now() { return finding.isMember }
         // Who calls again meanwhile does not wait as well.
-        let mayAsk = state.withLock { $0.asked.count < Self.mostAsked && $0.asked.insert(user).inserted }
-        if mayAsk { ask(about: user) }
+        if state.withLock({ $0.asked.insert(user).inserted }) { ask(about: user) }
         return state.withLock({ $0.findings[user] })?.isMember ?? false
     }
 
-    /// Returns when the answer is in `findings`, or `patience` is over; then it comes later.
+    /// Returns when the answer is in `findings`, or no turn or no answer came within `patience`. An answer comes later then.
     private func ask(about user: UInt32) {
+        let patience = DispatchTimeInterval.milliseconds(Int(patience / .milliseconds(1)))
+        guard turns.wait(timeout: .now() + patience) == .success else {
+            state.withLock { _ = $0.asked.remove(user) }
+            return
+        }
         let answered = DispatchSemaphore(value: 0)
         // A queue of its own. Tasks run on the threads of the global queues, so each would hold up the other.
         DispatchQueue(label: "group-members").async { [self] in
@@ -62,9 +65,10 @@ package final class GroupMembers: Sendable {
                 state.findings[user] = finding
                 state.asked.remove(user)
             }
+            turns.signal()
             answered.signal()
         }
-        _ = answered.wait(timeout: .now() + .milliseconds(Int(patience / .milliseconds(1))))
+        _ = answered.wait(timeout: .now() + patience)
     }
 
     /// Whether the group is the user's own or among the supplementary ones.

@@ -1,6 +1,7 @@
 import CallerLookup
 import Dispatch
 import SocketServer
+import TestSupport
 import Testing
 
 @testable import LocalAPIServer
@@ -169,6 +170,30 @@ struct CallerGuardTests {
         for _ in 0..<16 { gate.signal() }
         for _ in 0..<16 { answered.wait() }
         #expect(started.now - start == .seconds(16))
+    }
+
+    @Test("a user waits for a turn while 16 other questions are open")
+    func turns() {
+        let gate = DispatchSemaphore(value: 0)
+        let asked = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        let found = Counter()
+        let members = GroupMembers(of: 7, patience: .seconds(10)) { _, _ in
+            asked.signal()
+            gate.wait()
+            return true
+        }
+        let users: Range<UInt32> = 0..<17
+        for user in users {
+            DispatchQueue(label: "caller").async {
+                if members.includes(PeerCredentials(user: user)) { found.next() }
+                ended.signal()
+            }
+        }
+        for _ in 0..<16 { asked.wait() }
+        for _ in users { gate.signal() }
+        for _ in users { ended.wait() }
+        #expect(found.count == 17)
     }
 
     @Test("/healthz answers unknown callers, /readyz does not")
