@@ -18,29 +18,33 @@ struct AbsentReader {
     func read() async throws {
         let marks = environment.absences
         for name in marks.due(Self.most, at: environment.monotonicNow(), after: settle) {
-            // Also if it fails: one such record must not fail every pull.
-            defer { marks.forget(name) }
             do {
-                try await read(name)
-            } catch let error as UpstreamError where !error.concernsWholeUpstream {}
+                if try await !isAbsentAnew(name) { marks.forget(name) }
+            } catch {
+                // One such record must not fail every pull.
+                marks.forget(name)
+                guard let failure = error as? UpstreamError, !failure.concernsWholeUpstream else { throw error }
+            }
         }
     }
 
-    private func read(_ name: AbsenceMarks.Name) async throws {
+    /// Whether the record is lacking, but another version of it came since it was lacking first.
+    private func isAbsentAnew(_ name: AbsenceMarks.Name) async throws -> Bool {
         guard let entity = environment.schema[name.entity],
             case .known(let key, let known) = try store.remoteState(of: name.key, entity.name),
             entity.recordPath(of: known) != nil
-        else { return }
+        else { return false }
         let position = try store.position()
         let judge = AbsenceJudge(store: store, upstream: upstream, schema: environment.schema, now: environment.now)
         guard let found = try await judge.read(known, of: entity) else {
-            guard try await judge.verdict(on: known, of: entity, wasRead: true) == .gone,
-                environment.absences.confirms(name, at: environment.monotonicNow(), after: settle)
-            else { return }
+            guard try await judge.verdict(on: known, of: entity, wasRead: true) == .gone else { return false }
+            let now = environment.monotonicNow()
+            guard environment.absences.confirms(name, known: known, at: now, after: settle) else { return true }
             _ = try await store.delete([key], of: entity.name, position: position, at: environment.now())
-            return
+            return false
         }
-        guard found.record[entity.key]?.plain == key else { return }
+        guard found.record[entity.key]?.plain == key else { return false }
         _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: environment.now())
+        return false
     }
 }

@@ -53,7 +53,8 @@ struct SettlingReader {
 
     private func isAbsentAgain(_ record: CacheStore.UnconfirmedRecord) -> Bool {
         environment.absences.confirms(
-            AbsenceMarks.Name(entity: record.entity, key: record.key), at: environment.monotonicNow(),
+            AbsenceMarks.Name(entity: record.entity, key: record.key), known: record.known,
+            at: environment.monotonicNow(),
             after: environment.schema.upstream.settle)
     }
 

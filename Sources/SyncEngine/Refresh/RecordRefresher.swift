@@ -116,9 +116,13 @@ struct RecordRefresher: Sendable {
         case .gone:
             let settle = environment.schema.upstream.settle
             let name = AbsenceMarks.Name(entity: entity.name, key: key)
-            guard wasNamed || environment.absences.confirms(name, at: environment.monotonicNow(), after: settle) else {
+            guard
+                wasNamed
+                    || environment.absences.confirms(name, known: known, at: environment.monotonicNow(), after: settle)
+            else {
                 return .unavailable(
-                    "the upstream answers that there is no \(entity.name)/\(key); it is deleted if a later read lacks it too")
+                    "the upstream answers that there is no \(entity.name)/\(key); it is deleted if a later read lacks it too"
+                )
             }
             _ = try await store.delete([key], of: entity.name, position: position, at: environment.now())
             return .absent

@@ -1,4 +1,5 @@
 import EntitySchema
+import JSONText
 import TestSupport
 import Testing
 
@@ -8,23 +9,34 @@ import Testing
 struct AbsenceMarksTests {
     private let start = Timestamp.sample
     private let name = AbsenceMarks.Name(entity: "orders", key: "a")
+    private let known = JSONText.object(members: [("id", .string("a"))])
 
     @Test("an absence counts when it is seen again after the time to settle, and is then forgotten")
     func again() {
         let marks = AbsenceMarks()
-        #expect(!marks.confirms(name, at: start, after: .seconds(60)))
-        #expect(!marks.confirms(name, at: start + .seconds(59), after: .seconds(60)))
-        #expect(marks.confirms(name, at: start + .seconds(60), after: .seconds(60)))
-        #expect(!marks.confirms(name, at: start + .seconds(61), after: .seconds(60)))
+        #expect(!marks.confirms(name, known: known, at: start, after: .seconds(60)))
+        #expect(!marks.confirms(name, known: known, at: start + .seconds(59), after: .seconds(60)))
+        #expect(marks.confirms(name, known: known, at: start + .seconds(60), after: .seconds(60)))
+        #expect(!marks.confirms(name, known: known, at: start + .seconds(61), after: .seconds(60)))
     }
 
     @Test("a record that was found starts again, and without a time to settle one absence is enough")
     func found() {
         let marks = AbsenceMarks()
-        #expect(!marks.confirms(name, at: start, after: .seconds(60)))
+        #expect(!marks.confirms(name, known: known, at: start, after: .seconds(60)))
         marks.forget(name)
-        #expect(!marks.confirms(name, at: start + .seconds(60), after: .seconds(60)))
-        #expect(marks.confirms(AbsenceMarks.Name(entity: "orders", key: "b"), at: start, after: .zero))
+        #expect(!marks.confirms(name, known: known, at: start + .seconds(60), after: .seconds(60)))
+        #expect(marks.confirms(AbsenceMarks.Name(entity: "orders", key: "b"), known: known, at: start, after: .zero))
+    }
+
+    @Test("an absence after another version has come in between is the first one")
+    func changed() {
+        let marks = AbsenceMarks()
+        let changed = JSONText.object(members: [("id", .string("a")), ("status", .string("ready"))])
+        #expect(!marks.confirms(name, known: known, at: start, after: .seconds(60)))
+        #expect(!marks.confirms(name, known: changed, at: start + .seconds(60), after: .seconds(60)))
+        #expect(!marks.confirms(name, known: changed, at: start + .seconds(119), after: .seconds(60)))
+        #expect(marks.confirms(name, known: changed, at: start + .seconds(120), after: .seconds(60)))
     }
 
     @Test("those that were lacking longest are due first, and no more than a thousand are kept")
@@ -32,7 +44,8 @@ struct AbsenceMarksTests {
         let marks = AbsenceMarks()
         for second in (1...1001).reversed() {
             _ = marks.confirms(
-                AbsenceMarks.Name(entity: "orders", key: "\(second)"), at: start + .seconds(second), after: .seconds(60))
+                AbsenceMarks.Name(entity: "orders", key: "\(second)"), known: known, at: start + .seconds(second),
+                after: .seconds(60))
         }
         let due = marks.due(2, at: start + .seconds(63), after: .seconds(60)).map(\.key)
         #expect(due == ["2", "3"], "the last one did not fit")
