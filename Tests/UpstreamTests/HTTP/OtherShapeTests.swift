@@ -152,6 +152,21 @@ struct OtherShapeTests {
         #expect(try await self.count(200, body, fields: fields) == count)
     }
 
+    @Test(
+        "a record that leaves out most fields is one if it has three of them, and nothing that the schema does not know",
+        arguments: [
+            (#"{"_embedded":{"books":{"id":"a","title":"x","pages":1,"about":{"isbn":"i"}}}}"#, 1),
+            (#"{"_embedded":{"books":{"id":"err_1","title":"x","pages":1,"about":{},"message":"not now"}}}"#, nil),
+            (#"{"_embedded":{"books":{"id":"err_1","title":"x","pages":1}}}"#, nil),
+        ] as [(String, Int?)])
+    func sparse(_ body: String, _ count: Int?) async throws {
+        let fields = """
+            , title: { type: string }, isbn: { type: string, from: about.isbn }, pages: { type: integer },
+              weight: { type: integer }, color: { type: string }, cover: { type: string }, price: { type: integer }
+            """
+        #expect(try await self.count(200, body, fields: fields) == count)
+    }
+
     @Test("an object with a key that is no record is named in the error")
     func unlike() async throws {
         let body = #"{"success":true,"data":{"clients":{"id":"err_1","message":"not now"}}}"#

@@ -22,12 +22,17 @@ package struct LoneRecord: Sendable, Equatable {
         }
     }
 
-    /// Whether an object is such a record: it has the key and most of the other members, null or not. `isOnly` says that
-    /// the answer counts one record, so that the key is enough.
+    /// Whether an object is such a record: it has the key and most of the other members, null or not, or at least three of
+    /// them and nothing else. `isOnly` says that the answer counts one record, so that the key is enough.
     package func matches(_ object: JSONText, isOnly: Bool) -> Bool {
         guard object.kind == .object, let value = key.value(in: object), Entity.key(value) != nil else { return false }
         guard !isOnly, !members.isEmpty else { return true }
         let shown = members.count { member in member.paths.contains { object.at(path: $0) != nil } }
-        return shown * 2 > members.count
+        return shown * 2 > members.count || shown >= 3 && hasOnlyKnownMembers(object)
+    }
+
+    private func hasOnlyKnownMembers(_ object: JSONText) -> Bool {
+        let known = Set(([key] + members).flatMap(\.paths).map { $0.prefix { $0 != "." } })
+        return object.members.allSatisfy { known.contains($0.key[...]) }
     }
 }
