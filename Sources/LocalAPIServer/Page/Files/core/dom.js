@@ -22,11 +22,22 @@ export function replace(node, ...children) {
   node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
 }
 
-/** As `replace`; the focus stays at the link or the button with the same name, or goes to the heading. */
+/**
+ * As `replace`, but what looks the same stays, with its listeners and the focus. If what had the focus goes, the focus goes to
+ * the link or button of the same name, or to the heading.
+ */
 export function renew(node, ...children) {
   const focused = node.contains(document.activeElement) && document.activeElement;
-  replace(node, ...children);
-  if (!focused) return;
+  const old = [...node.childNodes];
+  const next = [...el("div", {}, ...children).childNodes].map((one) => {
+    const same = old.findIndex((other) => other.isEqualNode(one));
+    return same < 0 ? one : old.splice(same, 1)[0];
+  });
+  for (const one of old) one.remove();
+  next.forEach((one, index) => {
+    if (node.childNodes[index] !== one) node.insertBefore(one, node.childNodes[index] ?? null);
+  });
+  if (!focused || focused === document.activeElement) return;
   const name = (one) => one.getAttribute("aria-label") ?? one.getAttribute("href") ?? one.textContent;
   const same = [...node.querySelectorAll("a, button")].find((one) => name(one) === name(focused));
   (same ?? document.querySelector("main h1"))?.focus({ preventScroll: true });

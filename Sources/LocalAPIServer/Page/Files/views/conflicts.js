@@ -1,7 +1,7 @@
 // Conflicts: what both sides began with, what you wrote, what the upstream has; choose one, or undo the choice.
 
 import { get, isSame, path, query, send } from "../core/api.js";
-import { button, el, link, replace, throttled } from "../core/dom.js";
+import { button, el, link, renew, throttled } from "../core/dom.js";
 import { label, plain, time } from "../core/format.js";
 import { live, refreshStatus } from "../core/live.js";
 import { schema } from "../core/schema.js";
@@ -28,7 +28,7 @@ export async function showConflicts(view, _, parameters) {
       const key = `${conflict.entity}/${conflict.record_id}`;
       byRecord.set(key, [...(byRecord.get(key) ?? []), conflict]);
     }
-    replace(
+    renew(
       list,
       byRecord.size === 0 && empty(showsAll ? "There has been no conflict." : "No conflict waits for you."),
       [...byRecord.values()].map((group) => recordConflicts(group, known, load)),

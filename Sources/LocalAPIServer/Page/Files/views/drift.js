@@ -62,7 +62,7 @@ function checks(now) {
     !now.missing && now.error && ["bad", now.error],
     now.rescue && ["bad", `The database was damaged and replaced: ${now.rescue.summary}`],
     ...Object.entries(now.entities).filter(([, one]) => one.error).map(([name, one]) => ["bad", `${label(name)}: ${one.error}`]),
-    now.parked_deliveries > 0 && ["warn", `${count(now.parked_deliveries)} deliveries of hooks failed too often: `, link("#/hooks", "retry or discard them")],
+    now.parked_deliveries > 0 && ["warn", `Hooks failed too often to deliver ${counted(now.parked_deliveries, "event")}: `, link("#/hooks", "retry or discard them")],
     now.upstream.reachable === false && ["warn", "The upstream cannot be reached."],
     Math.abs(now.upstream.clock_offset_ms ?? 0) > 60000 && ["warn", `The upstream's clock is ${counted(Math.round(Math.abs(now.upstream.clock_offset_ms) / 1000), "second")} ${now.upstream.clock_offset_ms > 0 ? "ahead" : "behind"}. Set this machine's clock.`],
     now.upstream.batches && ["warn", now.upstream.batches],

@@ -39,6 +39,7 @@ export async function showHooks(view) {
 
 function section(hook, done) {
   const parked = hook.parked_deliveries ?? [];
+  const all = (text, action, more) => button(text, action, { ...more, "aria-label": `${text}: ${hook.name}` });
   const facts = [`${deliveries(hook.delivered)} made`, hook.of && `of ${label(hook.of)}`, hook.on.join(", ")];
   return el(
     "section",
@@ -50,8 +51,8 @@ function section(hook, done) {
       el(
         "div",
         { class: "actions" },
-        (hook.parked > 1 || hook.attempts > 0) && button(hook.parked > 1 ? `Retry all ${count(hook.parked)}` : "Retry now", () => retry(hook, null, done)),
-        hook.parked > 1 && button(`Discard all ${count(hook.parked)}`, () => discard(hook, null, done), { class: "danger" }),
+        (hook.parked > 1 || hook.attempts > 0) && all(hook.parked > 1 ? `Retry all ${count(hook.parked)}` : "Retry now", () => retry(hook, null, done)),
+        hook.parked > 1 && all(`Discard all ${count(hook.parked)}`, () => discard(hook, null, done), { class: "danger" }),
       ),
     ),
     el("p", { class: "soft" }, facts.filter(Boolean).join("; "), hook.delivered_at && ["; last ", time(hook.delivered_at, true)], "."),

@@ -1,7 +1,7 @@
 // A record as a form made from the schema, with its pictures, its related records and its history.
 
 import { get, getTagged, path, send } from "../core/api.js";
-import { button, el, link, replace, throttled } from "../core/dom.js";
+import { button, el, link, renew, replace, throttled } from "../core/dom.js";
 import { label, plain, time } from "../core/format.js";
 import { live, refreshStatus } from "../core/live.js";
 import { places, schema } from "../core/schema.js";
@@ -33,7 +33,7 @@ export async function showRecord(view, [name, id]) {
   function showHead() {
     const record = shown.document;
     const { state, error, synced_at } = record._sync;
-    replace(
+    renew(
       head,
       el("p", {}, link(places.records(name), label(name))),
       el(
@@ -126,7 +126,7 @@ export async function showRecord(view, [name, id]) {
       const { headers } = await getTagged(path(name, id), { refresh: "true" });
       const status = headers.get("Cache-Status") ?? "";
       await load();
-      say(/; hit/.test(status) ? `The upstream could not answer: ${/detail="([^"]*)"/.exec(status)?.[1] ?? "this is the cached record"}` : "This is as the upstream has it now");
+      say(/; hit/.test(status) ? `From the cache: ${/detail="([^"]*)"/.exec(status)?.[1] ?? "this is the cached record"}` : "This is as the upstream has it now");
     });
   }
 
