@@ -42,7 +42,7 @@ package struct BatchRequest: Sendable, Equatable {
     /// The trace that all of the changes belong to, if their callers named the same parent.
     private var trace: TraceContext? {
         guard let first = elements.first?.request.trace else { return nil }
-        return elements.allSatisfy { $0.request.trace == first } ? first : nil
+        return elements.allSatisfy { $0.request.trace?.stored == first.stored } ? first : nil
     }
 
     /// One element as it is sent.
