@@ -60,7 +60,8 @@ extension BackupCheck {
     /// The lists of sealed places say how to read every record and change of their entities.
     func requireSealedPlaces() throws {
         guard try db.tableExists("sync_setting") else { return }
-        let rows = try Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting")
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT name, value FROM sync_setting WHERE name IS NOT NULL AND value IS NOT NULL")
         let settings = Dictionary(rows.map { ($0[0] as String, $0[1] as String) }) { $1 }
         guard SealedPlaces.areReadable(in: settings) else {
             throw refusal("a list of sealed fields that cannot be read")

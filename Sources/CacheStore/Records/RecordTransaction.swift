@@ -49,6 +49,7 @@ final class RecordTransaction {
     func forgetNotes() {
         stale = StaleRecords()
         hooks.undo()
+        given = []
     }
 
     /// Runs a numbered statement; see `WriterStatements.with`.
