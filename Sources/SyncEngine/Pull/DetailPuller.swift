@@ -69,7 +69,9 @@ struct DetailPuller {
     func readAgain(_ isDue: (Timestamp) -> Bool) async throws {
         let setting = "round:\(entity.name)"
         let stored = try store.setting(setting)?.split(separator: " ").compactMap { Int64($0) } ?? []
-        guard stored.count == 2 else { return try await store.setSetting(setting, to: "0 \(puller.now().milliseconds)") }
+        guard stored.count == 2 else {
+            return try await store.setSetting(setting, to: "0 \(puller.now().milliseconds)")
+        }
         guard isDue(Timestamp(milliseconds: stored[1])) else { return }
         let rows = try store.rowCounts()[entity.name] ?? 0
         let limit = min((rows + Self.turnsOfARound - 1) / Self.turnsOfARound, Self.batch)

@@ -11,7 +11,9 @@ enum SimulationSeeds {
     }
 
     private static var named: [UInt64]? {
-        guard TestRun.replayed == nil, let number = TestRun.environment["SEEDS"].flatMap({ UInt64($0) }) else { return nil }
+        guard TestRun.replayed == nil, let number = TestRun.environment["SEEDS"].flatMap({ UInt64($0) }) else {
+            return nil
+        }
         let start = TestRun.first ?? 1
         return Array(start..<start + number)
     }
