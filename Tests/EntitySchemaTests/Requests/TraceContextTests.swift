@@ -141,5 +141,8 @@ struct TraceContextTests {
         #expect(try header([one, one])?.hasPrefix("00-\(Self.id)-") == true)
         #expect(try header([one, other]) == nil)
         #expect(try header([one, nil]) == nil && header([nil, one]) == nil)
+        var tried = try #require(one)
+        tried.attempt = 2
+        #expect(try header([one, tried]) != nil, "however often each was tried")
     }
 }
