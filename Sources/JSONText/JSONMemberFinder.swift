@@ -22,8 +22,9 @@ package struct JSONMemberFinder: Sendable {
 
     private static func bit(_ name: Range<Int>) -> UInt64 { 1 << UInt64(min(name.count, 63)) }
 
-    /// For each name its value, the first of that name; nil when there is none or `record` is not an object.
-    package func values(in record: JSONText) -> [JSONText?] {
+    /// For each name its value, the first of that name; nil when there is none or `record` is not an object. `isNull` is told of
+    /// each name whose value is null.
+    package func values(in record: JSONText, isNull: (Int) -> Void = { _ in }) -> [JSONText?] {
         var found = [JSONText?](repeating: nil, count: names.count)
         guard record.kind == .object, !names.isEmpty else { return found }
         record.bytes.withUnsafeBufferPointer { bytes in
@@ -32,6 +33,7 @@ package struct JSONMemberFinder: Sendable {
             while let (name, value) = scanner.nextCheckedMember() {
                 guard let index = index(of: name, in: bytes), found[index] == nil else { continue }
                 found[index] = record.part(value)
+                if bytes[value.lowerBound] == UInt8(ascii: "n") { isNull(index) }
             }
         }
         return found

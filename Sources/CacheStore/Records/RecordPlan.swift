@@ -46,8 +46,8 @@ final class RecordPlan: Sendable {
 
     private let watched: [String]
     private let finder: JSONMemberFinder
-    /// Where a watched field is found when it has no member of its own name.
-    private let sources: [String?]
+    /// Where those watched fields are found that have no member of their own name.
+    private let sources: [(place: Int, path: String)]
     /// The fields that are computed on reading: the place of each, and those of the fields that it is made of.
     private let computed: [Computed]
     private let computedPlaces: [Int]
@@ -86,7 +86,7 @@ final class RecordPlan: Sendable {
         let names = Self.watched(entity, schema, reminders, search)
         watched = names
         finder = JSONMemberFinder(names)
-        sources = names.map { entity[field: $0]?.source }
+        sources = names.indices.compactMap { place in entity[field: names[place]]?.source.map { (place, $0) } }
         computed = entity.fields.compactMap { field in
             guard field.isComputedOnReading, let derivation = field.derivation else { return nil }
             let places = derivation.ownFields.map { ($0, names.firstIndex(of: $0) ?? 0) }
@@ -148,13 +148,14 @@ final class RecordPlan: Sendable {
     /// Those that the record has; none is computed.
     private func givenValues(in record: JSONText?) -> [JSONText?] {
         guard let record else { return Array(repeating: nil, count: watched.count) }
-        var values = finder.values(in: record)
+        var nulls: [Int] = []
+        var values = finder.values(in: record) { nulls.append($0) }
         // Null counts: what is computed is shown in its place.
         if let given, computedPlaces.contains(where: { values[$0] != nil }) { given.note() }
-        for place in values.indices {
-            if values[place] == nil { values[place] = sources[place].flatMap { record.at(path: $0) } }
-            if values[place]?.kind == .null { values[place] = nil }
+        for (place, path) in sources where values[place] == nil {
+            if let value = record.at(path: path), value.kind != .null { values[place] = value }
         }
+        for place in nulls { values[place] = nil }
         return values
     }
 
