@@ -118,7 +118,11 @@ struct BatchPusher {
         switch error {
         case .offline, .held, .throttled, .unauthorized: return try await takeBack(changes, after: error)
         case .unclear(501, let message): refuse(changes, 501, message)
-        case .barred(let status, let message) where status >= 300: refuse(changes, status, message)
+        case .barred(let status, let message) where error.isRefusal: refuse(changes, status, message)
+        case .barred(let status, let message) where (300..<400).contains(status):
+            // It may have taken this one, but the next would be answered in the same way.
+            refuse(changes, status, message)
+            return try await conclude(changes.map { ($0, .failure(error)) })
         case .changed(let status, let message), .gone(let status, let message): refuse(changes, status, message)
         case .refused(let status, let message): refuse(changes, status, message)
         case .unclear, .malformed, .barred, .cancelled: return try await conclude(changes.map { ($0, .failure(error)) })
@@ -146,10 +150,9 @@ extension BatchResult {
     /// The upstream answered that it has not applied this change.
     fileprivate var appliedNothing: Bool {
         switch self {
-        case .failure(.refused), .failure(.changed), .failure(.gone), .failure(.unauthorized), .failure(.throttled):
-            true
-        case .failure(.barred(let status, _)): status >= 300
-        case .success, .failure: false
+        case .failure(.changed), .failure(.gone): true
+        case .failure(let error): error.isRefusal
+        case .success: false
         }
     }
 }

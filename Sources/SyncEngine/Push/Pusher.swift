@@ -327,7 +327,7 @@ extension UpstreamError {
     ///
     /// Programs answer a form that they took with 302 or 303; only 307 and 308 say that the request itself must be made
     /// elsewhere. A gateway that answers 408 may have passed the request on.
-    fileprivate var isRefusal: Bool {
+    var isRefusal: Bool {
         switch self {
         case .throttled, .unauthorized, .refused: true
         case .barred(let status, _):

@@ -1,0 +1,87 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// What becomes of changes without keys if the answer to their batch does not say that nothing was applied.
+@Suite("A batch whose answer leaves doubt")
+struct DoubtfulBatchTests {
+    /// The shop without idempotency keys; new orders are looked up.
+    private static func shop(_ more: String = "") -> String {
+        let batch =
+            #"  batch: { call: POST /batch, size: 50, element: { method: "{$method}", path: "{$path}", body: $body }"#
+        return TestEngine.shop
+            .replacing("  idempotency_header: Idempotency-Key\n", with: "")
+            .replacing("  pagination: { style: page }", with: "  pagination: { style: page }\n\(batch)\(more) }")
+            .replacing(
+                "create: { call: POST /orders }", with: "create: { call: POST /orders, look_up: { match: [notes] } }"
+            )
+            .replacing(
+                #""POST /orders/{order_id}/messages" }"#, with: #""POST /orders/{order_id}/messages", batch: false }"#)
+    }
+
+    private func creations(_ count: Int) async throws -> TestEngine {
+        let test = try TestEngine(schema: Self.shop())
+        for number in 0..<count {
+            let body = JSONText.object(["notes": .string("w\(number)")])
+            _ = try await test.store.create("orders", body: body, at: test.clock.timestamp)
+        }
+        return test
+    }
+
+    /// An engine with so many orders, each of which is edited.
+    private func edits(_ count: Int, _ yaml: String = shop()) async throws -> TestEngine {
+        let test = try TestEngine(schema: yaml)
+        let orders = JSONText.array((0..<count).map { .object(["id": .string("o\($0)"), "notes": "n"]) })
+        try test.upstream.set("/orders", orders.text)
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: orders.text), at: test.clock.timestamp)
+        for number in 0..<count { try await test.change("o\(number)", #"{"notes":"w\#(number)"}"#) }
+        return test
+    }
+
+    /// Sends all that is ready after a while, as the engine's loop does.
+    private func drain(
+        _ test: TestEngine, after delay: Duration = .zero, batches: BatchRoutes = BatchRoutes()
+    ) async throws {
+        let now = test.clock.timestamp + delay
+        let pusher = Pusher(
+            schema: test.store.schema, store: test.store, upstream: test.upstream,
+            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0.5 },
+            freshness: Freshness(callableSince: test.clock.timestamp), batches: batches)
+        let gate = PushAdmission(
+            slots: { 4 }, allowance: { .all }, newest: { .max }, mayBegin: { _ in true }, barred: { nil },
+            breaksOff: { _ in })
+        try await pusher.drain(through: gate)
+    }
+
+    private func notes(_ test: TestEngine) -> [String] {
+        test.upstream.records("/orders").compactMap { $0["notes"]?.string }.sorted()
+    }
+
+    @Test("one that is redirected may have been taken, so each creation is looked up", arguments: 0...3)
+    func redirected(applied: Int) async throws {
+        let (test, batches) = (try await creations(3), BatchRoutes())
+        test.upstream.failBatch(.barred(status: 303, "POST /batch answered 303"), applying: applied)
+        try await drain(test, batches: batches)
+        #expect(test.upstream.pushes.isEmpty)
+        #expect(batches.restriction(at: test.clock.timestamp) != nil, "the next batch would be redirected as well")
+        for minute in 1...5 { try await drain(test, after: .seconds(61 * minute), batches: batches) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(notes(test) == ["w0", "w1", "w2"])
+        #expect(test.upstream.pushes.count == 3 - applied)
+    }
+
+    @Test("a redirected change of an atomic batch leaves all of its changes unclear")
+    func atomicRedirected() async throws {
+        let test = try await edits(3, Self.shop(", atomic: true"))
+        test.upstream.fail(.barred(status: 303, "see other"), afterApplying: true)
+        test.upstream.failRecords(.unclear(status: nil, "no answer"))
+        try await drain(test)
+        #expect(try test.store.pendingCount().pending == 3)
+        #expect(test.upstream.pushes.isEmpty, "none is sent by itself before it is known what became of it")
+    }
+}
