@@ -290,10 +290,20 @@ package struct HTTPUpstream: Upstream {
         var request = request
         request.secrets += secrets(of: carried, used)
         let refusal = objection.map { UpstreamError.unauthorized($0).withoutSecrets(request.secrets) }
-        if let failure = refusal ?? (accepts(response) ? nil : caller.failure(response, to: request)) {
+        if let failure = refusal ?? (accepts(response) ? nil : error(in: response, to: request)) {
             throw token == nil ? failure.withoutToken : failure
         }
         return (response, used)
+    }
+
+    /// A cache answers 503 with `Retry-After` also when the upstream took a change and then broke off. Only the upstream's
+    /// own JSON, or a rule of the schema, says that nothing was applied.
+    private func error(in response: HTTPResponse, to request: WireRequest) -> UpstreamError? {
+        let failure = caller.failure(response, to: request)
+        guard case .throttled(_, let message) = failure, response.status == 503, !request.isReading,
+            response.json == nil, plan.answers.rule(for: response) == nil
+        else { return failure }
+        return .barred(status: 503, "\(message); that is not JSON, so a gateway may have answered")
     }
 
     /// Why the token that a request carried no longer counts; nil if it does, or if nothing suggests otherwise.

@@ -84,4 +84,14 @@ struct DoubtfulBatchTests {
         #expect(try test.store.pendingCount().pending == 3)
         #expect(test.upstream.pushes.isEmpty, "none is sent by itself before it is known what became of it")
     }
+
+    @Test("a gateway that answers 503 may have passed it on, so each creation is looked up")
+    func behindCache() async throws {
+        let test = try await creations(3)
+        test.upstream.failBatch(.barred(status: 503, "backend fetch failed"), applying: 2)
+        for minute in 0...5 { try await drain(test, after: .seconds(61 * minute)) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(notes(test) == ["w0", "w1", "w2"])
+        #expect(test.upstream.pushes.count == 1)
+    }
 }

@@ -10,6 +10,8 @@ import Upstream
 @Suite("A creation that the upstream does not let through")
 struct RefusedCreationTests {
     private static let withoutKeys = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
+    private static let withLookUp = withoutKeys.replacing(
+        "create: { call: POST /orders }", with: "create: { call: POST /orders, look_up: { match: [notes] } }")
     private let lost = UpstreamError.unclear(status: nil, "no answer")
 
     private func test(_ yaml: String = RefusedCreationTests.withoutKeys) async throws -> TestEngine {
@@ -48,7 +50,7 @@ struct RefusedCreationTests {
         #expect(test.upstream.records("/orders").count == 2)
     }
 
-    @Test("is left to a person if the answer may come from one that was applied", arguments: [200, 302, 303, 408])
+    @Test("is left to a person if the answer may come from one that was applied", arguments: [200, 302, 303, 408, 503])
     func unclear(_ status: Int) async throws {
         let test = try await test()
         test.upstream.fail(.barred(status: status, "a page"), afterApplying: true)
@@ -56,6 +58,16 @@ struct RefusedCreationTests {
         try await send(test)
         #expect(test.upstream.pushes.count == 1)
         #expect(try error(test) == "unclear")
+    }
+
+    @Test("is looked up if a cache may have answered for an upstream that applied it")
+    func unclearBehindCache() async throws {
+        let test = try await test(Self.withLookUp)
+        test.upstream.fail(.barred(status: 503, "backend fetch failed"), afterApplying: true)
+        for _ in 1...3 { try await send(test) }
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").count == 2)
     }
 
     @Test("fails when it is answered 404 again while the upstream is well")

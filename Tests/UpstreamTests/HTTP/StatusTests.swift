@@ -154,6 +154,44 @@ struct StatusTests {
     }
 
     @Test(
+        "a change answered 503 with Retry-After and no JSON may be applied: a cache answers so when its backend breaks off",
+        arguments: ["<html><title>503 Backend fetch failed</title>", "", "no healthy upstream"])
+    func unavailableBehindCache(_ body: String) async throws {
+        guard case .barred(503, let message) = try await failure(503, retryAfter: "5", body: body) else {
+            Issue.record("nothing says that the change was not applied")
+            return
+        }
+        #expect(message.hasPrefix("\(words) 503") && message.contains("gateway"))
+        let rule = ", answers: [{ status: 503, means: throttled }]"
+        guard case .throttled = try await failure(503, retryAfter: "5", body: body, schema: rule) else {
+            Issue.record("the schema says what a 503 means")
+            return
+        }
+        guard case .throttled = try await failure(429, retryAfter: "5", body: body) else {
+            Issue.record("who counts requests has not let this one through")
+            return
+        }
+    }
+
+    @Test("a list answered 503 with Retry-After waits that long, whatever the body")
+    func unavailableList() async throws {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: "https://shop.example" }
+                entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
+                """, file: "s.yaml")
+        let transport = ScriptedTransport { _ in .json(503, "<html>", [HTTPHeader("Retry-After", "5")]) }
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { Self.now })
+        let list = PageRequest(path: "/orders", list: try #require(schema["orders"]?.pull).list)
+        let error = await #expect(throws: UpstreamError.self) { try await upstream.page(list) }
+        guard case .throttled(.seconds(5), _) = error else {
+            Issue.record("expected to wait, got \(String(describing: error))")
+            return
+        }
+    }
+
+    @Test(
         "an error response without a text is reported without one", arguments: ["", "[]", #"{"error":null}"#])
     func wordless(_ body: String) async throws {
         #expect(try await failure(422, body: body) == .refused(status: 422, "\(words) 422"))
