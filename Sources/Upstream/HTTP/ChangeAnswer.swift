@@ -36,6 +36,7 @@ struct ChangeAnswer {
                 .withoutSecrets(sent.secrets + sent.secrets(in: body))
         }
         let record = request.record.record(in: body, key: request.key, isInherited: request.isRecordInherited)
+        if let record, success != true, denies(body, record) { throw unclear(body) }
         // A record may have a field named success; an envelope that denies success has no record.
         if let record, success != false || record == body { return .record(record) }
         if let key = bareKey(in: body), success != false { return .record(key) }
@@ -45,6 +46,22 @@ struct ChangeAnswer {
         let hasError = plan.errorMessage?.saysError(in: body) == true || body["error"]?.saysError == true
         if response.status == 202, body.kind == .object, success != false, !hasError { return accepted }
         throw unclear(body)
+    }
+
+    /// Whether an answer with a record, or with an envelope whose `id` looks like its key, says an error and shows nothing
+    /// that was sent: `[{"id": "7", "success": false, "errors": [{…}]}]`, `{"jsonrpc": "2.0", "id": 1, "error": {…}}`.
+    private func denies(_ body: JSONText, _ record: JSONText) -> Bool {
+        // These may be fields of the record.
+        let names = ["error", "errors"].filter { request.body?[$0] == nil }
+        guard names.contains(where: { body[$0]?.saysError == true || record[$0]?.saysError == true }) else {
+            return false
+        }
+        return request.operation == .delete || !shows(record)
+    }
+
+    /// Whether the record has a member that was sent.
+    private func shows(_ record: JSONText) -> Bool {
+        request.body?.members.contains { $0.key != request.key && record[$0.key] != nil } ?? false
     }
 
     /// A new record of which the answer has only the key, at the place that the route names: `[7]`.

@@ -196,6 +196,47 @@ struct ChangeAnswerTests {
         #expect(sent.message.hasSuffix("(application/json): \(body)"), "\(sent.message)")
     }
 
+    private static let refusals = [
+        #"[{"id":"001","success":false,"errors":[{"statusCode":"ENTITY_IS_LOCKED"}]}]"#,
+        #"{"id":"7","errors":{"title":["invalid"]}}"#, #"{"jsonrpc":"2.0","id":1,"error":{"code":-32000}}"#,
+        #"{"data":{"id":"7"},"error":"locked"}"#,
+    ]
+
+    @Test(
+        "an answer with a key and an error, and nothing that was sent, acknowledges nothing",
+        arguments: ["PATCH", "DELETE", "POST"], refusals)
+    func refusal(_ method: String, _ body: String) async throws {
+        let sent = try await send(body, method: method) { if method == "DELETE" { $0.body = nil } }
+        #expect(sent.outcome == .unclear)
+        #expect(sent.message.hasSuffix("(application/json): \(body)"), "\(sent.message)")
+    }
+
+    @Test("nor does a record that is shown with an error after its deletion")
+    func refusedDeletion() async throws {
+        let body = #"{"id":"1","a":1,"errors":["locked"]}"#
+        #expect(try await send(body, method: "DELETE") { $0.body = nil }.outcome == .unclear)
+        #expect(try await send(body).outcome == .record(body), "what was sent is there, so the error is a warning")
+    }
+
+    @Test(
+        "a record without an error is the record, however the answer says that there is none",
+        arguments: ["[]", "{}", "null", "false", #""""#, "0"])
+    func noError(_ value: String) async throws {
+        for name in ["error", "errors"] {
+            let record = "{\"id\":\"1\",\"title\":\"sent\",\"\(name)\":\(value)}"
+            #expect(try await send(record).outcome == .record(record))
+            #expect(try await send(record, method: "DELETE") { $0.body = nil }.outcome == .record(record))
+        }
+    }
+
+    @Test("a member for errors that is sent itself is a field, and what says success is believed")
+    func fieldNamedErrors() async throws {
+        let record = #"{"id":"1","errors":3}"#
+        #expect(try await send(record) { $0.body = .object(["errors": 3]) }.outcome == .record(record))
+        let warned = #"{"success":true,"id":"1","errors":["slow"]}"#
+        #expect(try await send(warned).outcome == .record(warned))
+    }
+
     @Test("#1 a web page acknowledges nothing", arguments: ["PATCH", "DELETE", "POST"])
     func page(_ method: String) async throws {
         let page = "<!DOCTYPE html>\n<html>" + String(repeating: "<p>Sign in</p>", count: 100)
