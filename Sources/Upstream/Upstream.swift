@@ -111,10 +111,13 @@ package struct RemoteRecord: Sendable, Equatable {
     package var record: JSONText
     /// Identifies this version; a change that is based on it sends it back. Nil when the upstream has no versions.
     package var version: String?
+    /// The answer to a change that will be applied (202): it may be the job that does so, and not the record.
+    package var isLater = false
 
-    package init(_ record: JSONText, version: String? = nil) {
+    package init(_ record: JSONText, version: String? = nil, isLater: Bool = false) {
         self.record = record
         self.version = version
+        self.isLater = isLater
     }
 }
 

@@ -122,15 +122,17 @@ extension Pusher {
 
     // MARK: A creation without a record
 
-    /// The answer has a key and nothing of what was sent. It may be the new record's, or that of an envelope, whose `id`
-    /// counts requests: the record with this key shows which.
+    /// The answer has a key and nothing of what was sent. It may be the new record's, that of an envelope, whose `id`
+    /// counts requests, or that of a job: the record with this key shows which, or a look-up does.
     private func created(
         _ change: OutboxChange, _ entity: Entity, like answered: RemoteRecord
     ) async throws -> PushOutcome {
         let key = answered.record[entity.key]?.plain ?? ""
         if let found = try await readable(answered.record, of: entity) {
             if let record = try own(found, of: change, entity) { return acknowledged(asRead: record) }
-        } else if try !isAnother(key, than: change) {
+        } else if try !isAnother(key, than: change),
+            key == change.key || !answered.isLater || !hasLookUp(change, entity)
+        {
             return .acknowledged(record: answered.record, version: answered.version)
         }
         return try await created(change, entity, nil)

@@ -37,12 +37,13 @@ struct ChangeAnswer {
         }
         let record = request.record.record(in: body, key: request.key, isInherited: request.isRecordInherited)
         if let record, success != true, denies(body, record) { throw unclear(body) }
+        // 202 itself says that the change was accepted and will be applied (RFC 9110, 15.3.3).
+        if let record, response.status == 202, success != false, isJob(record) { return accepted }
         // A record may have a field named success; an envelope that denies success has no record.
         if let record, success != false || record == body { return .record(record) }
         if let key = bareKey(in: body), success != false { return .record(key) }
         if success == true || request.operation == .delete && body["deleted"]?.boolean == true { return accepted }
         if body.kind == .null || body.kind == .object && body.members.isEmpty { return accepted }
-        // 202 itself says that the change was accepted and will be applied (RFC 9110, 15.3.3).
         let hasError = plan.errorMessage?.saysError(in: body) == true || body["error"]?.saysError == true
         if response.status == 202, body.kind == .object, success != false, !hasError { return accepted }
         throw unclear(body)
@@ -57,6 +58,12 @@ struct ChangeAnswer {
             return false
         }
         return request.operation == .delete || !shows(record)
+    }
+
+    /// Whether the object in a 202 to an edit is the job that will apply it, not the record: `{"id": "job-77", "state": …}`.
+    /// Of a creation, only reading it shows that.
+    private func isJob(_ record: JSONText) -> Bool {
+        request.operation == .update && request.body?.members.isEmpty == false && !shows(record)
     }
 
     /// Whether the record has a member that was sent.

@@ -45,8 +45,7 @@ extension HTTPUpstream {
         let change = ChangeAnswer(request: request, sent: sent, response: response, plan: plan)
         do throws(UpstreamError) {
             switch try change.meaning() {
-            case .record(let record):
-                return .success(.record(RemoteRecord(record, version: version(of: record, response))))
+            case .record(let record): return .success(.record(remote(record, response)))
             case .accepted(let location): return .success(.accepted(location: location))
             }
         } catch {

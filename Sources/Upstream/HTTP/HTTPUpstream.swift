@@ -201,9 +201,13 @@ package struct HTTPUpstream: Upstream {
         quotable.secrets += secrets
         let answer = ChangeAnswer(request: request, sent: quotable, response: response, plan: plan.answers)
         switch try answer.meaning() {
-        case .record(let record): return .record(RemoteRecord(record, version: version(of: record, response)))
+        case .record(let record): return .record(remote(record, response))
         case .accepted(let location): return .accepted(location: location)
         }
+    }
+
+    func remote(_ record: JSONText, _ response: HTTPResponse) -> RemoteRecord {
+        RemoteRecord(record, version: version(of: record, response), isLater: response.status == 202)
     }
 
     func version(of record: JSONText, _ response: HTTPResponse) -> String? {

@@ -80,6 +80,30 @@ struct AnswerTests {
         #expect(try test.record(key)?["id"] == "server-1" && test.store.rowCounts()["orders"] == 2)
     }
 
+    @Test("a creation answered with a job becomes the record that the job has made")
+    func job() async throws {
+        let test = try await test(Self.lookUp)
+        let key = try await create(#"{"notes":"new"}"#, test)
+        try test.upstream.answerLater(#"{"id":"job-77","state":"queued"}"#, times: 1)
+        try await test.send()
+        #expect(try error(test) == "accepted")
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":1},{"id":"b","notes":"new"}]"#)
+        try await test.send(after: .seconds(5))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try test.record(key)?["id"] == "b" && test.store.rowCounts()["orders"] == 2)
+    }
+
+    @Test("without a look-up, the key in the answer is believed")
+    func keyOfLater() async throws {
+        let test = try await test()
+        let key = try await create(#"{"notes":"new"}"#, test)
+        try test.upstream.answerLater(#"{"id":"b"}"#, times: 1)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record(key)?["id"] == "b")
+    }
+
     @Test("#18 a creation accepted without its key is looked up and never sent again")
     func lookedUp() async throws {
         for isListed in [true, false] {

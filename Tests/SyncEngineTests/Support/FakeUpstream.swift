@@ -37,6 +37,8 @@ final class FakeUpstream: Upstream, Sendable {
         var emptyAnswers = 0
         /// The record of the next answers, whatever was done.
         var answers: [(record: JSONText, isApplied: Bool)] = []
+        /// Whether those answers are 202.
+        var answersLater = false
         /// The `Location` of those answers: the path of the created record.
         var saysLocation = false
         /// Another `Location` for those answers.
@@ -108,6 +110,12 @@ final class FakeUpstream: Upstream, Sendable {
     func answer(_ record: String, times: Int, applying: Bool = true) throws {
         let record = try JSONText(parsing: record)
         state.withLock { $0.answers += Array(repeating: (record, applying), count: times) }
+    }
+
+    /// Answers the next changes with this and applies nothing, as 202 does.
+    func answerLater(_ record: String, times: Int) throws {
+        try answer(record, times: times, applying: false)
+        state.withLock { $0.answersLater = true }
     }
 
     /// Answers creations with the address of the record, or with `location`, instead of the record.
@@ -260,7 +268,8 @@ final class FakeUpstream: Upstream, Sendable {
             return (failure, nil, state.saysLocation ? state.location ?? own : nil)
         }
         if let failure { throw failure.error }
-        return answer.map { .record(RemoteRecord($0)) } ?? .accepted(location: location)
+        let isLater = state.withLock { $0.answersLater }
+        return answer.map { .record(RemoteRecord($0, isLater: isLater)) } ?? .accepted(location: location)
     }
 
     func follow(

@@ -136,6 +136,26 @@ struct ChangeAnswerTests {
         }
     }
 
+    @Test("202 with a job accepts an edit, and the job's key is not taken for the record's")
+    func job() async throws {
+        for job in [#"{"id":"job-77","state":"queued"}"#, #"{"data":{"id":"job-77","state":"queued"}}"#] {
+            let sent = try await send(job, status: 202, location: "/jobs/job-77")
+            #expect(sent.outcome == .accepted("/jobs/job-77"))
+        }
+        let record = #"{"id":"1","a":2}"#
+        #expect(try await send(record, status: 202).outcome == .record(record), "it shows what was sent")
+        let job = #"{"id":"job-77","state":"queued"}"#
+        #expect(try await send(job, status: 200).outcome == .record(job), "only 202 is about later")
+    }
+
+    @Test("202 with a key to a creation is a record that is there later, if it is one", arguments: [201, 202])
+    func createdLater(_ status: Int) async throws {
+        let upstream = try upstream(.json(status, #"{"id":"job-77","state":"queued"}"#))
+        let creation = PushRequest(method: "POST", path: "/orders", body: .object(["a": 1]))
+        let answer = try await upstream.push(creation, idempotencyKey: "k")
+        #expect(answer.record?.record["id"] == "job-77" && answer.record?.isLater == (status == 202))
+    }
+
     @Test("#18 an answer without a body says where the record is")
     func location() async throws {
         let sent = try await send("", method: "POST", status: 201, location: "https://shop.example/orders/17")
