@@ -11,7 +11,7 @@ extension UpstreamError {
         case .unclear(let status, _): .unclear(status: status, text)
         case .throttled(let delay, _): .throttled(delay, text)
         case .unauthorized: .unauthorized(text)
-        case .barred(let status, _): .barred(status: status, text)
+        case .barred(let status, _, let isPage): .barred(status: status, text, isPage: isPage)
         case .changed(let status, _): .changed(status: status, text)
         case .gone(let status, _): .gone(status: status, text)
         case .refused(let status, _): .refused(status: status, text)

@@ -10,7 +10,8 @@ package enum UpstreamError: Error, Sendable, Equatable {
     case unauthorized(String)
     /// The account, or a gateway before the upstream, is not let through: 402, 403, a redirect, a web page where JSON
     /// belongs. Nothing is counted. Whether it concerns a single change shows only when others get through.
-    case barred(status: Int, String)
+    /// `isPage`: a page in place of an error of the upstream, which a gateway may have put there.
+    case barred(status: Int, String, isPage: Bool = false)
     /// The record has changed (409, 412, 428). Read it, then try again.
     case changed(status: Int, String)
     /// The record does not exist (404, 410).
@@ -26,7 +27,7 @@ package enum UpstreamError: Error, Sendable, Equatable {
     package var message: String {
         switch self {
         case .offline(let text), .unclear(_, let text), .throttled(_, let text), .unauthorized(let text),
-            .barred(_, let text), .changed(_, let text), .gone(_, let text), .refused(_, let text),
+            .barred(_, let text, _), .changed(_, let text), .gone(_, let text), .refused(_, let text),
             .malformed(let text), .held(let text):
             text
         case .cancelled: "cancelled"

@@ -15,7 +15,8 @@ extension UpstreamError {
     var suspectingToken: UpstreamError {
         switch self {
         case .changed(let status, let text): .changed(status: status, text + Self.advice(status))
-        case .barred(let status, let text): .barred(status: status, text + Self.advice(status))
+        case .barred(let status, let text, let isPage):
+            .barred(status: status, text + Self.advice(status), isPage: isPage)
         case .unclear(.some(let status), let text): .unclear(status: status, text + Self.advice(status))
         default: self
         }
@@ -30,7 +31,7 @@ extension UpstreamError {
     func refuses(_ token: PullPlan.DeltaToken?) -> Bool {
         switch self {
         case .refused, .gone: true
-        case .changed(let status, _), .barred(let status, _), .unclear(.some(let status), _):
+        case .changed(let status, _), .barred(let status, _, _), .unclear(.some(let status), _):
             token?.expired.contains(status) ?? false
         case .offline, .unclear, .throttled, .unauthorized, .malformed, .held, .cancelled: false
         }

@@ -118,16 +118,22 @@ struct BatchPusher {
         switch error {
         case .offline, .held, .throttled, .unauthorized: return try await takeBack(changes, after: error)
         case .unclear(501, let message): refuse(changes, 501, message)
-        case .barred(let status, let message) where error.isRefusal: refuse(changes, status, message)
-        case .barred(let status, let message) where (300..<400).contains(status):
+        case .barred(let status, let message, _) where (300..<500).contains(status):
             // It may have taken this one, but the next would be answered in the same way.
             refuse(changes, status, message)
-            return try await conclude(changes.map { ($0, .failure(error)) })
+            return try await settle(changes, afterBar: error)
         case .changed(let status, let message), .gone(let status, let message): refuse(changes, status, message)
         case .refused(let status, let message): refuse(changes, status, message)
         case .unclear, .malformed, .barred, .cancelled: return try await conclude(changes.map { ($0, .failure(error)) })
         }
         return try await takeBack(changes)
+    }
+
+    private func settle(_ changes: [BatchedChange], afterBar error: UpstreamError) async throws -> UpstreamError? {
+        let refused = changes.filter { pusher.isRefusal(error, of: $0.change) }
+        let others = changes.filter { !pusher.isRefusal(error, of: $0.change) }
+        let failure = try await conclude(others.map { ($0, .failure(error)) })
+        return try await takeBack(refused) ?? failure
     }
 
     /// The upstream does not take this batch. One that applies all or nothing refuses it for one of its changes.

@@ -217,7 +217,7 @@ struct Pusher {
             return try await outcome(ofBarred: change, status, message, isLookUp: true)
         case .refused(let status, let message):
             return again(change, PushFailure(kind: "unclear", status: status, message: message))
-        case .barred(let status, let message):
+        case .barred(let status, let message, _):
             return try await outcome(ofBarred: change, status, message, isLookUp: true)
         default: return try await outcome(of: error, change)
         }
@@ -277,7 +277,7 @@ struct Pusher {
         _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil, isRefusal: Bool = false
     ) async throws -> UpstreamError? {
         slot?.give()
-        let takesBack = isRefusal || error?.isRefusal == true
+        let takesBack = isRefusal || error.map { self.isRefusal($0, of: change) } ?? false
         try await store.settle(change.id, outcome, takingBack: takesBack, at: now())
         measure(
             .push(
@@ -287,8 +287,19 @@ struct Pusher {
         return error.flatMap { $0.concernsWholeUpstream ? $0 : nil }
     }
 
+    /// Whether nothing of an attempt was applied. A gateway may put a page in place of any answer, so a creation that can be
+    /// looked up is, or one that is applied each time would be sent without end.
+    func isRefusal(_ error: UpstreamError, of change: OutboxChange) -> Bool {
+        guard error.isRefusal else { return false }
+        guard case .barred(_, _, isPage: true) = error, change.operation == .create, let entity = schema[change.entity]
+        else { return true }
+        return !hasLookUp(change, entity)
+    }
+
     func outcome(of error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
-        if case .barred(let status, let message) = error { return try await outcome(ofBarred: change, status, message) }
+        if case .barred(let status, let message, _) = error {
+            return try await outcome(ofBarred: change, status, message)
+        }
         if case .refused(_?, _) = error { await passage.passes(change.id) }
         return classified(error, change)
     }
@@ -296,7 +307,7 @@ struct Pusher {
     private func classified(_ error: UpstreamError, _ change: OutboxChange) -> PushOutcome {
         switch error {
         case .offline, .held, .cancelled: .notSent
-        case .barred(let status, let message):
+        case .barred(let status, let message, _):
             again(change, PushFailure(kind: "barred", status: status, message: message))
         case .unclear(let status, let message):
             again(change, PushFailure(kind: status == nil ? "timeout" : "server", status: status, message: message))
@@ -330,7 +341,7 @@ extension UpstreamError {
     var isRefusal: Bool {
         switch self {
         case .throttled, .unauthorized, .refused: true
-        case .barred(let status, _):
+        case .barred(let status, _, _):
             [307, 308].contains(status) || (400..<500).contains(status) && ![408, 425].contains(status)
         case .offline, .held, .cancelled, .unclear, .changed, .gone, .malformed: false
         }

@@ -136,7 +136,7 @@ package enum SignInError: Error, Sendable, Equatable {
 
     fileprivate init(_ error: UpstreamError) {
         switch error {
-        case .unauthorized(let message), .barred(_, let message), .refused(_, let message), .changed(_, let message):
+        case .unauthorized(let message), .barred(_, let message, _), .refused(_, let message), .changed(_, let message):
             self = .refused("the upstream rejected the sign-in: \(message)")
         case .gone(_, let message), .malformed(let message):
             self = .misconfigured("\(message); check upstream.base_url and the schema's upstream.auth")

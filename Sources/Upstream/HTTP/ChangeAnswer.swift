@@ -112,7 +112,7 @@ struct ChangeAnswer {
     private func error(_ error: UpstreamError, _ body: JSONText?) -> UpstreamError {
         let message = "\(error.message)\(sent.mayQuote(body) ? response.quote() : "")"
         let quoting: UpstreamError =
-            if case .barred(let status, _) = error {
+            if case .barred(let status, _, _) = error {
                 .barred(status: status, message)
             } else {
                 .unclear(status: response.status, message)

@@ -57,7 +57,7 @@ actor TokenVerifier {
             guard named.isEmpty else { return nil }
             return "\(call) names no account at \(account.description), so the token no longer counts"
         } catch {
-            guard case .barred(_, let message) = error else { throw error.withoutSecrets(request.secrets) }
+            guard case .barred(_, let message, _) = error else { throw error.withoutSecrets(request.secrets) }
             return message
         }
     }

@@ -110,7 +110,7 @@ struct HTTPCaller: Sendable {
         let error: UpstreamError
         if rule == nil, response.barsMarkup, body == nil, response.isMarkup {
             let quote = request.mayQuote(body) ? response.quote() : ""
-            error = .barred(status: response.status, Self.page(response, to: call, quote))
+            error = .barred(status: response.status, Self.page(response, to: call, quote), isPage: true)
         } else {
             let words = request.mayQuote(body) ? ErrorText(answers).words(of: response, body) : ""
             let message = "\(call) answered \(response.status)\(words)"

@@ -94,4 +94,18 @@ struct DoubtfulBatchTests {
         #expect(notes(test) == ["w0", "w1", "w2"])
         #expect(test.upstream.pushes.count == 1)
     }
+
+    @Test("a page in place of a refusal leaves creations to be looked up; edits go one by one at once")
+    func replacedAnswer() async throws {
+        let (test, batches) = (try await creations(3), BatchRoutes())
+        test.upstream.failBatch(.barred(status: 403, "a page", isPage: true), applying: 2)
+        for minute in 0...5 { try await drain(test, after: .seconds(61 * minute), batches: batches) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(notes(test) == ["w0", "w1", "w2"])
+        #expect(test.upstream.batches.count == 1 && test.upstream.pushes.count == 1)
+        let edits = try await edits(3)
+        edits.upstream.failBatch(.barred(status: 405, "a page", isPage: true))
+        try await drain(edits)
+        #expect(try edits.store.pendingCount().pending == 0 && edits.upstream.pushes.count == 3)
+    }
 }

@@ -60,6 +60,29 @@ struct RefusedCreationTests {
         #expect(try error(test) == "unclear")
     }
 
+    @Test(
+        "is looked up after a page in place of an error, because a gateway may put it there",
+        arguments: [403, 400, 307])
+    func replacedAnswer(_ status: Int) async throws {
+        let test = try await test(Self.withLookUp)
+        test.upstream.fail(.barred(status: status, "a page", isPage: true), afterApplying: true, times: 5)
+        for _ in 1...5 { try await send(test) }
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").count == 2)
+    }
+
+    @Test(
+        "is sent again after such a page if the look-up does not find it, or cannot be made", arguments: [true, false])
+    func pageBeforeIt(hasLookUp: Bool) async throws {
+        let test = try await test(hasLookUp ? Self.withLookUp : Self.withoutKeys)
+        test.upstream.fail(.barred(status: 403, "a page", isPage: true))
+        for _ in 1...3 { try await send(test) }
+        #expect(test.upstream.pushes.count == 2)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").count == 2)
+    }
+
     @Test("is looked up if a cache may have answered for an upstream that applied it")
     func unclearBehindCache() async throws {
         let test = try await test(Self.withLookUp)

@@ -65,7 +65,7 @@ struct BatchAnswerTests {
         case .failure(.changed(let status, _)): "changed \(status)"
         case .failure(.gone(let status, _)): "gone \(status)"
         case .failure(.throttled(let delay, _)): "throttled \(delay)"
-        case .failure(.barred(let status, _)): "barred \(status)"
+        case .failure(.barred(let status, _, _)): "barred \(status)"
         case .failure(.unauthorized): "unauthorized"
         case .failure(let error): "\(error)"
         }

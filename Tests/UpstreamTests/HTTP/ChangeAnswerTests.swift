@@ -57,7 +57,7 @@ struct ChangeAnswerTests {
             let outcome: Outcome =
                 switch error {
                 case .unclear(let code, _) where code == status: .unclear
-                case .barred(let code, _) where code == status: .barred
+                case .barred(let code, _, _) where code == status: .barred
                 case .refused(let code, _) where code == status: .refused
                 default: .other
                 }

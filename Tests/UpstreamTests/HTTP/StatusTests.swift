@@ -107,7 +107,7 @@ struct StatusTests {
                 == .barred(
                     status: status,
                     "\(words) \(status) with a web page where JSON belongs (no content type): "
-                        + "<html><title>Maintenance</title>"))
+                        + "<html><title>Maintenance</title>", isPage: true))
     }
 
     @Test(
@@ -157,7 +157,7 @@ struct StatusTests {
         "a change answered 503 with Retry-After and no JSON may be applied: a cache answers so when its backend breaks off",
         arguments: ["<html><title>503 Backend fetch failed</title>", "", "no healthy upstream"])
     func unavailableBehindCache(_ body: String) async throws {
-        guard case .barred(503, let message) = try await failure(503, retryAfter: "5", body: body) else {
+        guard case .barred(503, let message, _) = try await failure(503, retryAfter: "5", body: body) else {
             Issue.record("nothing says that the change was not applied")
             return
         }

@@ -107,7 +107,7 @@ struct HostilePageTests {
     @Test(
         "a web page instead of a list bars and deletes nothing", arguments: ["<html></html>", " \n<?xml version='1'?>"])
     func webPage(_ body: String) async {
-        guard case .failure(.barred(200, let message)) = await page(Array(body.utf8)) else {
+        guard case .failure(.barred(200, let message, _)) = await page(Array(body.utf8)) else {
             Issue.record("taken, or rejected with another error")
             return
         }

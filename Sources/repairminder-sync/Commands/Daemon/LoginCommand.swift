@@ -108,7 +108,7 @@ extension CommandFailure {
     /// Why a sign-in failed, with the upstream's own message if there is one.
     fileprivate init(signIn error: UpstreamError) {
         switch error {
-        case .unauthorized(let message), .barred(_, let message), .refused(_, let message), .changed(_, let message):
+        case .unauthorized(let message), .barred(_, let message, _), .refused(_, let message), .changed(_, let message):
             self.init(.notAllowed, "the upstream rejected the sign-in: \(message)")
         case .gone(_, let message), .malformed(let message):
             self.init(.badConfiguration, "\(message); check upstream.base_url and the schema's upstream.auth")
