@@ -104,10 +104,21 @@ struct StateDirectory {
         [current, latest, path(for: nil)].compactMap(\.self).first { FileManager.default.fileExists(atPath: $0) }
     }
 
-    private var current: String? {
+    /// The existing database that `current.db` names and that has this schema's name, of whichever upstream.
+    var linked: String? {
+        guard let target = linkedName, FileManager.default.fileExists(atPath: "\(folder)/\(target)") else { return nil }
+        return "\(folder)/\(target)"
+    }
+
+    private var linkedName: String? {
         guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link),
-            target.hasPrefix("\(origin.schema)-"), !target.contains("/"), isOurs("\(folder)/\(target)")
+            target.hasPrefix("\(origin.schema)-"), !target.contains("/")
         else { return nil }
+        return target
+    }
+
+    private var current: String? {
+        guard let target = linkedName, isOurs("\(folder)/\(target)") else { return nil }
         let path = "\(folder)/\(target)"
         // A crash after the database got its account's name leaves the link to the name that it had.
         return FileManager.default.fileExists(atPath: path) || path != self.path(for: nil) ? path : nil

@@ -127,6 +127,34 @@ struct ForeignStateTests {
         #expect(try owners(in: state) == [Self.owner])
     }
 
+    @Test("the database is set aside under its owner, and the next one starts empty")
+    func setAside() async throws {
+        _ = try await run("import-mirror", mirror)
+        let (status, output) = try await run("database", "set-aside")
+        #expect(status == 0, "\(output)")
+        #expect(output.contains("the database is now \(state)/home-new.db.aside-"), "\(output)")
+        #expect(!exists("\(state)/home-new.db"))
+        #expect(try owners(in: state) == [Self.owner])
+        let again = try await run("import-mirror", mirror)
+        #expect(again.output.contains("imported 1 record"), "\(again.output)")
+    }
+
+    @Test("neither a link out of the directory nor one in the database's place has a file of root moved")
+    func plantedDatabase() async throws {
+        try Self.make(temporary.path("root"), 0o700)
+        let target = try temporary.write("precious", to: "root/home-new.db")
+        for (link, to) in [("current.db", target), ("current.db", "home-new.db"), ("home-new.db", target)] {
+            unlink("\(state)/\(link)")
+            try #require(symlink(to, "\(state)/\(link)") == 0)
+            for command in ["set-aside", "move-upstream", "forget-key"] {
+                let (status, output) = try await run("database", command)
+                #expect(status != 0, "\(output)")
+            }
+            #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path("root")) == ["home-new.db"])
+        }
+    }
+
     @Test("it works below a directory that only root can enter, as systemd keeps the state of dynamic users")
     func privateParent() async throws {
         try Self.make(temporary.path("private"), 0o700)
@@ -160,7 +188,7 @@ struct ForeignStateTests {
         .enabled("other users cannot reach the built command", Self.strangerCanRun),
         arguments: [
             ["login"], ["logout"], ["backup", "x.db"], ["restore", "x.db"], ["import-mirror", "x"],
-            ["queue", "export", "x"], ["queue", "import", "x"],
+            ["queue", "export", "x"], ["queue", "import", "x"], ["database", "set-aside"],
         ], [mode_t(0o700), 0o750, 0o755])
     func strangers(command: [String], mode: mode_t) async throws {
         try #require(chmod(state, mode) == 0)
