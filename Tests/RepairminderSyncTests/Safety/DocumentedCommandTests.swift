@@ -20,4 +20,29 @@ import Testing
         #expect(calls.count >= 5)
         for call in calls { #expect(call.text.contains("sqlite3 -safe -readonly"), "\(call.page): \(call.text)") }
     }
+
+    /// Commands that cannot be led elsewhere, whatever is in the directory.
+    private static let harmless = [
+        "sudo sqlite3 -safe -readonly /var/lib/repairminder-sync/current.db ",
+        "sudo dd iflag=nofollow bs=4k count=1 status=none if=/var/lib/repairminder-sync/api-token",
+        // These do not follow links.
+        "sudo tar -C /var/lib/private ",
+        "sudo rm -r /var/lib/private/repairminder-sync",
+        "sudo rm /var/lib/repairminder-sync/secret.key",
+        "sudo find /var/lib/repairminder-sync/ -perm /077",
+        "sudo du -ah --max-depth=1 /var/lib/private/repairminder-sync | cat -v",
+    ]
+
+    @Test("root touches nothing in the state directory by a command that follows links")
+    func stateDirectory() throws {
+        let calls = try lines().filter { line in
+            line.text.contains("sudo ")
+                && line.text.contains(/\/var\/lib\/(private|repairminder-sync)|<state_dir>/)
+        }
+        #expect(!calls.isEmpty)
+        for call in calls {
+            #expect(Self.harmless.contains { call.text.contains($0) }, "\(call.page): \(call.text)")
+        }
+        #expect(try !lines().contains { $0.text.contains("sudo sh -c") || $0.text.contains("sudo bash -c") })
+    }
 }
