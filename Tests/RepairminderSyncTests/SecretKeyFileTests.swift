@@ -49,7 +49,7 @@ struct SecretKeyFileTests {
     @Test("is rejected when others can read it", arguments: [0o644, 0o640, 0o604, 0o660])
     func open(_ mode: Int) throws {
         try write(Array(repeating: 1, count: 32), mode: mode)
-        #expect(refusal(file)?.contains("chmod 600") == true)
+        #expect(refusal(file)?.hasSuffix("run chmod -R go= \(folder)/") == true)
     }
 
     @Test("is rejected when it has the wrong length, and is not changed", arguments: [0, 31, 33, 64])
@@ -60,11 +60,28 @@ struct SecretKeyFileTests {
         #expect(try Array(Data(contentsOf: URL(filePath: path))) == bytes)
     }
 
-    @Test("a link to a file that is not there is refused, and no key replaces it")
-    func danglingLink() throws {
-        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/nowhere/secret.key")
-        #expect(refusal(file)?.contains("is a link to a file that does not exist") == true)
-        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == "/nowhere/secret.key")
+    @Test(
+        "a link in the state directory is refused, wherever it leads, and no key replaces it",
+        arguments: [true, false])
+    func link(hasKey: Bool) throws {
+        let key = folder + "/elsewhere.key"
+        if hasKey {
+            try write(Array(repeating: 1, count: 32))
+            try FileManager.default.moveItem(atPath: path, toPath: key)
+        }
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: key)
+        #expect(refusal(file)?.contains("is a link; put the key itself there, or name its file") == true)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == key)
+    }
+
+    @Test("a configured link is followed, but not to a file that is not there")
+    func configuredLink() throws {
+        let link = folder + "/link.key"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        let named = SecretKeyFile(named: link, stateDirectory: "/nowhere")
+        #expect(refusal(named)?.contains("is a link to a file that does not exist") == true)
+        try write(Array(repeating: 1, count: 32))
+        #expect(refusal(named) == nil)
     }
 
     @Test("a configured file must exist and is never created")

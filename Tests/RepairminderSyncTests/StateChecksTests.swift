@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -17,8 +18,12 @@ struct StateChecksTests {
     private var path: String { folder.path("state/tokens.json") }
     private var login: String { "repairminder-sync login --config \(folder.path("config.yaml"))" }
 
-    /// What doctor says of the token; `settings`: more of the configuration.
     private func token(_ settings: String = "") throws -> Finding {
+        try #require(try findings(settings).first { $0.check == "token" })
+    }
+
+    /// What doctor says; `settings`: more of the configuration.
+    private func findings(_ settings: String = "") throws -> [Finding] {
         let configuration = try folder.configuration(
             yaml: """
                 schema: \(ProjectFiles.schemaFile("repairminder").path)
@@ -26,8 +31,7 @@ struct StateChecksTests {
                 \(settings)
                 """)
         let schema = try SchemaFinder(environment: folder.environment()).schema(for: configuration)
-        let findings = StateChecks(configuration: configuration, schema: schema).findings()
-        return try #require(findings.first { $0.check == "token" })
+        return StateChecks(configuration: configuration, schema: schema).findings()
     }
 
     private func store(_ text: String, mode: Int = 0o600) throws {
@@ -55,7 +59,39 @@ struct StateChecksTests {
         try store(#"{"token":"abc"}"#, mode: 0o644)
         let found = try token()
         #expect(found.level == .error && found.message.hasPrefix("\(path) can be read by others"))
-        #expect(found.advice == "run chmod 600 \(path)")
+        #expect(found.advice == closing)
+    }
+
+    private var closing: String { "run chmod -R go= \(folder.path("state"))/" }
+
+    @Test("no name of a file becomes part of a command, which root may run")
+    func hostileName() throws {
+        let name = "state/a;touch $HOME..pwned #"
+        try folder.write("", to: name)
+        try #require(chmod(folder.path(name), 0o666) == 0)
+        let found = try findings()
+        let permissions = try #require(found.first { $0.check == "permissions" })
+        #expect(permissions.level == .error && permissions.message.contains("a;touch $HOME..pwned #"))
+        #expect(permissions.advice == closing)
+        for finding in found { #expect(finding.advice?.contains(";") != true, "\(finding.text)") }
+    }
+
+    @Test("files of another user are given back without following links", .enabled(if: getuid() == 0, "needs root"))
+    func foreign() throws {
+        try store(#"{"token":"abc"}"#)
+        try #require(chown(folder.path("state"), 54_321, 54_321) == 0)
+        let state = folder.path("state/")
+        let found = try #require(try findings().first { $0.check == "permissions" })
+        #expect(found.advice == "run chown -Rh --reference=\(state) \(state)")
+    }
+
+    @Test("a link in place of the sign-in is not followed, and only the link is removed")
+    func link() throws {
+        try folder.write(#"{"token":"abc"}"#, to: "other.json")
+        try #require(symlink(folder.path("other.json"), path) == 0)
+        let found = try token()
+        #expect(found.level == .error && found.message == "\(path) is a link; delete it, and sign in again")
+        #expect(found.advice == "run rm -r \(path), then \(login)")
     }
 
     @Test("what is no file is removed before the sign-in")

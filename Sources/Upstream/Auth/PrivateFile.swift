@@ -3,19 +3,27 @@ internal import Glibc
 /// A small file with a secret, which only its owner may read.
 package struct PrivateFile {
     let path: String
+    private let linkAdvice: String?
 
-    package init(path: String) {
+    /// `linkAdvice` is for a file in the state directory: what to do about a link in its place, which is then refused.
+    ///
+    /// A person who follows what a message says of such a file may be root, and whoever controls the daemon can put
+    /// a link there at any time. So no message proposes a command that follows it.
+    package init(path: String, linkAdvice: String? = nil) {
         self.path = path
+        self.linkAdvice = linkAdvice
     }
 
     /// More than any token or key needs. `read` refuses a file of that length, and `write` writes none.
     private static let largest = 64 << 10
 
-    /// Nil when there is no such file. Throws when it cannot be read, is a link to no file, or group or others may read it.
+    /// Nil when there is no such file. Throws when it cannot be read, is a link that is refused or leads to no file, or
+    /// group or others may read it.
     package func read() throws(TokenFileError) -> [UInt8]? {
         // A FIFO in the file's place must not make the reader wait for a writer.
-        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (linkAdvice == nil ? 0 : O_NOFOLLOW))
         guard file >= 0 else {
+            if errno == ELOOP, let linkAdvice { throw TokenFileError(message: "\(path) is a link; \(linkAdvice)") }
             guard errno == ENOENT else {
                 throw TokenFileError(
                     message: "\(path) cannot be read (\(Self.reason)); check its owner and permissions")
@@ -30,7 +38,7 @@ package struct PrivateFile {
             throw TokenFileError(message: "\(path) is not a regular file; correct the path")
         }
         guard !Self.isOpenToOthers(status, for: geteuid()) else {
-            throw TokenFileError(message: "\(path) can be read by others; run chmod 600 \(path)")
+            throw TokenFileError(message: "\(path) can be read by others; \(closing)")
         }
         var bytes = [UInt8](repeating: 0, count: Self.largest)
         var count = 0
@@ -54,6 +62,12 @@ package struct PrivateFile {
             throw TokenFileError(message: "\(path) is not UTF-8 text; write it again as UTF-8")
         }
         return text
+    }
+
+    /// How to close a file that others can read. `chmod -R` follows no links in the folder.
+    private var closing: String {
+        if linkAdvice != nil { return "run chmod -R go= \(path[...(path.lastIndex(of: "/") ?? path.startIndex)])" }
+        return isLink ? "correct the mode of the file that this link leads to" : "run chmod 600 \(path)"
     }
 
     private var isLink: Bool {

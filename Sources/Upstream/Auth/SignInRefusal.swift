@@ -60,7 +60,7 @@ package struct SignInRefusalFile: Sendable {
 
     /// `random` makes the salts.
     package init(path: String, random: @escaping @Sendable () -> UInt64) {
-        file = PrivateFile(path: path)
+        file = PrivateFile(path: path, linkAdvice: "delete it")
         self.random = random
     }
 

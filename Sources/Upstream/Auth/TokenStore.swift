@@ -46,6 +46,8 @@ package struct TokenStore: Sendable {
         self.path = path
     }
 
+    private var file: PrivateFile { PrivateFile(path: path, linkAdvice: "delete it, and sign in again") }
+
     /// Returns once the tokens would survive a power loss. When it throws, the previous ones are still there.
     package func save(_ tokens: Tokens) throws(TokenFileError) {
         var members: [(key: String, value: JSONText)] = [
@@ -54,18 +56,18 @@ package struct TokenStore: Sendable {
         ]
         if let renewsAt = tokens.renewsAt { members.append(("renews_at", .string(renewsAt.description))) }
         let text = JSONText.object(members: members)
-        try PrivateFile(path: path).write(text.bytes + [UInt8(ascii: "\n")])
+        try file.write(text.bytes + [UInt8(ascii: "\n")])
     }
 
     /// Which file is there; nil when there is none. Another one after each `save`, by whichever process.
-    var identity: PrivateFile.Identity? { PrivateFile(path: path).identity }
+    var identity: PrivateFile.Identity? { file.identity }
 
     /// Returns once the removal would survive a power loss. False if there was nothing to remove.
-    package func remove() throws(TokenFileError) -> Bool { try PrivateFile(path: path).remove() }
+    package func remove() throws(TokenFileError) -> Bool { try file.remove() }
 
     /// Nil before the first sign-in. Throws when the file is not one that `save` writes, or others may read it.
     package func load() throws(TokenFileError) -> Tokens? {
-        guard let bytes = try PrivateFile(path: path).read() else { return nil }
+        guard let bytes = try file.read() else { return nil }
         guard let json = try? JSONText(bytes), let access = json["token"]?.string, Tokens.isSendable(access) else {
             throw TokenFileError(message: "\(path) contains no token; run repairminder-sync login")
         }

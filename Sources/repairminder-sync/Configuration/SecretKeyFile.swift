@@ -55,7 +55,11 @@ struct SecretKeyFile {
         return stat(stateDirectory, &status) != 0 || status.st_uid != geteuid()
     }
 
-    private var file: PrivateFile { PrivateFile(path: path) }
+    private var file: PrivateFile {
+        PrivateFile(
+            path: path,
+            linkAdvice: isDefault ? "put the key itself there, or name its file in secret_key_file" : nil)
+    }
 
     private var missing: TokenFileError {
         TokenFileError(message: "the key file \(path) is missing; check secret_key_file")

@@ -47,16 +47,21 @@ struct StateChecks {
             findings.append(
                 .error(
                     "permissions", "other users can read \(open.joined(separator: ", "))",
-                    "run chmod go= \(open.joined(separator: " "))"))
+                    closing))
         }
         if !foreign.isEmpty {
             findings.append(
                 .error(
                     "permissions", "not owned by the owner of \(folder): \(foreign.joined(separator: ", "))",
-                    "run chown --reference=\(folder) \(foreign.joined(separator: " "))"))
+                    "run chown -Rh --reference=\(place) \(place)"))
         }
         return findings.isEmpty ? [.ok("permissions", "only its owner can read \(folder)")] : findings
     }
+
+    /// The directory in a command for root. The commands name no file in it, since whoever controls the daemon chooses
+    /// the names, and can put a link in a file's place meanwhile; with `-R` they follow no links.
+    private var place: String { ShellWord.quoted("\(folder)/") }
+    private var closing: String { "run chmod -R go= \(place)" }
 
     /// Nil for a link, whose own mode does not matter.
     private func mode(of path: String) -> mode_t? {
@@ -107,9 +112,9 @@ struct StateChecks {
         let login = configuration.loginCommand()
         let mode = status(of: path)?.st_mode ?? S_IFREG
         guard mode & S_IFMT == S_IFREG else {
-            return .error("token", error.message, "run rm -r \(path), then \(login)")
+            return .error("token", error.message, "run rm -r \(ShellWord.quoted(path)), then \(login)")
         }
-        return .error("token", error.message, mode & 0o077 != 0 ? "run chmod 600 \(path)" : "run \(login)")
+        return .error("token", error.message, mode & 0o077 != 0 ? closing : "run \(login)")
     }
 
     private func credentials(_ session: SignInCall, _ tokens: Tokens?) -> Finding {

@@ -33,6 +33,11 @@ struct DocumentSource {
         }
     }
 
+    /// What to say of an answer that names another address.
+    static func elsewhere(_ location: String) -> String {
+        "it is elsewhere: use --from \(ShellWord.quoted(location))"
+    }
+
     private func fetched() async throws(CommandFailure) -> [UInt8] {
         guard !PlainHTTP.leavesMachine(text) else {
             throw CommandFailure(
@@ -47,7 +52,7 @@ struct DocumentSource {
             let response = try await transport.send(request)
             guard response.status != 200 else { return response.body }
             if (300..<400).contains(response.status), let location = response.header("Location") {
-                throw TransportError.unacceptable("it is elsewhere: use --from \(location)")
+                throw TransportError.unacceptable(Self.elsewhere(location))
             }
             throw TransportError.unacceptable("the answer is status \(response.status)")
         } catch {

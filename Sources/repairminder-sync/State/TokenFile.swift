@@ -33,8 +33,8 @@ struct TokenFile {
         }
         guard status.st_mode & 0o077 == 0 else {
             throw StateError(
-                message: "other users can read or change \(path); run chmod 600 \(path). If they may have read it, "
-                    + "delete it instead, and restart the daemon for a new token",
+                message: "other users can read or change \(path); run chmod -R go= \(folder). If they may have read "
+                    + "it, delete it instead, and restart the daemon for a new token",
                 isOpenToOthers: true)
         }
         var bytes = [UInt8](repeating: 0, count: Self.largest)
@@ -47,6 +47,9 @@ struct TokenFile {
         let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
         return token.isEmpty ? nil : token
     }
+
+    /// Messages propose no command for the file itself: root could follow a link that takes its place.
+    private var folder: String { (path as NSString).deletingLastPathComponent + "/" }
 
     /// Replaces the file in one step; returns once it would survive a power loss.
     func write(_ token: String) throws(StateError) {

@@ -66,7 +66,7 @@ struct SecretTests {
         let bytes = try Data(contentsOf: key)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key.path)
         let open = try await shop.command("run")
-        #expect(open.status == 78 && open.output.contains("chmod 600"))
+        #expect(open.status == 78 && open.output.contains("run chmod -R go= "))
         #expect(try await shop.command("check-config").status == 78)
         try FileManager.default.removeItem(at: key)
         let lost = try await shop.command("run")

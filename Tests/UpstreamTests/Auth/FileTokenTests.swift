@@ -37,6 +37,21 @@ struct FileTokenTests {
         } throws: { ($0 as? TokenFileError)?.message.contains("chmod 600") == true }
     }
 
+    @Test("may be behind a link; then the message has no chmod, which would change what the link leads to")
+    func link() throws {
+        let path = try file("abc", mode: 0o600)
+        let link = path + "-link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        #expect(try FileToken(path: link, for: .bearer).current() == "abc")
+        try #require(chmod(path, 0o644) == 0)
+        #expect {
+            try FileToken(path: link, for: .bearer)
+        } throws: { error in
+            let message = (error as? TokenFileError)?.message ?? ""
+            return message.contains("can be read by others") && !message.contains("chmod")
+        }
+    }
+
     @Test(
         "may be root's file with an access list, as systemd passes it, but not another group's",
         arguments: [

@@ -64,7 +64,22 @@ struct TokenStoreTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: store.path)
         #expect {
             try store.load()
-        } throws: { ($0 as? TokenFileError)?.message.contains("chmod 600") == true }
+        } throws: { ($0 as? TokenFileError)?.message.hasSuffix("run chmod -R go= \(folder.path)/") == true }
+    }
+
+    @Test("is rejected when a link is in its place, and the next sign-in replaces the link alone")
+    func link() throws {
+        try store.save(tokens)
+        let other = folder.path("other.json")
+        try FileManager.default.moveItem(atPath: store.path, toPath: other)
+        try FileManager.default.createSymbolicLink(atPath: store.path, withDestinationPath: other)
+        let before = try Data(contentsOf: URL(filePath: other))
+        #expect {
+            try store.load()
+        } throws: { ($0 as? TokenFileError)?.message == "\(store.path) is a link; delete it, and sign in again" }
+        try store.save(Tokens(access: "new"))
+        #expect(try store.load()?.access == "new")
+        #expect(try Data(contentsOf: URL(filePath: other)) == before)
     }
 
     @Test(
