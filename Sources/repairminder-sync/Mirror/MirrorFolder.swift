@@ -55,8 +55,15 @@ struct MirrorFolder {
                     + "directory of the daemon's user")
         }
         guard status.st_mode & 0o022 == 0 else {
-            throw MirrorError(message: "other users can change files in \(path); run chmod go-w \(path)")
+            throw MirrorError(message: "other users can change files in \(path); \(closing)")
         }
+    }
+
+    /// No command for a link: root could run it, and whoever controls the daemon chooses where a link in `state_dir` leads.
+    private var closing: String {
+        var status = stat()
+        let isLink = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        return isLink ? "it is a link: set mirror.directory to another directory" : "run chmod go-w \(path)"
     }
 
     // MARK: Writing

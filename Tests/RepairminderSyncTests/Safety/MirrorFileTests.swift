@@ -67,6 +67,17 @@ import Testing
         #expect(throws: Never.self) { try MirrorFolder(path: folder.path).make() }
     }
 
+    @Test("for a link, no command is proposed that would change what it leads to")
+    func linkedFolder() throws {
+        try #require(chmod(folder.path, 0o702) == 0)
+        let link = folder.path + "-link"
+        try #require(symlink(folder.path, link) == 0)
+        defer { unlink(link) }
+        let error = #expect(throws: MirrorError.self) { try MirrorFolder(path: link).requireOwn() }
+        #expect(error?.message.contains("other users can change files in \(link); it is a link") == true)
+        #expect(error?.message.contains("chmod") == false)
+    }
+
     @Test("a directory of another user is refused", .enabled(if: getuid() == 0, "only root can act as two users"))
     func foreignFolder() throws {
         try #require(chown(folder.path, 54_321, 54_321) == 0)
