@@ -181,8 +181,8 @@ let package = Package(
         .testTarget(
             name: "RepairminderSyncTests",
             dependencies: [
-                "CacheStore", "ClientGenerator", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "Secrets",
-                "SocketServer",
+                "CLinux", "CacheStore", "ClientGenerator", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer",
+                "Secrets", "SocketServer",
                 "SyncEngine", "Upstream",
                 "repairminder-sync",
                 "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -1,4 +1,5 @@
-// Confines the calling process for good, so that code which an attacker controls can only compute.
+// Confines the calling process for good: so that code which an attacker controls can only compute, or so that it starts no
+// other program.
 #pragma once
 #include <errno.h>
 #include <linux/audit.h>
@@ -69,6 +70,25 @@ static inline int clinux_confine(void) {
     };
 #undef CLINUX_ALLOW
 #undef CLINUX_ALLOW_DATA
+    struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+    return clinux_prctl5(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (unsigned long)&program, 0, 0);
+}
+
+/// Starts no other program from here on: execve(2) fails with EPERM. Returns 0, or -1 with errno.
+///
+/// The filter applies to this thread and those that it starts: call it while there is no other.
+static inline int clinux_forbid_programs(void) {
+    if (clinux_prctl5(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CLINUX_AUDIT_ARCH, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
     struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
     return clinux_prctl5(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (unsigned long)&program, 0, 0);
 }

@@ -4,7 +4,8 @@ import ArgumentParser
 protocol StateCommand: ParsableCommand, SendableMetatype {
     var options: ConfigurationOptions { get }
 
-    /// Opens the files that only root can reach, before root becomes the owner; runs only then.
+    /// Opens the files that only root can reach, and runs the programs that the command needs, before root becomes the
+    /// owner; called only then. Afterwards no program can be started.
     mutating func openAsRoot() throws
 }
 

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Checks that the package's socket unit listens where the configuration says.
 struct SocketUnitChecks {
     /// The addresses of the unit: `127.0.0.1:7679` or a path.
@@ -11,21 +9,15 @@ struct SocketUnitChecks {
         "run systemctl edit repairminder-sync.socket: [Socket], an empty ListenStream=, then ListenStream= with each "
         + "address of listen in the configuration; or change listen"
 
-    /// Nil when the unit is not active, or there is no systemd.
-    init?(configuration: Configuration) {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/systemctl")
-        process.arguments = ["show", "repairminder-sync.socket", "--property=ActiveState,Listen"]
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return nil }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        self.init(shown: text, configuration: configuration)
+    /// What systemd says about the unit; empty when there is no systemd. Root asks before it becomes another user, who could
+    /// take the program over.
+    static func shown() -> String {
+        ChildProcess.output(of: [
+            "/usr/bin/systemctl", "show", "repairminder-sync.socket", "--property=ActiveState,Listen",
+        ]) ?? ""
     }
 
-    /// `text` is what `systemctl show` prints.
+    /// `text` is what `systemctl show` prints. Nil when the unit is not active.
     init?(shown text: String, configuration: Configuration) {
         let lines = text.split(separator: "\n")
         guard lines.contains("ActiveState=active") else { return nil }

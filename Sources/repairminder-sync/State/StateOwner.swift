@@ -38,12 +38,15 @@ struct StateOwner {
     /// Makes this process the directory's owner for good. Does nothing unless `differsFromRoot`.
     ///
     /// Call it while this is the only thread. No other process of the owner can look into this one afterwards, because
-    /// the kernel makes a process that changes its user non-dumpable (prctl(2)).
+    /// the kernel makes a process that changes its user non-dumpable (prctl(2)). Another program would be dumpable again,
+    /// and write to root's terminal: no program can be started afterwards.
     func become() throws(StateError) {
         guard differsFromRoot else { return }
         guard setgroups(0, nil) == 0, setgid(group) == 0, setuid(user) == 0, setuid(0) != 0, geteuid() == user else {
             throw StateError(message: "cannot become \(name), who owns \(folder) (\(Self.reason)); run this as \(name)")
         }
+        // Not possible on a kernel without seccomp. No command relies on it: it starts programs before.
+        _ = clinux_forbid_programs()
     }
 
     private var name: String { Self.name(of: user) }

@@ -68,6 +68,27 @@ struct ForeignStateTests {
         #expect(try owners(in: state) == [Self.owner])
     }
 
+    @Test("a command that has become the owner can start no other program, which the owner could take over")
+    func programs() async throws {
+        let pipe = temporary.path("queue.ndjson")
+        try #require(mkfifo(pipe, 0o644) == 0 && chown(pipe, Self.owner, Self.owner) == 0)
+        // It waits for the pipe's writer.
+        let program = try Program("repairminder-sync", ["queue", "import", pipe, "--config", config])
+        let path = "/proc/\(await program.pid)/status"
+        let limit = ContinuousClock.now + .seconds(20)
+        func isConfined(_ status: String) -> Bool {
+            ["Uid:\t\(Self.owner)\t", "Seccomp:\t2\n", "NoNewPrivs:\t1\n"].allSatisfy { status.contains("\n\($0)") }
+        }
+        var status = ""
+        while ContinuousClock.now < limit, !isConfined(status) {
+            status = try String(contentsOfFile: path, encoding: .utf8)
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(isConfined(status), "\(status)")
+        await program.signal(SIGTERM)
+        _ = await program.finish()
+    }
+
     @Test("a link in place of the lock is not followed")
     func lock() async throws {
         let target = temporary.path("created-by-root")

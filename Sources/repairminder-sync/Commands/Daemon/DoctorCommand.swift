@@ -25,21 +25,35 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
 
     @OptionGroup(title: "Configuration") var options: ConfigurationOptions
 
+    /// What systemd has told root about the socket unit; nil when root has not asked.
+    private var unit: String?
+
+    private enum CodingKeys: CodingKey {
+        case json, deep, options
+    }
+
+    mutating func openAsRoot() { if isPackaged { unit = SocketUnitChecks.shown() } }
+
     func run() async throws {
-        let findings = await Self.findings(options, deep: deep)
+        let findings = await findings()
         let text =
             json ? JSONText.array(findings.map(\.json)).text + "\n" : findings.map(\.text).joined()
         StandardStream.output.write(text)
         if findings.contains(where: { $0.level == .error }) { throw ExitCode(1) }
     }
 
-    /// Who listens at the daemon's addresses. Only the packaged service has a socket unit.
-    private static func listening(_ configuration: Configuration, isPackaged: Bool) -> [Finding] {
-        let unit = isPackaged ? SocketUnitChecks(configuration: configuration)?.findings() ?? [] : []
-        return ListenerChecks(configuration: configuration, lookup: CallerLookup()).findings() + unit
+    /// Only the packaged service has a socket unit.
+    private var isPackaged: Bool { options.config == nil }
+
+    /// Who listens at the daemon's addresses.
+    private func listening(_ configuration: Configuration) -> [Finding] {
+        let listeners = ListenerChecks(configuration: configuration, lookup: CallerLookup()).findings()
+        guard isPackaged else { return listeners }
+        let shown = unit ?? SocketUnitChecks.shown()
+        return listeners + (SocketUnitChecks(shown: shown, configuration: configuration)?.findings() ?? [])
     }
 
-    private static func findings(_ options: ConfigurationOptions, deep: Bool) async -> [Finding] {
+    private func findings() async -> [Finding] {
         let environment = Environment.ofThisProcess()
         let configuration: Configuration
         let schema: EntitySchema
@@ -60,16 +74,14 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         }
         let entities = schema.entities.count.counted("entity", "entities")
         return config + [.ok("schema", "\(schema.name), \(entities)")] + plain
-            + (await stored(options, configuration, schema, deep: deep))
+            + (await stored(configuration, schema))
             + SignalChecks(configuration: configuration, schema: schema).findings()
-            + listening(configuration, isPackaged: options.config == nil)
+            + listening(configuration)
             + (await DaemonChecks(configuration: configuration, systemSocket: options.systemSocket).findings())
     }
 
     /// The state directory and its database, and the upstream with the token from there.
-    private static func stored(
-        _ options: ConfigurationOptions, _ configuration: Configuration, _ schema: EntitySchema, deep: Bool
-    ) async -> [Finding] {
+    private func stored(_ configuration: Configuration, _ schema: EntitySchema) async -> [Finding] {
         let state = StateChecks(configuration: configuration, schema: schema)
         let upstream = UpstreamChecks(
             configuration: configuration, schema: schema, finder: SchemaFinder(environment: .ofThisProcess()),

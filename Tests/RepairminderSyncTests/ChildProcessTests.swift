@@ -1,0 +1,47 @@
+import CLinux
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import repairminder_sync
+
+@Suite("Programs that a command runs for what they print")
+struct ChildProcessTests {
+    @Test("only standard output is returned, also of a program that fails")
+    func output() {
+        let script = "echo listed; echo mistake >&2; cat; exit 3"
+        #expect(ChildProcess.output(of: ["/bin/sh", "-c", script]) == "listed\n")
+    }
+
+    @Test("more than a pipe holds is returned")
+    func long() {
+        let text = ChildProcess.output(of: ["/bin/sh", "-c", "head -c 300000 /dev/zero | tr '\\0' x"])
+        #expect(text?.utf8.count == 300_000)
+    }
+
+    @Test("a program that does not exist returns nothing")
+    func missing() {
+        #expect(ChildProcess.output(of: ["/nonexistent/program"]) == nil)
+    }
+
+    @Test("where other programs are forbidden, none is started")
+    func forbidden() throws {
+        let outcome = Outcome()
+        // On a thread of its own, which is never allowed to again.
+        Thread.detachNewThread {
+            let before = ChildProcess.output(of: ["/bin/echo", "before"])
+            let isForbidden = clinux_forbid_programs() == 0
+            let after = ChildProcess.output(of: ["/bin/echo", "after"])
+            outcome.texts.withLock { $0 = isForbidden ? [before, after] : [] }
+            outcome.isReady.signal()
+        }
+        outcome.isReady.wait()
+        #expect(outcome.texts.withLock { $0 } == ["before\n", nil])
+    }
+
+    private final class Outcome: Sendable {
+        let texts = Mutex<[String?]>([])
+        let isReady = DispatchSemaphore(value: 0)
+    }
+}
