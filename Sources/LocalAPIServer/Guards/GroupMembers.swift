@@ -5,12 +5,16 @@ internal import Synchronization
 
 /// The members of one group: processes that run with it, and users that the user database lists in it.
 ///
+/// All daemons of this machine run with it, so another one is no member unless it is listed: who has taken one over could
+/// otherwise read the others' records.
+///
 /// Caches what the database says for 10 seconds, so that frequent calls cannot overload it. While it does not answer, what it
 /// said last counts, so that one caller cannot hold up the others. At most 16 questions are open at once, because each takes a
 /// thread: a user whose turn does not come in time is no member.
 package final class GroupMembers: Sendable {
     private struct Finding {
-        var isMember: Bool
+        var isListed: Bool
+        var isDaemon: Bool
         var until: ContinuousClock.Instant
     }
 
@@ -24,29 +28,38 @@ package final class GroupMembers: Sendable {
     private let patience: Duration
     private let now: @Sendable () -> ContinuousClock.Instant
     private let isListed: @Sendable (_ user: UInt32, _ group: UInt32) -> Bool
+    private let nameOf: @Sendable (_ user: UInt32) -> String?
     private let state = Mutex(State())
     private let turns = DispatchSemaphore(value: 16)
 
-    /// `isListed` queries the user database, on a thread where it may take long; a test may replace it. `patience` is how
-    /// long a caller waits for it.
+    /// `isListed` and `nameOf` query the user database, on a thread where it may take long; a test may replace them.
+    /// `patience` is how long a caller waits for it.
     package init(
         of group: UInt32, patience: Duration = .seconds(1),
         isListed: @escaping @Sendable (_ user: UInt32, _ group: UInt32) -> Bool = { GroupMembers.isListed($0, in: $1) },
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        nameOf: @escaping @Sendable (_ user: UInt32) -> String? = { GroupMembers.name(of: $0) }
     ) {
         self.group = group
         self.patience = patience
         self.now = now
         self.isListed = isListed
+        self.nameOf = nameOf
     }
 
     func includes(_ credentials: PeerCredentials) -> Bool {
-        if credentials.groups.contains(group) { return true }
         let user = credentials.user
-        if let finding = state.withLock({ $0.findings[user] }), finding.until > now() { return finding.isMember }
+        let hasGroup = credentials.groups.contains(group)
+        if hasGroup, !DaemonUser.isPossible(user) { return true }
+        guard let finding = finding(about: user) else { return false }
+        return finding.isListed || hasGroup && !finding.isDaemon
+    }
+
+    private func finding(about user: UInt32) -> Finding? {
+        if let finding = state.withLock({ $0.findings[user] }), finding.until > now() { return finding }
         // Who calls again meanwhile does not wait as well.
         if state.withLock({ $0.asked.insert(user).inserted }) { ask(about: user) }
-        return state.withLock({ $0.findings[user] })?.isMember ?? false
+        return state.withLock { $0.findings[user] }
     }
 
     /// Returns when the answer is in `findings`, or no turn or no answer came within `patience`. An answer comes later then.
@@ -59,7 +72,9 @@ package final class GroupMembers: Sendable {
         let answered = DispatchSemaphore(value: 0)
         // A queue of its own. Tasks run on the threads of the global queues, so each would hold up the other.
         DispatchQueue(label: "group-members").async { [self] in
-            let finding = Finding(isMember: isListed(user, group), until: now() + .seconds(10))
+            let isDaemon = DaemonUser.isPossible(user) && DaemonUser.isDaemon(user, named: nameOf(user))
+            let finding = Finding(
+                isListed: isListed(user, group), isDaemon: isDaemon, until: now() + .seconds(10))
             state.withLock { state in
                 if state.findings.count >= 1024 { state.findings = [:] }
                 state.findings[user] = finding
@@ -73,13 +88,27 @@ package final class GroupMembers: Sendable {
 
     /// Whether the group is the user's own or among the supplementary ones.
     package static func isListed(_ user: UInt32, in group: UInt32) -> Bool {
-        var buffer = [CChar](repeating: 0, count: 16_384)
-        var entry = passwd()
-        var found: UnsafeMutablePointer<passwd>?
-        guard getpwuid_r(user, &entry, &buffer, buffer.count, &found) == 0, found != nil else { return false }
-        var groups = [gid_t](repeating: 0, count: 65_536)
-        var count = Int32(groups.count)
-        guard getgrouplist(entry.pw_name, entry.pw_gid, &groups, &count) >= 0 else { return false }
-        return groups.prefix(Int(count)).contains(group)
+        withEntry(of: user) { entry in
+            var groups = [gid_t](repeating: 0, count: 65_536)
+            var count = Int32(groups.count)
+            guard getgrouplist(entry.pw_name, entry.pw_gid, &groups, &count) >= 0 else { return false }
+            return groups.prefix(Int(count)).contains(group)
+        } ?? false
+    }
+
+    /// Nil when the database has no such user.
+    package static func name(of user: UInt32) -> String? {
+        withEntry(of: user) { String(cString: $0.pw_name) }
+    }
+
+    private static func withEntry<Value>(of user: UInt32, _ body: (passwd) -> Value) -> Value? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
+            var entry = passwd()
+            var found: UnsafeMutablePointer<passwd>?
+            guard let start = buffer.baseAddress,
+                getpwuid_r(user, &entry, start, buffer.count, &found) == 0, found != nil
+            else { return nil }
+            return body(entry)
+        }
     }
 }

@@ -66,6 +66,29 @@ struct CallerGuardTests {
         }
     }
 
+    @Test("another daemon is no member by its group alone, other processes with it are", arguments: processes)
+    func daemons(_ process: (user: UInt32, name: String?, isMember: Bool)) {
+        let caller = PeerCredentials(user: process.user, groups: [7])
+        let unlisted = GroupMembers(of: 7) { _, _ in
+            false
+        } nameOf: { _ in
+            process.name
+        }
+        #expect(unlisted.includes(caller) == process.isMember)
+        let listed = GroupMembers(of: 7) { _, _ in
+            true
+        } nameOf: { _ in
+            process.name
+        }
+        #expect(listed.includes(caller))
+    }
+
+    private static let processes: [(user: UInt32, name: String?, isMember: Bool)] = [
+        (61_184, "rmsync-propdocs", false), (65_519, "repairminder-sync", false), (61_200, nil, false),
+        (61_200, "backup-job", true), (990, "rmsync-propdocs", false), (990, "www-data", true), (990, nil, true),
+        (1000, "rmsync-anna", true), (65_520, nil, true), (54_321, nil, true),
+    ]
+
     @Test("where other machines may call, every caller over TCP needs the token")
     func remote() {
         let guarding = CallerGuard(token: "t", owners: [0], group: nil, isRemoteAllowed: true)

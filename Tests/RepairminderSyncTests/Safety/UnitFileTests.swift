@@ -15,6 +15,13 @@ import Testing
         #expect(try lines().contains(line))
     }
 
+    /// `DaemonUser` knows them by it.
+    @Test("the user of each instance has a name that begins as the daemons expect")
+    func instances() throws {
+        let lines = try ProjectFiles.text("systemd/repairminder-sync@.service").split(separator: "\n")
+        #expect(lines.contains("User=rmsync-%i"))
+    }
+
     @Test("each group of settings has its reason in a comment")
     func reasons() throws {
         var isExplained = false
