@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A file that is named on the command line. Root opens it before the command becomes the state directory's owner.
 ///
-/// The path may have no links: inside a directory of the owner they could lead anywhere.
+/// For root the path may have no links: inside a directory of the owner they could lead anywhere.
 struct NamedFile {
     let path: String
     private let descriptor: Int32
@@ -27,11 +27,27 @@ struct NamedFile {
         self.path = path
         descriptor = Self.open(path, O_RDONLY | O_NONBLOCK, mode: 0)
         guard descriptor >= 0 else { return nil }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
+        guard let status = Self.fileStatus(of: descriptor), status.st_nlink == 1 else {
             Glibc.close(descriptor)
             return nil
         }
+    }
+
+    /// For the state directory's owner, who may name a file by links. Nil when this user cannot open it.
+    init?(following path: String) {
+        self.path = path
+        descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        guard Self.fileStatus(of: descriptor) != nil else {
+            Glibc.close(descriptor)
+            return nil
+        }
+    }
+
+    /// Nil for what is not a regular file.
+    private static func fileStatus(of descriptor: Int32) -> stat? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
     }
 
     /// The path with the real name of its folder, which users other than root may name by a link.

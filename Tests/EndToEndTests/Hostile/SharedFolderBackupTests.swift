@@ -53,6 +53,71 @@ struct SharedFolderBackupTests {
         }
     }
 
+    /// Makes the backup `shared/b.db`.
+    private func backUp() async throws -> String {
+        try #require(try await run("import-mirror", temporary.path("mirror")).status == 0)
+        let file = temporary.path("shared/b.db")
+        try #require(try await run("backup", file).status == 0)
+        return file
+    }
+
+    @Test(
+        "a log that another user puts beside a backup is not read, and the restore says so",
+        arguments: ["wal", "journal"])
+    func plantedLog(_ suffix: String) async throws {
+        let file = try await backUp()
+        let log = try temporary.write("records of another database", to: "shared/b.db-\(suffix)")
+        let refused = try await run("restore", file)
+        #expect(refused.status == 65, "\(refused.output)")
+        #expect(refused.output.contains("b.db-\(suffix), which restore does not read"), "\(refused.output)")
+        try FileManager.default.removeItem(atPath: log)
+        #expect(try await run("restore", file).status == 0)
+    }
+
+    @Test("a backup is read from a copy in the state directory, also one that SQLite would make a log for")
+    func copied() async throws {
+        let file = try await backUp()
+        let bytes = try FileHandle(forUpdating: URL(filePath: file))
+        // Both versions of the file's format: with a write-ahead log.
+        try bytes.seek(toOffset: 18)
+        try bytes.write(contentsOf: Data([2, 2]))
+        try bytes.close()
+        let restored = try await run("restore", file)
+        #expect(restored.status == 0, "\(restored.output)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path("shared")) == ["b.db"])
+        let left = try FileManager.default.contentsOfDirectory(atPath: temporary.path("state"))
+        #expect(!left.contains { $0.hasPrefix("copy-") }, "\(left)")
+    }
+
+    @Test("a backup can be named by a link")
+    func link() async throws {
+        let link = temporary.path("latest.db")
+        try #require(symlink(try await backUp(), link) == 0)
+        let restored = try await run("restore", link)
+        #expect(restored.status == 0, "\(restored.output)")
+    }
+
+    @Test("a database in the state directory is read with its log, which only the daemon can have made")
+    func ownFile() async throws {
+        let file = try await backUp()
+        let own = temporary.path("state/own.db")
+        try FileManager.default.copyItem(atPath: file, toPath: own)
+        try temporary.write("SQLite ignores it", to: "state/own.db-wal")
+        let restored = try await run("restore", own)
+        #expect(restored.status == 0, "\(restored.output)")
+    }
+
+    @Test("what is wrong with a file is said with its own name")
+    func names() async throws {
+        _ = try await backUp()
+        let text = try temporary.write("no database", to: "shared/text.db")
+        for file in [text, temporary.path("shared/missing.db")] {
+            let refused = try await run("restore", file)
+            #expect(refused.status == 65 && refused.output.contains(file), "\(refused.output)")
+            #expect(!refused.output.contains("copy-"), "\(refused.output)")
+        }
+    }
+
     @Test("an export of the queue there deletes no other file, and replaces no link in the place of its own")
     func export() async throws {
         #expect(try await run("import-mirror", temporary.path("mirror")).status == 0)

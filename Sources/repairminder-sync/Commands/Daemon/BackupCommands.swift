@@ -78,37 +78,17 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
     }
 
     /// Nil for a file that only the state directory's owner may name, such as one behind a link.
-    mutating func openAsRoot() throws { source = NamedFile(reading: path) }
+    mutating func openAsRoot() throws {
+        // The owner may not be able to look into the file's folder.
+        try requireAlone(try options.configuration(environment: .ofThisProcess()))
+        source = NamedFile(reading: path)
+    }
 
     func run() async throws {
         let files = try StateFiles(options)
         try requireFile()
-        let report = try await files.whileStopped {
-            var backup = path
-            let copy = files.temporaryPath()
-            defer { unlink(copy) }
-            if let source, access(backup, R_OK) != 0 {
-                try await ProgressLine.showing(ProgressLine.file(copy, of: source.size, "reading")) {
-                    try source.copy(to: copy)
-                }
-                backup = copy
-            }
-            try DatabaseRestore.requireTables(in: backup, files.schema)
-            guard CacheOrigin(ofDatabaseAt: backup).map(files.origin.includes) == true else {
-                throw CommandFailure(.badData, "\(backup) is not a backup of \(files.origin)")
-            }
-            let account = try DatabaseSummary(ofDatabaseAt: backup).account
-            let path = files.database(of: account)
-            try DatabaseFile(path).finishReplacing()
-            let restore = DatabaseRestore(
-                path: path, schema: files.schema, sealer: try files.secretKey.sealer(),
-                reminderDays: files.configuration.reminderDays, makeID: StateFiles.makeID)
-            let report = try await ProgressLine.showing(ProgressLine.restore(of: backup, to: path)) {
-                try await restore.run(from: backup, at: StateFiles.now())
-            }
-            try files.directory.use(path)
-            return report
-        }
+        try requireAlone(files.configuration)
+        let report = try await files.whileStopped { try await restore(files) }
         var lines = ["restored; \(report.queued.counted("change is", "changes are")) queued"]
         if report.uncertain > 0 {
             lines.append("\(report.uncertain) of them may have been sent since the backup was made")
@@ -118,6 +98,78 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
     }
 
     private var path: String { Environment.ofThisProcess().absolute(file) }
+
+    // MARK: Steps
+
+    private func restore(_ files: StateFiles) async throws -> DatabaseRestore.Report {
+        if let own = ownFile(in: files.configuration), access(own, R_OK) == 0 {
+            return try await Self.restore(own, files)
+        }
+        guard let source = source ?? NamedFile(following: path) else {
+            throw CommandFailure(.badData, "\(path) cannot be read; check its name and permissions")
+        }
+        // Beside the file, others could plant a log that SQLite would take for a part of it.
+        let copy = files.temporaryPath()
+        defer { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
+        try await ProgressLine.showing(ProgressLine.file(copy, of: source.size, "reading")) {
+            try source.copy(to: copy)
+        }
+        do {
+            return try await Self.restore(copy, files)
+        } catch {
+            guard var failure = CommandFailure(any: error) else { throw error }
+            failure.message = failure.message.replacing(copy, with: path)
+            throw failure
+        }
+    }
+
+    private static func restore(_ backup: String, _ files: StateFiles) async throws -> DatabaseRestore.Report {
+        try DatabaseRestore.requireTables(in: backup, files.schema)
+        guard CacheOrigin(ofDatabaseAt: backup).map(files.origin.includes) == true else {
+            throw CommandFailure(.badData, "\(backup) is not a backup of \(files.origin)")
+        }
+        let account = try DatabaseSummary(ofDatabaseAt: backup).account
+        let path = files.database(of: account)
+        try DatabaseFile(path).finishReplacing()
+        let restore = DatabaseRestore(
+            path: path, schema: files.schema, sealer: try files.secretKey.sealer(),
+            reminderDays: files.configuration.reminderDays, makeID: StateFiles.makeID)
+        let report = try await ProgressLine.showing(ProgressLine.restore(of: backup, to: path)) {
+            try await restore.run(from: backup, at: StateFiles.now())
+        }
+        try files.directory.use(path)
+        return report
+    }
+
+    // MARK: The file
+
+    /// The real path of a file inside the state directory, where only the owner can put others beside it; else nil.
+    private func ownFile(in configuration: Configuration) -> String? {
+        guard let file = Self.real(path), let folder = Self.real(configuration.stateDirectory) else { return nil }
+        return file.hasPrefix(folder + "/") ? file : nil
+    }
+
+    private static func real(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// Only the file itself is read. A database that was copied with its log would lose what is in there, and which of the two
+    /// this is cannot be seen: others may have put the log there.
+    private func requireAlone(_ configuration: Configuration) throws(CommandFailure) {
+        guard ownFile(in: configuration) == nil else { return }
+        // SQLite puts them beside the real file, whatever links lead there.
+        let file = Self.real(path) ?? path
+        for log in ["-wal", "-journal"].map({ file + $0 }) {
+            var status = stat()
+            guard lstat(log, &status) == 0, status.st_size > 0 else { continue }
+            throw CommandFailure(
+                .badData,
+                "beside \(path) is \(log), which restore does not read; make the backup with `repairminder-sync backup`, "
+                    + "or move it into another directory if the other file is no part of it")
+        }
+    }
 
     /// Opening a pipe would wait for its writer, with the daemon stopped.
     private func requireFile() throws {
