@@ -3,9 +3,11 @@ import Glibc
 import Synchronization
 import UnixSignals
 
-/// A temporary file, readable only by this user, that a person edits.
+/// A temporary file that a person edits, in a directory of its own that only this user can enter: other users see neither
+/// its name nor what the editor leaves beside it, such as a former version.
 final class EditedFile: Sendable {
     let path: String
+    private let directory: String
     /// The shell's words of the editor's command.
     private let editor: String
     private let isInEditor = Mutex(false)
@@ -18,21 +20,29 @@ final class EditedFile: Sendable {
         let named = ["VISUAL", "EDITOR"].compactMap { environment.variables[$0] }.first { !$0.isEmpty }
         editor = named ?? "vi"
         let folder = environment.temporaryFolder
-        var template = Array("\(folder)/repairminder-sync-XXXXXX.yaml".utf8CString)
-        let suffix = Int32(".yaml".utf8.count)
-        // mkstemps creates it with mode 0600.
-        let descriptor = mkstemps(&template, suffix)
+        var template = Array("\(folder)/repairminder-sync-XXXXXX".utf8CString)
+        // mkdtemp creates it with mode 0700.
+        guard mkdtemp(&template) != nil else { throw Self.failure(in: folder) }
+        directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = "\(directory)/record.yaml"
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw CommandFailure(
-                .temporaryFailure, "no temporary file can be made in \(folder): \(String(cString: strerror(errno)))")
+            let error = Self.failure(in: folder)
+            rmdir(directory)
+            throw error
         }
         close(descriptor)
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    func remove() { unlink(path) }
+    private static func failure(in folder: String) -> CommandFailure {
+        CommandFailure(
+            .temporaryFailure, "no temporary file can be made in \(folder): \(String(cString: strerror(errno)))")
+    }
 
-    /// At a signal removes the file and ends this process, with the status that a shell gives it. While the editor runs,
+    /// Removes the directory with all that is in it.
+    func remove() { try? FileManager.default.removeItem(atPath: directory) }
+
+    /// At a signal removes the directory and ends this process, with the status that a shell gives it. While the editor runs,
     /// what the keyboard sends is for the editor alone, as in system(3).
     func remove(at signals: UnixSignalsSequence) async {
         for await signal in signals {

@@ -40,7 +40,9 @@ struct EveryDayCommandsTests {
         try await Shop.with("repairminder") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
             let order = try await order(shop)
-            let same = try await edit(shop, order.number, "stat -c %a \"$1\" >\"$1.mode\"")
+            // As an editor that keeps the former version.
+            let same = try await edit(
+                shop, order.number, "cp \"$1\" \"$1~\"; stat -c %a \"$1\" \"${1%/*}\" >\"$TMPDIR/modes\"")
             #expect(same.status == 0 && same.output.contains("nothing sent"), "\(same.output)")
             let empty = try await edit(shop, order.number, "truncate -s 0 \"$1\"")
             #expect(empty.status == 0 && empty.output.contains("nothing sent"), "\(empty.output)")
@@ -54,11 +56,9 @@ struct EveryDayCommandsTests {
             let changed = try await edit(shop, order.number, script)
             #expect(changed.status == 0 && changed.output.contains("status: ready → collected"), "\(changed.output)")
             #expect(try await shop.call("GET", "/v1/orders/\(order.id)").body["status"] == "collected")
+            #expect(try String(contentsOfFile: "\(shop.folder.path)/modes", encoding: .utf8) == "600\n700\n")
             let names = try FileManager.default.contentsOfDirectory(atPath: shop.folder.path)
-            let modes = names.filter { $0.hasSuffix(".mode") }
-            #expect(
-                try modes.map { try String(contentsOfFile: "\(shop.folder.path)/\($0)", encoding: .utf8) } == ["600\n"])
-            #expect(!names.contains { $0.hasSuffix(".yaml") && $0.hasPrefix("repairminder-sync-") })
+            #expect(!names.contains { $0.hasPrefix("repairminder-sync-") })
         }
     }
 
@@ -90,7 +90,7 @@ struct EveryDayCommandsTests {
             let result = await kept.finish()
             #expect(result.status == 0 && result.output.contains("nothing sent"), "\(result.output)")
             let names = try FileManager.default.contentsOfDirectory(atPath: shop.folder.path)
-            #expect(!names.contains { $0.hasSuffix(".yaml") && $0.hasPrefix("repairminder-sync-") })
+            #expect(!names.contains { $0.hasPrefix("repairminder-sync-") })
         }
     }
 
