@@ -46,7 +46,10 @@ struct DaemonConnection: Equatable {
     private var refusal: (@Sendable (Int32) -> String?)? {
         if baseURL.hasPrefix("https://") { return nil }
         let lookup = CallerLookup()
-        return { [listeners] in listeners.refusal(of: $0, lookup) }
+        return { [listeners, socket] descriptor in
+            guard let socket else { return listeners.refusal(of: descriptor, lookup) }
+            return listeners.refusal(of: descriptor, at: socket, lookup)
+        }
     }
 
     private var socket: String? {

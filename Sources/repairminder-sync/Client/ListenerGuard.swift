@@ -22,6 +22,43 @@ struct ListenerGuard: Sendable, Equatable {
         }
     }
 
+    /// The same for a new connection to the Unix socket at `path`.
+    func refusal(of descriptor: Int32, at path: String, _ lookup: CallerLookup) -> String? {
+        Self.detour(of: descriptor, from: path) ?? refusal(of: descriptor, lookup)
+    }
+
+    /// The owner of the socket's directory, such as a daemon, may listen there, but could also put a link to a socket of root
+    /// there.
+    private static func detour(of descriptor: Int32, from path: String) -> String? {
+        let folder = (path as NSString).deletingLastPathComponent
+        var status = stat()
+        guard stat(folder, &status) == 0, ![0, geteuid()].contains(status.st_uid) else { return nil }
+        let owner = StateOwner.name(of: status.st_uid)
+        // Asked of the connection, because the file may be another by now.
+        guard let bound = Self.path(ofPeerOf: descriptor),
+            NamedFile.withoutLinks(bound) != NamedFile.withoutLinks(path)
+        else { return nil }
+        let isLink = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        // A directory of another mount namespace, such as of a container, has other paths for the same sockets.
+        guard isLink || access(bound, F_OK) == 0 else { return nil }
+        return "it leads to the socket \(bound), because \(owner), who owns \(folder), has put a link there; find out "
+            + "why, then restart the daemon"
+    }
+
+    /// The path that the listener was bound to; empty if it has none.
+    private static func path(ofPeerOf descriptor: Int32) -> String? {
+        var name = sockaddr_un()
+        var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafeMutablePointer(to: &name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &size) }
+        }
+        guard result == 0 else { return nil }
+        let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+        return withUnsafeBytes(of: name) { bytes in
+            String(decoding: bytes.prefix(Int(size)).dropFirst(start).prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+
     func isAccepted(_ user: UInt32) -> Bool { user == 0 || user == geteuid() || owners.contains(user) }
 
     private var expected: String {

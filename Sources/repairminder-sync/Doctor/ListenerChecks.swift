@@ -46,7 +46,10 @@ struct ListenerChecks {
             return .ok(Self.check, "\(place) takes no connection of this user: the daemon does not run, or refuses it")
         }
         defer { close(descriptor) }
-        guard let refusal = listeners.refusal(of: descriptor, lookup) else {
+        let refusal =
+            place.hasPrefix("/")
+            ? listeners.refusal(of: descriptor, at: place, lookup) : listeners.refusal(of: descriptor, lookup)
+        guard let refusal else {
             return .ok(Self.check, "\(place) is the daemon's")
         }
         return .error(

@@ -122,6 +122,30 @@ struct TakenAddressTests {
         #expect(received.contains("Bearer token-of-the-daemon"), "\(received)")
     }
 
+    @Test("nothing is sent to a socket of root that the owner of the daemon's directory has put a link to")
+    func linkedSocket() async throws {
+        let folder = temporary.path("instance")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try #require(chmod(folder, 0o755) == 0 && chown(folder, Self.thief, Self.thief) == 0)
+        let link = "\(folder)/api.sock"
+        let socket = temporary.path("other.sock")
+        try #require(symlink(socket, link) == 0)
+        let (status, output, received) = try await status(against: 0, at: socket, ["--socket", link])
+        #expect(status == 69, "\(output)")
+        #expect(output.contains("it leads to the socket \(socket)"), "\(output)")
+        #expect(!received.contains("GET"), "\(received)")
+    }
+
+    @Test("a socket in a directory of the daemon is called")
+    func ownSocket() async throws {
+        let folder = temporary.path("instance")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try #require(chmod(folder, 0o755) == 0 && chown(folder, Self.thief, Self.thief) == 0)
+        let socket = "\(folder)/api.sock"
+        let received = try await status(against: 0, at: socket, ["--socket", socket]).received
+        #expect(received.contains("GET"), "\(received)")
+    }
+
     @Test("nothing is sent to another user's Unix socket")
     func socket() async throws {
         let folder = temporary.path("open")
