@@ -38,6 +38,8 @@ actor HealthMonitor {
     private var isAskingElsewhere = false
     /// Only changes were answered that the token is refused.
     private var isRefusedByChanges = false
+    /// Entities whose reads are answered 401 although the token counts: see `meaning`.
+    private var unreadable: Set<String> = []
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
 
@@ -100,6 +102,17 @@ actor HealthMonitor {
             })
     }
 
+    /// For pulls: a 401 to a read holds nothing until `meaning` has found out what it concerns.
+    nonisolated func pullUpstream(for heartbeat: Heartbeat) -> GuardedUpstream {
+        let guarded = guardedUpstream(for: heartbeat, .background)
+        return GuardedUpstream(
+            upstream: guarded.upstream, schema: guarded.schema, refusal: guarded.refusal,
+            report: { origin, error in
+                if case .unauthorized = error, origin.entity != nil { return await self.noteAnswer() }
+                await guarded.report(origin, error)
+            })
+    }
+
     /// For finding out whether a failing upstream works again: refuses requests only while syncing is paused.
     nonisolated var trialUpstream: GuardedUpstream {
         GuardedUpstream(
@@ -135,6 +148,7 @@ actor HealthMonitor {
             freshness.noteCallable(from: end)
         case .unauthorized(let message):
             breaker.answered()
+            if !origin.isChange, let entity = origin.entity, unreadable.contains(entity) { return }
             // One change at a time tries again, and all else finds out by itself whether the token counts.
             if origin.isChange, bar.isSet { return await account.doubt() }
             environment.log.error("the upstream does not accept the token", metadata: ["error": "\(message)"])
@@ -182,6 +196,31 @@ actor HealthMonitor {
             await environment.sleeps.push.wake()
         }
     }
+
+    // MARK: What the account may not read
+
+    /// What the failure of a pull means. `.refused` for a 401 that concerns only this entity: others are served with the same
+    /// token, which the account and the schema's check confirm. Records any other 401, and returns it as it is.
+    func meaning(of failure: UpstreamError, toReadsOf entity: String, by heartbeat: Heartbeat) async throws -> UpstreamError {
+        guard case .unauthorized(let message) = failure, breaker.unauthorized == nil else { return failure }
+        do {
+            let witness = TokenWitness(
+                environment: environment, account: account, upstream: pullUpstream(for: heartbeat), unreadable: unreadable)
+            guard try await witness.servesAnother(than: entity) else {
+                unreadable.remove(entity)
+                await note(failure)
+                return failure
+            }
+        } catch let other as UpstreamError {
+            return other
+        }
+        unreadable.insert(entity)
+        return .refused(
+            status: 401, "\(message); other lists are served with the same token, so the account may not read this one")
+    }
+
+    /// Pulling the entity has succeeded.
+    func noteReadable(_ entity: String) { unreadable.remove(entity) }
 
     /// Asks for a page of an entity other than the given one, to distinguish an outage from one broken entity.
     func askElsewhere(than entity: String, by upstream: GuardedUpstream) async throws {

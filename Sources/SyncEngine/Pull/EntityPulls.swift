@@ -93,7 +93,8 @@ struct EntityPulls {
     /// `failed`: entities whose status already has an error.
     private func sweepWindows(failed: Set<String>) async throws {
         guard environment.schema.entities.contains(where: { $0.pull?.window != nil }) else { return }
-        let outcome = try await WindowSweep(puller: puller(of: "")).run(asksAgain: request.full)
+        let upstream = monitor.guardedUpstream(for: heartbeat, .background)
+        let outcome = try await WindowSweep(puller: puller(of: "", by: upstream)).run(asksAgain: request.full)
         for (entity, count) in outcome.left.sorted(by: { $0.key < $1.key }) {
             environment.log.info(
                 "records left their window", metadata: ["entity": "\(entity)", "records": "\(count)"])
@@ -126,9 +127,9 @@ struct EntityPulls {
         return environment.schedule.isFullDue(lastFullAt: last, at: environment.now())
     }
 
-    private func puller(of entity: String) -> Puller {
+    private func puller(of entity: String, by upstream: GuardedUpstream? = nil) -> Puller {
         Puller(
-            store: store, upstream: monitor.guardedUpstream(for: heartbeat, .background), clock: environment.clock,
+            store: store, upstream: upstream ?? monitor.pullUpstream(for: heartbeat), clock: environment.clock,
             now: environment.now, schema: environment.schema,
             serverNow: { [environment] in environment.clockOffset().map { environment.now() + $0 } },
             deletionGuard: DeletionGuard(share: settings.deleteGuard, confirmed: request.deletes)
@@ -174,8 +175,10 @@ struct EntityPulls {
             let now = environment.now()
             await update { $0.finished(entity, error: nil, at: now) }
             try await setError(nil, of: entity)
+            await monitor.noteReadable(entity)
             return result
-        } catch let error as UpstreamError {
+        } catch let failure as UpstreamError {
+            let error = try await monitor.meaning(of: failure, toReadsOf: entity, by: heartbeat)
             if error.concernsWholeUpstream {
                 outcome = .interrupted
                 await update { $0.interrupted(entity) }

@@ -1,0 +1,44 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Upstream
+
+/// Finds out whether the token counts, after a read that was answered 401.
+struct TokenWitness {
+    let environment: SyncEnvironment
+    let account: AccountCheck
+    /// Records no 401 to reads of an entity.
+    let upstream: GuardedUpstream
+    /// Entities that the account may not read.
+    let unreadable: Set<String>
+
+    private static let most = 3
+
+    /// Whether another entity's list is served with content. Since a list may be public, the schema's check and the account
+    /// are asked first. Throws `.unauthorized` if they are refused.
+    func servesAnother(than entity: String) async throws -> Bool {
+        try await upstream.confirmToken()
+        await account.doubt()
+        try await account.require(from: upstream)
+        for request in try requests(than: entity).prefix(Self.most) {
+            do throws(UpstreamError) {
+                let page = try await upstream.page(request)
+                page.share?.release()
+                if page.count > 0 { return true }
+            } catch .unauthorized {
+                continue
+            } catch where !error.concernsWholeUpstream {
+                continue
+            }
+        }
+        return false
+    }
+
+    /// For first pages of lists; those whose records the cache has come first.
+    private func requests(than entity: String) throws -> [PageRequest] {
+        let rows = try environment.store.rowCounts()
+        let others = environment.schema.entities.filter { $0.name != entity && !unreadable.contains($0.name) }
+        let known = others.filter { rows[$0.name, default: 0] > 0 }
+        let unknown = others.filter { rows[$0.name, default: 0] == 0 }
+        return (known + unknown).compactMap { $0.pull?.request(of: $0.name) }
+    }
+}
