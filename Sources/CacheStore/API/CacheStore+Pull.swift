@@ -125,22 +125,31 @@ extension CacheStore {
         package var record: String
     }
 
-    /// Parents after `pk` whose children must be fetched: all, or those that have changed since they last were.
-    package func parents(of entity: String, after pk: Int64, all: Bool, limit: Int) throws -> [OutdatedParent] {
+    /// Parents after `pk` whose children must be fetched: all, or those that have changed since they last were. At most
+    /// `limit`, and none after those with `bytes` in all.
+    package func parents(
+        of entity: String, after pk: Int64, all: Bool, limit: Int, bytes: Int = .max
+    ) throws -> [OutdatedParent] {
         let table = try table(entity)
         guard let fetch = table.fetch else { return [] }
         let condition = all ? "_remote IS NOT NULL AND _deleted = 0" : table.outdated(fetch)
         return try read { db in
-            let rows = try Row.fetchAll(
+            let rows = try Row.fetchCursor(
                 db.cachedStatement(
                     sql: """
                         SELECT _pk, _key, \(table.mark(fetch)) AS value, _remote
                         FROM \(table.name) WHERE \(condition) AND _pk > ? ORDER BY _pk LIMIT ?
                         """),
                 arguments: [pk, limit])
-            return rows.map {
-                OutdatedParent(pk: $0["_pk"], key: $0["_key"], value: $0["value"], record: $0["_remote"])
+            var parents: [OutdatedParent] = []
+            var size = 0
+            while size < bytes, let row = try rows.next() {
+                let parent = OutdatedParent(
+                    pk: row["_pk"], key: row["_key"], value: row["value"], record: row["_remote"])
+                parents.append(parent)
+                size += parent.record.utf8.count
             }
+            return parents
         }
     }
 

@@ -7,6 +7,10 @@ internal import Upstream
 struct ChildReader {
     let parent: Entity
     let detail: PullPlan.Detail
+    /// Of one parent, in a list of its own.
+    var mostChildren = 100_000
+
+    private static let mostBytes = 32 << 20
 
     /// The children of one parent.
     struct Family: Sendable {
@@ -84,11 +88,18 @@ struct ChildReader {
         var trail = PageTrail()
         var position: String?
         var reading = Reading()
+        var bytes = 0
         repeat {
             let page = try await upstream.page(
                 PageRequest(entity: detail.entity, path: path, list: detail.list, position: position))
             try trail.add(page, of: path, askedAt: position)
             reading.children += page.records.elements
+            bytes += page.records.bytes.count
+            guard bytes <= Self.mostBytes, reading.children.count <= mostChildren else {
+                throw .malformed(
+                    "\(path) answered more than \(mostChildren.grouped) records, or \(Self.mostBytes >> 20) MiB, for one of "
+                        + "\(parent.name); check pagination of pull.detail in the schema")
+            }
             position = page.next
             (reading.total, reading.isWhole) = (page.total, page.unfollowed == nil)
             reading.age = [reading.age, page.age].compactMap(\.self).max()

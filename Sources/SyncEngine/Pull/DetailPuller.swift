@@ -14,6 +14,8 @@ struct DetailPuller {
     let fetch: PullPlan.Fetch
     /// Requests in flight.
     let parallel: Int
+    /// No other record is asked for, before those that were are written, once the answers have so many bytes.
+    var mostBytes = 16 << 20
 
     private static let batch = 100
     /// How many times it takes to read every record again.
@@ -31,6 +33,11 @@ struct DetailPuller {
         var record: JSONText?
         /// The upstream has no such list or record: the parent was deleted, or has none.
         var isGone = false
+
+        var bytes: Int {
+            let children = families.values.lazy.flatMap(\.children).map(\.bytes.count)
+            return (record?.bytes.count ?? 0) + children.reduce(0, +)
+        }
     }
 
     private struct Batch: Sendable {
@@ -38,6 +45,7 @@ struct DetailPuller {
         /// Those that are not there.
         var gone: [Fetched] = []
         var failures: [UpstreamError] = []
+        /// Of the last parent that was asked for.
         var lastPK: Int64
         var position: Int64
     }
@@ -113,20 +121,24 @@ struct DetailPuller {
     // MARK: Fetching
 
     private func fetch(after pk: Int64, all: Bool, limit: Int = Self.batch) async throws -> Batch? {
-        let parents = try store.parents(of: entity.name, after: pk, all: all, limit: limit)
-        guard let last = parents.last else { return nil }
-        var batch = Batch(lastPK: last.pk, position: try store.position())
+        let parents = try store.parents(of: entity.name, after: pk, all: all, limit: limit, bytes: mostBytes)
+        guard !parents.isEmpty else { return nil }
+        var batch = Batch(lastPK: pk, position: try store.position())
         try await withThrowingTaskGroup(of: Result<Fetched, UpstreamError>.self) { group in
             var waiting = parents[...]
+            var bytes = 0
             func addNext() {
-                guard let parent = waiting.popFirst() else { return }
+                guard bytes < mostBytes, let parent = waiting.popFirst() else { return }
+                batch.lastPK = parent.pk
                 group.addTask { await fetched(for: parent) }
             }
             for _ in 0..<parallel { addNext() }
             while let result = try await group.next() {
                 switch result {
                 case .success(let fetched) where fetched.isGone: batch.gone.append(fetched)
-                case .success(let fetched): batch.fetched.append(fetched)
+                case .success(let fetched):
+                    batch.fetched.append(fetched)
+                    bytes += fetched.bytes
                 case .failure(let error) where error.concernsWholeUpstream: throw error
                 case .failure(let error): batch.failures.append(error)
                 }

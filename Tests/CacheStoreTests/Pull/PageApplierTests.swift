@@ -228,6 +228,7 @@ struct PageApplierTests {
         _ = try await cache.store.apply(page, at: TestCache.now)
         #expect(try cache.store.parents(of: "orders", after: 0, all: false, limit: 10).isEmpty)
         #expect(try cache.store.parents(of: "orders", after: 0, all: true, limit: 10).count == 2)
+        #expect(try cache.store.parents(of: "orders", after: 0, all: true, limit: 10, bytes: 5).map(\.key) == ["a"])
         _ = try await cache.pull("orders", #"[{"id":"a","updated_at":"2026-01-02"}]"#)
         #expect(try cache.store.parents(of: "orders", after: 0, all: false, limit: 10).map(\.key) == ["a"])
     }

@@ -176,4 +176,24 @@ struct PositionTests {
         #expect(try test.keys("messages") == ["m"])
         #expect(try test.store.parents(of: "orders", after: 0, all: false, limit: 9).map(\.key) == ["a"])
     }
+
+    @Test("a list of children that goes on and on is refused before it fills the memory")
+    func endlessChildren() async throws {
+        let test = try TestPull(
+            #"detail: { path: "/orders/{id}/messages", into: messages, when_changed: updated_at }"#)
+        test.upstream.answering { request in
+            let number = request.position.flatMap { Int($0) } ?? 1
+            let records = [JSONText.object(["id": .integer(2 * number)]), .object(["id": .integer(2 * number + 1)])]
+            return .success(Page(records: .array(records), count: 2, next: "\(number + 1)"))
+        }
+        let orders = try #require(test.schema["orders"])
+        let detail = try #require(orders.pull?.details.first)
+        let reader = ChildReader(parent: orders, detail: detail, mostChildren: 9)
+        let upstream = test.upstream
+        await #expect(throws: UpstreamError.self) {
+            var family = ChildReader.Family(key: "a", children: [], isComplete: false)
+            try await reader.fetch(&family, at: "/orders/a/messages", from: upstream)
+        }
+        #expect(test.upstream.requests.count == 5)
+    }
 }

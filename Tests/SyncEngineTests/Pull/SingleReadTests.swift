@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import Synchronization
 import TestSupport
 import Testing
 import Upstream
@@ -112,6 +113,42 @@ struct SingleReadTests {
         let again = test.upstream.reads.suffix(62)
         #expect(Set(again.prefix(60)).count == 60, "each record has its turn")
         #expect(Array(again.suffix(2)) == Array(again.prefix(2)), "and then again")
+    }
+
+    /// How many of six orders have what their single records say, by the order that was being asked for.
+    private final class Written: Sendable {
+        private let counts = Mutex<[String: Int]>([:])
+
+        func note(_ store: CacheStore, _ key: String) {
+            let records = (1...6).compactMap { try? store.record("orders", key: "\($0)") }.compactMap { try? JSONText($0) }
+            counts.withLock { $0[key] = records.count { $0["notes"]?.string != nil } }
+        }
+
+        subscript(key: String) -> Int? { counts.withLock { $0[key] } }
+    }
+
+    @Test("large records are written before many others are read, and each is read once")
+    func large() async throws {
+        let test = try TestPull(Self.detail("any"))
+        let keys = (1...6).map(String.init)
+        try test.upstream.serve(["[\(keys.map { #"{"id":"\#($0)"}"# }.joined(separator: ","))]"])
+        let text = String(repeating: "x", count: 1000)
+        let written = Written()
+        test.upstream.serveSingles { [store = test.store] _, key in
+            written.note(store, key)
+            return .success(#"{"id":"\#(key)","notes":"\#(text)","thread":{"messages":[]}}"#)
+        }
+        try await test.pull()
+        let before = test.upstream.reads.count
+        let orders = try #require(test.schema["orders"])
+        let fetch = try #require(orders.pull?.fetch)
+        let details = DetailPuller(puller: test.puller(), entity: orders, fetch: fetch, parallel: 1, mostBytes: 500)
+        try await details.pull(all: false)
+        #expect(Array(test.upstream.reads.dropFirst(before)) == keys)
+        // One is written while the next is read.
+        #expect(written["3"] ?? 0 >= 1 && written["6"] ?? 0 >= 4)
+        written.note(test.store, "end")
+        #expect(written["end"] == 6)
     }
 
     @Test("a list and a single record that spell the same value differently do not undo each other")
