@@ -138,11 +138,12 @@ struct CreateReconciler {
     /// Searches a list for a record that has the same values and was not known before.
     ///
     /// In a list of several pages the record may slide past them while they are read. It counts as absent when the next
-    /// reading shows the same list again. Throws `.unclear` when the list keeps changing.
+    /// reading shows the same records again, in the same order: their keys and what the look-up compares, since other members
+    /// may change with each reading. Throws `.unclear` when the list keeps changing.
     private func match(
         _ request: PageRequest, _ fields: [String], _ change: OutboxChange, _ entity: Entity
     ) async throws -> Finding {
-        var before: UInt64?
+        var before: Int?
         for _ in 1...Self.mostReadings {
             let reading = try await read(request, fields, change, entity)
             if let found = reading.found { return .applied(found) }
@@ -183,7 +184,8 @@ struct CreateReconciler {
         var isNewer = false
         var pages = 0
         var records = 0
-        var digest: UInt64 = 0
+        /// Of the records' keys, and of what the look-up compares.
+        var digest = 0
         /// Why the list may be cut; nil if nothing suggests it.
         var doubt: String?
     }
@@ -195,12 +197,16 @@ struct CreateReconciler {
         var request = request
         var trail = PageTrail()
         var reading = Reading()
+        var hasher = Hasher()
         repeat {
             let page = try await upstream.page(request)
             // The records are small texts by now, and more is read before the next page.
             page.share?.release()
             try trail.add(page, of: request.path, askedAt: request.position)
             for record in page.records.elements {
+                hasher.combine(record[entity.key]?.plain ?? record.text)
+                for field in fields { hasher.combine(entity.value(of: field, in: record)?.text) }
+                hasher.combine(entity.isDeleted(record))
                 reading.isNewer = reading.isNewer || isNewer(record, than: change, entity)
                 let tells = fields.contains { entity.value(of: $0, in: record) != nil }
                 reading.isTelling = reading.isTelling || tells
@@ -218,7 +224,7 @@ struct CreateReconciler {
             }
             reading.pages += 1
             reading.records += page.count
-            reading.digest = trail.digest
+            reading.digest = hasher.finalize()
             request.position = page.next
             if page.next == nil {
                 reading.doubt = ListDoubt.reason(

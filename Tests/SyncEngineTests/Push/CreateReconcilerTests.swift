@@ -92,6 +92,32 @@ struct CreateReconcilerTests {
         #expect(requests == 5, "two readings, and one as a witness")
     }
 
+    @Test("members that change with each reading, and that the look-up does not compare, do not make the list another one")
+    func signed() async throws {
+        let pages = (1...4).flatMap { reading in
+            [
+                #"[{"id":"a","notes":"x","served_at":"\#(reading)"},{"id":"b","served_at":"\#(reading)"}]"#,
+                #"[{"id":"d","picture":"https://files.example/d?signature=\#(reading)"}]"#,
+            ]
+        }
+        let (finding, requests) = try await finding(pages)
+        guard case .absent = finding else {
+            Issue.record("not absent: \(finding)")
+            return
+        }
+        #expect(requests == 5, "two readings, and one as a witness")
+    }
+
+    @Test("a record whose compared value changes makes the list another one")
+    func changed() async throws {
+        let pages = (1...4).flatMap { [#"[{"id":"a","notes":"\#($0)"}]"#, #"[{"id":"d"}]"#] }
+        let error = await #expect(throws: UpstreamError.self) { try await finding(pages) }
+        guard case .unclear = error else {
+            Issue.record("not unclear: \(String(describing: error))")
+            return
+        }
+    }
+
     @Test("a list of one page is read again too, unless it shows a change after the attempt")
     func onePage() async throws {
         let pages = [#"[{"id":"a"}]"#, #"[{"id":"a"},{"id":"n","notes":"new"}]"#]
