@@ -92,7 +92,7 @@ struct ChildReader {
         repeat {
             let page = try await upstream.page(
                 PageRequest(entity: detail.entity, path: path, list: detail.list, position: position))
-            try trail.add(page, of: path, askedAt: position)
+            try trail.add(page, of: path, askedAt: position, key: detail.key)
             reading.children += page.records.elements
             bytes += page.records.bytes.count
             guard bytes <= Self.mostBytes, reading.children.count <= mostChildren else {

@@ -49,7 +49,8 @@ struct PageReader: Sendable {
     mutating func read() async throws -> FetchedPage? {
         guard var pull = next, var fetched = try await puller.fetch(entity.name, plan, pull) else { return nil }
         do {
-            try trail.add(fetched.page, of: plan.path, askedAt: fetched.askedAt)
+            let key = pull.kind == .delta ? nil : entity.key
+            try trail.add(fetched.page, of: plan.path, askedAt: fetched.askedAt, key: key)
         } catch {
             throw Endless(reason: error)
         }

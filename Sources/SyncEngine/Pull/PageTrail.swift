@@ -4,25 +4,40 @@ internal import Upstream
 /// Remembers a hash of each page of one pull, to detect a list that never ends: 8 bytes a page.
 struct PageTrail {
     private static let emptyPagesAllowed = 100
+    /// So many pages in a row that show the records of earlier ones are no chance.
+    private static let mostRepeats = 2
+    /// Looking for keys takes longer than a hash, so it is done for the first of every so many pages.
+    private static let compared = 4
+    private static let every = 32
 
-    /// Two readings of a list with the same digest saw the same pages in the same order.
-    private(set) var digest: UInt64 = 0
     private var positions: Set<UInt64> = []
     private var pages: Set<UInt64> = []
     private var emptyInARow = 0
+    private var keySequences: Set<UInt64> = []
+    private var number = 0
+    private var repeatsInARow = 0
 
     /// Call it with each page, before the page is written. Throws `.malformed` when the list would never end.
-    mutating func add(_ page: Page, of path: String, askedAt position: String?) throws(UpstreamError) {
+    ///
+    /// `key` is the records' key, by which pages are compared whose other members change with each answer; nil for a list
+    /// that may name a record for each of its changes.
+    mutating func add(
+        _ page: Page, of path: String, askedAt position: String?, key: String? = nil
+    ) throws(UpstreamError) {
         if let position { positions.insert(hash(position.utf8)) }
         if let next = page.next, positions.contains(hash(next.utf8)) {
             throw .malformed("\(path) names a next page that it has named before\(Self.advice)")
         }
         guard page.count == 0 else {
             emptyInARow = 0
-            let said = hash(page.records.bytes)
-            digest = Self.mix(digest, said)
-            guard pages.insert(said).inserted else {
+            guard pages.insert(hash(page.records.bytes)).inserted else {
                 throw .malformed("\(path) answered the same page twice in one pull\(Self.advice)")
+            }
+            noteKeys(of: page, key)
+            guard repeatsInARow <= Self.mostRepeats else {
+                throw .malformed(
+                    "\(path) answered the same records on page after page, each time with other values, as if it ignored "
+                        + "which page is asked for\(Self.advice)")
             }
             return
         }
@@ -31,6 +46,29 @@ struct PageTrail {
             throw .malformed(
                 "\(path) answered more than \(Self.emptyPagesAllowed) empty pages in a row\(Self.advice)")
         }
+    }
+
+    private mutating func noteKeys(of page: Page, _ key: String?) {
+        defer { number += 1 }
+        let turn = number % Self.every
+        guard let key, turn < Self.compared else { return }
+        if turn == 0 { repeatsInARow = 0 }
+        guard let keys = Self.keys(of: page.records, key), keys.count > 1 else {
+            repeatsInARow = 0
+            return
+        }
+        let isNew = keySequences.insert(hash(keys.joined(separator: "\0").utf8)).inserted
+        repeatsInARow = isNew ? 0 : repeatsInARow + 1
+    }
+
+    /// Nil if a record has none.
+    private static func keys(of records: JSONText, _ key: String) -> [String]? {
+        var keys: [String] = []
+        for record in records.elements {
+            guard let value = record[key], value.kind != .null else { return nil }
+            keys.append(value.plain)
+        }
+        return keys
     }
 
     private static let advice = "; check pagination in the schema: the style, and the place of the next page"

@@ -202,7 +202,7 @@ struct CreateReconciler {
             let page = try await upstream.page(request)
             // The records are small texts by now, and more is read before the next page.
             page.share?.release()
-            try trail.add(page, of: request.path, askedAt: request.position)
+            try trail.add(page, of: request.path, askedAt: request.position, key: entity.key)
             for record in page.records.elements {
                 hasher.combine(record[entity.key]?.plain ?? record.text)
                 for field in fields { hasher.combine(entity.value(of: field, in: record)?.text) }

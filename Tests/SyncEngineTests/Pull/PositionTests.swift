@@ -125,6 +125,48 @@ struct PositionTests {
         try await expectLoop(test, "the same page twice", asking: 4)
     }
 
+    /// Each answer has these records with values of its own.
+    private func serveChanging(_ pages: [[String]], _ test: TestPull) {
+        let counter = Counter()
+        test.upstream.answering { request in
+            let number = request.position.flatMap { Int($0) } ?? 1
+            let records = pages[min(number, pages.count) - 1].map { key in
+                JSONText.object(["id": .string(key), "served": .integer(counter.next())])
+            }
+            let isLast = pages.count > 1 && number == pages.count
+            return .success(
+                Page(records: .array(records), count: records.count, next: isLast ? nil : "\(number + 1)"))
+        }
+    }
+
+    @Test("the same records with other values on each page end the pull")
+    func changingPage() async throws {
+        let test = try TestPull()
+        serveChanging([["a", "b"]], test)
+        try await expectLoop(test, "the same records on page after page", asking: 4)
+    }
+
+    @Test("pages that share some records, or show the same ones twice or thrice, do not end the pull")
+    func slidingPages() async throws {
+        let test = try TestPull()
+        let pages = [["a", "b"], ["a", "b"], ["a", "b"], ["b", "c"], ["c", "d"], ["d", "e"], ["e", "f"]]
+        serveChanging(pages, test)
+        try await test.pull(full: true)
+        #expect(try test.keys() == ["a", "b", "c", "d", "e", "f"])
+    }
+
+    @Test("records without a key are no sign of a loop")
+    func keyless() async throws {
+        let test = try TestPull()
+        let counter = Counter()
+        test.upstream.answering { request in
+            let number = request.position.flatMap { Int($0) } ?? 1
+            let records = (1...2).map { _ in JSONText.object(["served": .integer(counter.next())]) }
+            return .success(Page(records: .array(records), count: 2, next: number < 8 ? "\(number + 1)" : nil))
+        }
+        #expect(try await test.pull().setAside == 16)
+    }
+
     @Test("more than 100 empty pages in a row end the pull, 100 do not")
     func emptyPages() async throws {
         let test = try TestPull()
