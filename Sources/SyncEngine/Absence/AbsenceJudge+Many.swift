@@ -15,6 +15,8 @@ extension AbsenceJudge {
         /// Those that cannot be decided, and why.
         var undecided: [String] = []
         var reason: String?
+        /// Of the undecided, those that the upstream refuses to show.
+        var refused: Set<String> = []
     }
 
     /// What became of at most `most` records. Nil if the upstream serves no single records of the entity.
@@ -29,7 +31,10 @@ extension AbsenceJudge {
             case .served where round == 1:
                 absent = try await self.absent(among: absent, of: entity, &findings) ?? absent
             case .served: findings.gone += absent.map(\.key)
-            case .notServing: return nil
+            case .notServing where findings.refused.isEmpty: return nil
+            case .notServing:
+                findings.undecided += absent.map(\.key)
+                return findings
             case .none(let reason):
                 findings.undecided += absent.map(\.key)
                 findings.reason = reason
@@ -55,14 +60,30 @@ extension AbsenceJudge {
         }
     }
 
-    /// The records that the upstream does not have when it is asked for them. Nil if it cannot be asked for one.
+    /// So many refusals in a row are about the account or a gateway.
+    private static let mostRefusals = 10
+
+    /// The records that the upstream does not have when it is asked for them. Nil if it cannot be asked for one. A record
+    /// that the account may not read is undecided, and keeps none of the others from being decided.
     private func absent(
         among suspects: [CacheStore.UnseenRecord], of entity: Entity, _ findings: inout Findings
     ) async throws -> [CacheStore.UnseenRecord]? {
         var absent: [CacheStore.UnseenRecord] = []
+        var refusals = 0
         for suspect in suspects {
+            let answer: Answer
+            do {
+                answer = try await self.answer(on: suspect, of: entity)
+                refusals = 0
+            } catch let error as UpstreamError where error.mayConcernRecord && refusals + 1 < Self.mostRefusals {
+                refusals += 1
+                findings.refused.insert(suspect.key)
+                findings.undecided.append(suspect.key)
+                findings.reason = error.message
+                continue
+            }
             let found: RemoteRecord
-            switch try await answer(on: suspect, of: entity) {
+            switch answer {
             case .notServed: return nil
             case .absent:
                 absent.append(suspect)
@@ -125,6 +146,17 @@ extension AbsenceJudge {
         case true?: return .served
         case false?: return .none("the upstream answers with nothing to every request")
         case nil: return .none("nothing else could show that the upstream is well")
+        }
+    }
+}
+
+extension UpstreamError {
+    /// Whether the upstream may answer so for ever if it is asked for this record.
+    var mayConcernRecord: Bool {
+        switch self {
+        case .barred(let status, _): status == 403
+        case .refused: true
+        default: false
         }
     }
 }

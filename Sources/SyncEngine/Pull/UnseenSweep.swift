@@ -46,7 +46,8 @@ struct UnseenSweep {
                 return try await held(count, reason)
             }
         } catch let error as UpstreamError where !error.concernsWholeUpstream && !isConfirmed {
-            return Outcome(held: count, reason: "\(missing(count, rows)): \(error.message)", isOpen: true)
+            return Outcome(
+                held: count, reason: "\(missing(count, rows)): \(error.message)", isOpen: !error.mayConcernRecord)
         }
         var outcome = Outcome()
         outcome.deleted = try await store.deleteUnseen(
@@ -65,16 +66,28 @@ struct UnseenSweep {
                 PulledPage(single: findings.here, of: entity, position: position), at: puller.now())
         }
         var outcome = Outcome()
+        let confirmed = try await confirmed(findings, suspects)
         outcome.deleted = try await store.delete(
-            findings.gone + (isConfirmed ? findings.undecided : []), of: entity.name, position: position,
-            at: puller.now())
+            findings.gone + confirmed, of: entity.name, position: position, at: puller.now())
         try await store.forgetMissing(of: entity.name, at: puller.now())
-        if !findings.undecided.isEmpty, !isConfirmed {
+        let left = findings.undecided.count - confirmed.count
+        if left > 0 {
             let why = findings.reason.map { "; \($0)" } ?? ""
-            outcome.held = findings.undecided.count
-            outcome.reason = (listed == 0 ? empty(rows) : missing(findings.undecided.count, rows)) + why
+            outcome.held = left
+            outcome.reason = (listed == 0 ? empty(rows) : missing(left, rows)) + why
         }
         return outcome
+    }
+
+    /// The undecided records that a person has confirmed to be gone. The upstream must serve another one while it refuses to
+    /// show some.
+    private func confirmed(
+        _ findings: AbsenceJudge.Findings, _ suspects: [CacheStore.UnseenRecord]
+    ) async throws -> [String] {
+        guard isConfirmed else { return [] }
+        if findings.refused.isEmpty { return findings.undecided }
+        let isServed = try await puller.judge.servesAnother(of: entity, than: suspects.map(\.key))
+        return isServed ? findings.undecided : findings.undecided.filter { !findings.refused.contains($0) }
     }
 
     private func reasonToHold(_ count: Int, rows: Int) async throws -> String? {

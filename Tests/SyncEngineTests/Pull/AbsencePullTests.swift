@@ -133,6 +133,40 @@ struct AbsencePullTests {
         }
     }
 
+    @Test("a record that the account may no longer read stays, makes no pull a full one, and holds up no other's deletion")
+    func revoked() async throws {
+        let test = try await filled(8)
+        test.clock.advance(by: .seconds(1))
+        try test.upstream.serve([page(0..<6)], total: 6)
+        test.upstream.serveSingles { _, key in
+            if key == "k7" { return .failure(.barred(status: 403, "GET /orders/k7 answered 403")) }
+            return .success(key == "k6" ? nil : #"{"id":"\#(key)"}"#)
+        }
+        let summary = try await test.pull(full: true)
+        #expect(summary.deleted == 1 && summary.held == 1)
+        #expect(try test.keys() == Set((0..<6).map { "k\($0)" } + ["k7"]))
+        #expect(try test.cursor.held?.contains("answered 403") == true)
+        #expect(try test.cursor.lastFullAt == test.clock.timestamp)
+        #expect(try await test.pull(full: true, confirmed: ["orders"]).deleted == 1)
+    }
+
+    @Test("a gateway that refuses every single read is asked a few times, and deletes nothing")
+    func refused() async throws {
+        let test = try await filled(30)
+        let reads = test.upstream.reads.count
+        test.clock.advance(by: .seconds(1))
+        try test.upstream.serve([page(0..<10)], total: 10)
+        test.upstream.serveSingles { _, _ in .failure(.barred(status: 403, "no")) }
+        #expect(try await test.pull(full: true).held == 20)
+        #expect(try test.keys().count == 30)
+        #expect(test.upstream.reads.count == reads + 10)
+        #expect(try test.cursor.lastFullAt == test.clock.timestamp)
+        // The list lacks one, and a person has confirmed that it is gone.
+        try test.upstream.serve([page(0..<29)], total: 29)
+        await #expect(throws: UpstreamError.self) { try await test.pull(full: true, confirmed: ["orders"]) }
+        #expect(try test.keys().count == 30)
+    }
+
     @Test("the reads of one pull are at most a hundred, twice, each time with one more as a witness")
     func bounded() async throws {
         let test = try await filled(600)
