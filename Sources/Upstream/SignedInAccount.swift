@@ -4,12 +4,15 @@ package struct SignedInAccount: Sendable, Equatable {
     package var id: String
     /// For people; nil if the schema or the answer does not say.
     package var name: String?
+    /// A gateway repeated the answer, which may be about another caller.
+    package var isRepeated: Bool
 
     /// In Unicode scalars. A longer one is cut.
     static let longestName = 500
 
-    package init(id: String, name: String? = nil) {
+    package init(id: String, name: String? = nil, isRepeated: Bool = false) {
         self.id = id
         self.name = name
+        self.isRepeated = isRepeated
     }
 }

@@ -1,4 +1,5 @@
 internal import CacheStore
+internal import EntitySchema
 internal import Logging
 internal import Upstream
 
@@ -14,6 +15,8 @@ protocol TokenRefusalObserver: Actor {
 actor AccountCheck {
     private let environment: SyncEnvironment
     private var isKnown = false
+    /// Whom the upstream has named instead of the cache's account since it named that one, and when it did first.
+    private var other: (account: String, since: Timestamp)?
     private weak var observer: (any TokenRefusalObserver)?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
@@ -30,10 +33,11 @@ actor AccountCheck {
         let store = environment.store
         if var account = try await upstream.account() {
             let known = try store.setting("account")
-            if let known, known != account.id { account = try await askAgain(upstream, after: account.id, known) }
+            if let known, known != account.id { account = try await askAgain(upstream, after: account, known) }
             if known == nil { try await store.setAccount(account.id, at: environment.now()) }
             if let name = account.name { try await store.setAccountName(name) }
         }
+        other = nil
         isKnown = true
     }
 
@@ -43,18 +47,33 @@ actor AccountCheck {
     /// One wrong answer, such as another account's from a gateway, must not change the cache. Returns the cache's account
     /// if the upstream names that one now; throws `.otherAccount` when it names the same other one again.
     private func askAgain(
-        _ upstream: any Upstream, after other: String, _ known: String
+        _ upstream: any Upstream, after first: SignedInAccount, _ known: String
     ) async throws -> SignedInAccount {
-        environment.log.warning("the upstream names another account; asking again", metadata: ["account": "\(other)"])
+        environment.log.warning(
+            "the upstream names another account; asking again", metadata: ["account": "\(first.id)"])
+        try believe(first)
         try await environment.clock.sleep(for: Self.pause)
         let answer = try await upstream.account()
         if let answer, answer.id == known { return answer }
-        guard answer?.id == other else {
+        guard let answer, answer.id == first.id else {
+            other = nil
             throw UpstreamError.held(
-                "the upstream says that the token belongs to another account (\(other)), and then to "
+                "the upstream says that the token belongs to another account (\(first.id)), and then to "
                     + "\(answer?.id ?? "none"); nothing is synced until it says the same twice")
         }
-        throw SyncError.otherAccount(other)
+        try believe(answer)
+        throw UpstreamError.held(
+            "the upstream says that the token belongs to another account (\(answer.id)), but a gateway repeated the "
+                + "answer (Age), which may be about another caller; nothing is synced until the upstream itself says so twice")
+    }
+
+    /// Throws `.otherAccount` if the upstream itself has named this account before, and no other one since. What a gateway
+    /// repeats says nothing.
+    private func believe(_ answer: SignedInAccount) throws {
+        guard !answer.isRepeated else { return }
+        let now = environment.monotonicNow()
+        guard let other, other.account == answer.id else { return other = (answer.id, now) }
+        if now.since(other.since) >= Self.pause { throw SyncError.otherAccount(answer.id) }
     }
 
     /// The token was refused: the next run checks the account first, and comes soon.

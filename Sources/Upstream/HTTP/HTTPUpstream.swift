@@ -64,7 +64,10 @@ package struct HTTPUpstream: Upstream {
             throw .malformed("\(account.path) answered an account id with a NUL character; none of the answer was used")
         }
         let name = account.name?.text { answer.at(path: $0)?.plain }
-        return SignedInAccount(id: id, name: name?.cut(toScalars: SignedInAccount.longestName))
+        // Some gateways send `Age: 0` with what they have just fetched.
+        let isRepeated = response.age.map { $0 > .seconds(1) } ?? false
+        return SignedInAccount(
+            id: id, name: name?.cut(toScalars: SignedInAccount.longestName), isRepeated: isRepeated)
     }
 
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {

@@ -87,4 +87,36 @@ struct AccountCheckTests {
             #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
         }
     }
+
+    @Test("what a gateway repeats names no other account, however often")
+    func repeated() async throws {
+        let test = try test()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.setAccount("company-2")
+            test.upstream.repeatAccounts(times: 1000)
+            try await refuseToken(test)
+            try await test.until { test.upstream.accountRequests >= 7 }
+            try await test.until { await test.engine.status().error?.contains("a gateway repeated the answer") == true }
+            #expect(test.upstream.pushes.count == 1)
+            #expect(try test.store.setting("account") == "company-1")
+
+            test.upstream.setAccount("company-1")
+            test.upstream.repeatAccounts(times: 0)
+            try await test.until { test.upstream.appliedCount == 1 }
+        }
+    }
+
+    @Test("two answers of the upstream itself count, also with repeated ones between them")
+    func repeatedBetween() async throws {
+        let test = try test()
+        let running = Task { try await test.engine.run() }
+        try await test.engine.sync(SyncRequest())
+        test.upstream.setAccount("company-2")
+        test.upstream.repeatAccounts(times: 3)
+        try await refuseToken(test)
+        await expectOtherAccount(running, test.clock)
+        #expect(test.upstream.accountRequests >= 1 + 3 + 2)
+        #expect(test.upstream.pushes.count == 1)
+    }
 }

@@ -15,6 +15,8 @@ final class FakeUpstream: Upstream, Sendable {
         var account: String? = "company-1"
         /// The next answers to the question for the account, before that one.
         var accounts: [String] = []
+        /// How many of the next answers to that question a gateway repeats.
+        var repeatedAccounts = 0
         var isOffline = false
         /// Answers to the next pushes; nil lets one through. `afterApplying` loses the answer of a change that was made.
         var failures: [(error: UpstreamError, afterApplying: Bool)] = []
@@ -82,6 +84,9 @@ final class FakeUpstream: Upstream, Sendable {
 
     /// Names these accounts next, one for each question.
     func answerAccounts(_ accounts: [String]) { state.withLock { $0.accounts = accounts } }
+
+    /// The next answers to the question for the account are those of a gateway.
+    func repeatAccounts(times: Int) { state.withLock { $0.repeatedAccounts = times } }
 
     func fail(_ error: UpstreamError, afterApplying: Bool = false, times: Int = 1) {
         state.withLock { $0.failures += Array(repeating: (error, afterApplying), count: times) }
@@ -173,7 +178,9 @@ final class FakeUpstream: Upstream, Sendable {
         return state.withLock { state in
             state.accountRequests += 1
             let account = state.accounts.isEmpty ? state.account : state.accounts.removeFirst()
-            return account.map { SignedInAccount(id: $0) }
+            let isRepeated = state.repeatedAccounts > 0
+            state.repeatedAccounts -= isRepeated ? 1 : 0
+            return account.map { SignedInAccount(id: $0, isRepeated: isRepeated) }
         }
     }
 

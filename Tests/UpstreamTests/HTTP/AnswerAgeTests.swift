@@ -1,3 +1,5 @@
+import EntitySchema
+import TestSupport
 import Testing
 
 @testable import Upstream
@@ -10,5 +12,25 @@ struct AnswerAgeTests {
     func age(header: String?, seconds: Int64?) {
         let response = HTTPResponse(status: 200, headers: header.map { [HTTPHeader("age", $0)] } ?? [])
         #expect(response.age == seconds.map { .seconds($0) })
+    }
+
+    @Test(
+        "who is signed in is repeated by a gateway if the answer has an age above zero",
+        arguments: [(nil, false), ("0", false), ("1", true), ("3600", true)] as [(String?, Bool)])
+    func account(header: String?, isRepeated: Bool) async throws {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: test
+                upstream: { base_url: "http://localhost", account: { path: /me, id: id } }
+                entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
+                """, file: "test.yaml")
+        let transport = ScriptedTransport { _ in
+            var response = HTTPResponse.json(200, #"{"id":"me"}"#)
+            if let header { response.headers.append(HTTPHeader("Age", header)) }
+            return response
+        }
+        let upstream = HTTPUpstream(
+            plan: schema.upstream, transport: transport, token: nil, now: { Timestamp.sample })
+        #expect(try await upstream.account()?.isRepeated == isRepeated)
     }
 }
