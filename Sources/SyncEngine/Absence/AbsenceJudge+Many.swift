@@ -10,26 +10,49 @@ extension AbsenceJudge {
 
     struct Findings: Sendable {
         var gone: [String] = []
-        /// The list lacked them, yet the upstream has them.
-        var here: [RemoteRecord] = []
+        /// How many the list lacked, yet the upstream has.
+        var here = 0
+        /// The last of these.
+        var lastHere: JSONText?
         /// Those that cannot be decided, and why.
         var undecided: [String] = []
         var reason: String?
         /// Of the undecided, those that the upstream refuses to show.
         var refused: Set<String> = []
+
+        /// What the upstream answered. Returns whether that is the record, and not deleted.
+        fileprivate mutating func note(
+            _ found: RemoteRecord, for suspect: CacheStore.UnseenRecord, _ entity: Entity
+        ) -> Bool {
+            guard found.record[entity.key]?.plain == suspect.key else {
+                undecided.append(suspect.key)
+                reason = "asked for \(suspect.key), the upstream answers another record"
+                return false
+            }
+            guard !entity.isDeleted(found.record) else {
+                gone.append(suspect.key)
+                return false
+            }
+            here += 1
+            lastHere = found.record
+            return true
+        }
     }
 
     /// What became of at most `most` records. Nil if the upstream serves no single records of the entity.
-    func findings(on suspects: [CacheStore.UnseenRecord], of entity: Entity) async throws -> Findings? {
+    ///
+    /// `take` gets those that the upstream has, a few times if they are large, before the others are asked for.
+    func findings(
+        on suspects: [CacheStore.UnseenRecord], of entity: Entity, take: ([RemoteRecord]) async throws -> Void
+    ) async throws -> Findings? {
         var findings = Findings()
-        guard var absent = try await absent(among: Array(suspects.prefix(Self.most)), of: entity, &findings) else {
-            return nil
-        }
+        let first = Array(suspects.prefix(Self.most))
+        guard var absent = try await absent(among: first, of: entity, &findings, take) else { return nil }
         // An upstream may be ill for a moment, so what it lacks is asked for twice, with a witness after each time.
         for round in 1...2 where !absent.isEmpty {
             switch try await witness(suspects, findings, entity) {
             case .served where round == 1:
-                absent = try await self.absent(among: absent, of: entity, &findings) ?? absent
+                absent = try await self.absent(among: absent, of: entity, &findings, take) ?? absent
             case .served: findings.gone += absent.map(\.key)
             case .notServing where findings.refused.isEmpty: return nil
             case .notServing:
@@ -66,39 +89,34 @@ extension AbsenceJudge {
     /// The records that the upstream does not have when it is asked for them. Nil if it cannot be asked for one. A record
     /// that the account may not read is undecided, and keeps none of the others from being decided.
     private func absent(
-        among suspects: [CacheStore.UnseenRecord], of entity: Entity, _ findings: inout Findings
+        among suspects: [CacheStore.UnseenRecord], of entity: Entity, _ findings: inout Findings,
+        _ take: ([RemoteRecord]) async throws -> Void
     ) async throws -> [CacheStore.UnseenRecord]? {
+        var (here, bytes): ([RemoteRecord], Int) = ([], 0)
         var absent: [CacheStore.UnseenRecord] = []
         var refusals = 0
         for suspect in suspects {
-            let answer: Answer
             do {
-                answer = try await self.answer(on: suspect, of: entity)
+                switch try await answer(on: suspect, of: entity) {
+                case .notServed: return nil
+                case .absent: absent.append(suspect)
+                case .found(let found):
+                    guard findings.note(found, for: suspect, entity) else { break }
+                    here.append(found)
+                    bytes += found.record.bytes.count
+                }
                 refusals = 0
             } catch let error as UpstreamError where error.mayConcernRecord && refusals + 1 < Self.mostRefusals {
                 refusals += 1
                 findings.refused.insert(suspect.key)
                 findings.undecided.append(suspect.key)
                 findings.reason = error.message
-                continue
             }
-            let found: RemoteRecord
-            switch answer {
-            case .notServed: return nil
-            case .absent:
-                absent.append(suspect)
-                continue
-            case .found(let record): found = record
-            }
-            if found.record[entity.key]?.plain != suspect.key {
-                findings.undecided.append(suspect.key)
-                findings.reason = "asked for \(suspect.key), the upstream answers another record"
-            } else if entity.isDeleted(found.record) {
-                findings.gone.append(suspect.key)
-            } else {
-                findings.here.append(found)
-            }
+            guard bytes >= mostBytes else { continue }
+            try await take(here)
+            (here, bytes) = ([], 0)
         }
+        if !here.isEmpty { try await take(here) }
         return absent
     }
 
@@ -136,7 +154,7 @@ extension AbsenceJudge {
         _ suspects: [CacheStore.UnseenRecord], _ findings: Findings, _ entity: Entity
     ) async throws -> Witness {
         if try await servesAnother(of: entity, than: suspects.map(\.key)) { return .served }
-        if let here = findings.here.last, try await read(here.record, of: entity) != nil { return .served }
+        if let here = findings.lastHere, try await read(here, of: entity) != nil { return .served }
         guard try hasServed(entity) else { return .notServing }
         guard try store.anotherRecord(of: entity.name, than: suspects.map(\.key)) == nil else {
             throw UpstreamError.barred(

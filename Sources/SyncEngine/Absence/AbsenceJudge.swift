@@ -25,6 +25,8 @@ struct AbsenceJudge: Sendable {
     let now: @Sendable () -> Timestamp
     /// The server's time as far as it is known, for the windows of lists; nil takes `now`.
     var serverNow: (@Sendable () -> Timestamp)?
+    /// Records that were asked for are handed over once they have so many bytes.
+    var mostBytes = 16 << 20
 
     private var upstreamTime: Timestamp { serverNow?() ?? now() }
 

@@ -19,12 +19,13 @@ struct HeldTombstones {
         var findings: AbsenceJudge.Findings?
         do {
             if keys.count <= AbsenceJudge.most {
-                findings = try await puller.judge.findings(on: suspects(), of: entity)
+                // Those that are here stay as the cache has them.
+                findings = try await puller.judge.findings(on: suspects(), of: entity) { _ in }
             }
         } catch let error as UpstreamError where !error.concernsWholeUpstream {}
         let gone = findings?.gone ?? []
         let deleted = try await store.delete(gone, of: entity.name, position: position, at: puller.now())
-        return (deleted, keys.count - gone.count - (findings?.here.count ?? 0))
+        return (deleted, keys.count - gone.count - (findings?.here ?? 0))
     }
 
     /// As `settle`, for a list without times that names each deletion once: all are believed but those of records that the

@@ -60,11 +60,10 @@ struct UnseenSweep {
     private func outcomeOfAsking(rows: Int) async throws -> Outcome? {
         let suspects = try store.unseen(of: entity.name, seen, limit: AbsenceJudge.most, at: puller.now())
         let position = try store.position()
-        guard let findings = try await puller.judge.findings(on: suspects, of: entity) else { return nil }
-        if !findings.here.isEmpty {
-            _ = try await store.apply(
-                PulledPage(single: findings.here, of: entity, position: position), at: puller.now())
+        let findings = try await puller.judge.findings(on: suspects, of: entity) { here in
+            _ = try await store.apply(PulledPage(single: here, of: entity, position: position), at: puller.now())
         }
+        guard let findings else { return nil }
         var outcome = Outcome()
         let confirmed = try await confirmed(findings, suspects)
         outcome.deleted = try await store.delete(

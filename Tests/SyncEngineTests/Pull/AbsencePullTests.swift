@@ -167,6 +167,22 @@ struct AbsencePullTests {
         #expect(try test.keys().count == 30)
     }
 
+    @Test("records that are still there are taken before many large ones are in memory")
+    func large() async throws {
+        let test = try await filled(3)
+        let orders = try #require(test.schema["orders"])
+        let suspects = (0..<3).map { CacheStore.UnseenRecord(key: "k\($0)", remote: .object(["id": .string("k\($0)")])) }
+        for (bytes, expected) in [(1, [["k0"], ["k1"], ["k2"]]), (1000, [["k0", "k1", "k2"]])] {
+            var judge = test.puller().judge
+            judge.mostBytes = bytes
+            var taken: [[String]] = []
+            let findings = try await judge.findings(on: suspects, of: orders) { here in
+                taken.append(here.compactMap { $0.record["id"]?.plain })
+            }
+            #expect(findings?.here == 3 && taken == expected)
+        }
+    }
+
     @Test("the reads of one pull are at most a hundred, twice, each time with one more as a witness")
     func bounded() async throws {
         let test = try await filled(600)
