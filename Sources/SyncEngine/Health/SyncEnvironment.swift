@@ -33,6 +33,8 @@ struct SyncEnvironment: Sendable {
     let batches = BatchRoutes()
     /// Which records the upstream lacked once.
     let absences = AbsenceMarks()
+    /// Which records the upstream refuses to show.
+    let refusedReads = RefusedReads()
     let isolation = EngineIsolation()
 }
 

@@ -16,6 +16,10 @@ struct DetailPuller {
     let parallel: Int
     /// No other record is asked for, before those that were are written, once the answers have so many bytes.
     var mostBytes = 16 << 20
+    /// Those that were refused for long are asked for less often, unless all are fetched.
+    var refused = RefusedReads()
+    /// Nil takes the puller's time.
+    var monotonicNow: (@Sendable () -> Timestamp)?
 
     private static let batch = 100
     /// How many times it takes to read every record again.
@@ -130,7 +134,7 @@ struct DetailPuller {
             func addNext() {
                 guard bytes < mostBytes, let parent = waiting.popFirst() else { return }
                 batch.lastPK = parent.pk
-                group.addTask { await fetched(for: parent) }
+                group.addTask { await fetchedUnlessRefused(parent, asksAgain: all) }
             }
             for _ in 0..<parallel { addNext() }
             while let result = try await group.next() {
@@ -159,6 +163,23 @@ struct DetailPuller {
         } catch let error as UpstreamError where !error.concernsWholeUpstream {
             return false
         }
+    }
+
+    private func fetchedUnlessRefused(
+        _ parent: CacheStore.OutdatedParent, asksAgain: Bool
+    ) async -> Result<Fetched, UpstreamError> {
+        let name = AbsenceMarks.Name(entity: entity.name, key: parent.key)
+        let now = monotonicNow ?? puller.now
+        if !asksAgain, let reason = refused.reason(name, at: now()) {
+            return .failure(.refused(status: nil, reason))
+        }
+        let result = await fetched(for: parent)
+        switch result {
+        case .success: refused.forget(name)
+        case .failure(let error) where error.mayConcernRecord: refused.note(name, error.message, at: now())
+        case .failure: break
+        }
+        return result
     }
 
     private func fetched(for parent: CacheStore.OutdatedParent) async -> Result<Fetched, UpstreamError> {

@@ -73,7 +73,8 @@ struct EntityPulls {
             guard name != entity.name || !failed.contains(name) else { continue }
             try await isolatingFailures(of: name) {
                 let details = DetailPuller(
-                    puller: puller(of: name), entity: entity, fetch: fetch, parallel: settings.parallel)
+                    puller: puller(of: name), entity: entity, fetch: fetch, parallel: settings.parallel,
+                    refused: environment.refusedReads, monotonicNow: environment.monotonicNow)
                 try await details.pull(all: request.full)
                 guard !onlyChanges, !request.full else { return }
                 try await details.readAgain { environment.schedule.isFullDue(lastFullAt: $0, at: environment.now()) }

@@ -320,6 +320,33 @@ struct ChildPullTests {
         #expect(test.upstream.requests.count == requests)
     }
 
+    @Test("a parent whose children are refused for an hour is asked for once an hour, and stays an error until it is served")
+    func refused() async throws {
+        let test = try TestPull(Self.fetched)
+        try serveMessages(["/orders/a/messages": ["m"], "/orders/b/messages": ["o"]], test)
+        try await test.pull()
+        let path = "/orders/b/messages"
+        let child = try JSONText(parsing: #"[{"id":"m"}]"#)
+        test.upstream.answering { request in
+            request.path == path
+                ? .failure(.barred(status: 403, "not yours")) : .success(Page(records: child, count: 1))
+        }
+        let orders = try #require(test.schema["orders"])
+        let fetch = try #require(orders.pull?.fetch)
+        let details = DetailPuller(puller: test.puller(), entity: orders, fetch: fetch, parallel: 1)
+        func asked() -> Int { test.upstream.requests.count { $0.path == path } }
+        for minutes in [0, 30, 30, 29, 1, 30] {
+            test.clock.advance(by: .seconds(60 * minutes))
+            await #expect(throws: UpstreamError.self) { try await details.pull(all: false) }
+        }
+        #expect(asked() == 3, "after 0, 30 and 90 minutes")
+        #expect(try test.keys("messages") == ["m"])
+        try serveMessages(["/orders/a/messages": ["m"], "/orders/b/messages": ["o"]], test)
+        try await details.pull(all: true)
+        #expect(asked() == 4)
+        #expect(try test.keys("messages") == ["m", "o"])
+    }
+
     @Test("children without a parent go when two full pulls find them so")
     func orphans() async throws {
         let test = try TestPull(Self.fetched)
