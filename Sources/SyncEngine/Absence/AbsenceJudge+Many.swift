@@ -172,7 +172,7 @@ extension UpstreamError {
     /// Whether the upstream may answer so for ever if it is asked for this record.
     var mayConcernRecord: Bool {
         switch self {
-        case .barred(let status, _): status == 403
+        case .barred(let status, _, _): status == 403
         case .refused: true
         default: false
         }
