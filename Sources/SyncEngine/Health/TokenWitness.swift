@@ -19,18 +19,21 @@ struct TokenWitness {
         try await upstream.confirmToken()
         await account.doubt()
         try await account.require(from: upstream)
-        for request in try requests(than: entity).prefix(Self.most) {
-            do throws(UpstreamError) {
-                let page = try await upstream.page(request)
-                page.share?.release()
-                if page.count > 0 { return true }
-            } catch .unauthorized {
-                continue
-            } catch where !error.concernsWholeUpstream {
-                continue
-            }
-        }
+        for request in try requests(than: entity).prefix(Self.most) where try await isServed(request) { return true }
         return false
+    }
+
+    /// Whether the page has content. A failure that concerns this list alone, a 401 included, says that it has none.
+    private func isServed(_ request: PageRequest) async throws -> Bool {
+        do {
+            let page = try await upstream.page(request)
+            page.share?.release()
+            return page.count > 0
+        } catch {
+            if case .unauthorized = error { return false }
+            guard !error.concernsWholeUpstream else { throw error }
+            return false
+        }
     }
 
     /// For first pages of lists; those whose records the cache has come first.
