@@ -105,10 +105,11 @@ struct AuthReader {
         guard words.count == 2, ["GET", "POST"].contains(words[0]), words[1].hasPrefix("/") else {
             throw call.error("expected GET (or POST) and a path, such as GET /api/me")
         }
+        try call.refuseTemplate(in: words[1])
         return TokenCheck(method: words[0], path: words[1], account: try check.child("account")?.place())
     }
 
-    func logout() throws(SchemaError) -> String? { try node.child("logout")?.urlPath() }
+    func logout() throws(SchemaError) -> String? { try node.child("logout")?.fixedPath() }
 
     // MARK: Login
 
@@ -148,6 +149,7 @@ struct AuthReader {
         guard words.count == 2, words[0] == "POST", words[1].hasPrefix("/") else {
             throw call.error("expected POST and a path, such as POST /api/auth/login")
         }
+        try call.refuseTemplate(in: String(words[1]))
         let secrets = try node.child("secret")?.strings() ?? []
         var questions: [LoginStep.Question] = []
         for (name, text) in try node.child("ask")?.members() ?? [] {

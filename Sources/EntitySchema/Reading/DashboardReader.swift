@@ -15,7 +15,7 @@ struct DashboardReader {
             figures.append(try figure(name, node))
         }
         guard !figures.isEmpty else { throw try node.required("figures").error("expected at least one figure") }
-        return DashboardPlan(path: try node.child("path")?.urlPath(), figures: figures)
+        return DashboardPlan(path: try node.child("path")?.fixedPath(), figures: figures)
     }
 
     private var lookup: FieldLookup { FieldLookup(entities: entities) }

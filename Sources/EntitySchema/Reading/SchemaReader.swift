@@ -57,7 +57,7 @@ struct SchemaReader {
             check: try auth?.check(),
             login: try auth?.login() ?? [],
             logout: try auth?.logout(),
-            probe: try node.child("probe")?.urlPath() ?? "/",
+            probe: try node.child("probe")?.fixedPath() ?? "/",
             answers: try AnswerReader(node: node).plan(),
             record: try (node.child("record") ?? node.child("records"))?.place() ?? .itself,
             idempotencyHeader: try idempotencyHeader(node.child("idempotency_header"), beside: headers),
@@ -73,6 +73,7 @@ struct SchemaReader {
         for (name, value) in try node?.members() ?? [] {
             let text = try value.string()
             try value.checkHeader(name, text, mayAccept: true)
+            try value.refuseTemplate(in: text, else: "; auth.send says how a token is sent")
             guard name.lowercased() != "authorization" else {
                 throw value.error("\(name) is set by the daemon itself; say how in auth.send")
             }
@@ -123,7 +124,7 @@ struct SchemaReader {
         guard let node else { return nil }
         try node.requireKeys(["path", "id", "name"])
         return UpstreamPlan.Account(
-            path: try node.required("path").urlPath(), id: try node.required("id").place(),
+            path: try node.required("path").fixedPath(), id: try node.required("id").place(),
             name: try node.child("name")?.pattern())
     }
 

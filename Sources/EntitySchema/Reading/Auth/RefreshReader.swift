@@ -55,7 +55,7 @@ struct RefreshReader {
     }
 
     private func address(elsewhere: Bool) throws(SchemaError) -> String {
-        guard let call = node.child("call") else { return try node.required("path").urlPath() }
+        guard let call = node.child("call") else { return try node.required("path").fixedPath() }
         if let path = node.child("path") { throw path.error("call says the path; remove path") }
         return try call.postAddress(elsewhere: elsewhere)
     }
@@ -99,6 +99,7 @@ extension SchemaNode {
     /// because credentials are sent there.
     func checkedAddress(_ text: String, elsewhere: Bool) throws(SchemaError) -> String {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw error("expected an address in ASCII") }
+        try refuseTemplate(in: text)
         if text.hasPrefix("/") { return text }
         guard elsewhere else { throw error("expected a path that begins with /") }
         let scheme = text.hasPrefix("https://") ? "https://" : "http://"

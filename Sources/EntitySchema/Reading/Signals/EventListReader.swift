@@ -12,7 +12,7 @@ struct EventListReader {
             }
         }
         var events = SignalEvents(
-            path: try node.required("path").urlPath(), query: try SignalReader.query(node.child("query")),
+            path: try node.required("path").fixedPath(), query: try SignalReader.query(node.child("query")),
             list: ListPlan(
                 style: .single, size: nil, pageSize: 1, total: nil,
                 records: try node.child("records")?.place() ?? .itself),

@@ -93,14 +93,14 @@ struct SignalReader {
             guard idle >= .seconds(5), idle <= .seconds(86_400) else { throw node.error("expected 5s to 24h") }
         }
         return SignalStream(
-            path: try node.required("path").urlPath(), query: try Self.query(node.child("query")), events: events,
+            path: try node.required("path").fixedPath(), query: try Self.query(node.child("query")), events: events,
             subscription: try subscription(node.child("subscribe")), idle: idle)
     }
 
     static func query(_ node: SchemaNode?) throws(SchemaError) -> [QueryItem] {
         var items: [QueryItem] = []
         for (name, value) in try node?.members() ?? [] {
-            items.append(QueryItem(name: name, value: try value.string()))
+            items.append(QueryItem(name: name, value: try value.fixedText()))
         }
         return items
     }
@@ -113,6 +113,7 @@ struct SignalReader {
         guard words.count == 2, ["POST", "PUT", "PATCH"].contains(words[0]), words[1].hasPrefix("/") else {
             throw call.error("expected a method and a path, such as POST /api/realtime")
         }
+        try call.refuseTemplate(in: words[1])
         return SignalStream.Subscription(
             event: try node.required("on").string(), method: words[0], path: words[1],
             body: try SignalBodyReader(node: node.required("body")).body())

@@ -5,7 +5,7 @@ struct WebhookReader {
     func webhook() throws(SchemaError) -> SignalWebhook {
         try node.requireKeys(["path", "signature", "challenge"] + SignalReader.readingKeys)
         let path = try node.required("path")
-        let text = try path.urlPath()
+        let text = try path.fixedPath()
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !text.contains("?"), !text.contains("%") else {
             throw path.error("expected a path in plain ASCII without a query, such as /hooks/orders")
         }
