@@ -135,6 +135,6 @@ struct BudgetState: Sendable {
 }
 
 extension RequestLimits.Window {
-    /// What pulls leave to changes.
-    fileprivate var reserve: Int { requests / 5 }
+    /// What pulls leave to changes: at least one request, unless they would never have any.
+    fileprivate var reserve: Int { requests > 1 ? max(1, requests / 5) : 0 }
 }

@@ -9,7 +9,8 @@ package final class RequestBudget: Sendable {
     package enum Urgency: Sendable, Equatable {
         /// A change, what it needs, or what someone waits for.
         case urgent
-        /// A pull. It leaves a fifth of each limit to the others, so that a change need not wait for a long pull.
+        /// A pull. It leaves a fifth of each limit to the others, or one request, so that a change need not wait for a long
+        /// pull.
         case background
     }
 

@@ -118,6 +118,24 @@ struct RequestBudgetTests {
         await #expect(throws: CancellationError.self) { try await pull.value }
     }
 
+    @Test("pulls leave one request of a small limit to changes", arguments: [4, 2])
+    func smallReserve(requests: Int) async throws {
+        let budget = budget([(requests, .seconds(60))])
+        for _ in 1..<requests { try await pass(budget, .background) }
+        let pull = await waiting("pull", budget, .background)
+        try await pass(budget)
+        #expect(budget.balance.remaining == 0 && entered.all.isEmpty)
+        pull.cancel()
+        await #expect(throws: CancellationError.self) { try await pull.value }
+    }
+
+    @Test("a pull may use a limit of one request")
+    func single() async throws {
+        let budget = budget([(1, .seconds(60))])
+        try await pass(budget, .background)
+        #expect(budget.balance.remaining == 0)
+    }
+
     @Test("of several limits the one with the least left counts")
     func windows() async throws {
         let budget = budget([(2, .seconds(1)), (3, .seconds(60))])
