@@ -5,7 +5,9 @@ import EntitySchema
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: data, count: count))
     do throws(SchemaError) {
-        _ = try EntitySchema(yaml: String(decoding: input, as: UTF8.self), file: "fuzz.yaml")
+        // `user` is a setting of an example, `a` one of the dictionary.
+        let settings = ["user": "sync@example.com", "a": "b"]
+        _ = try EntitySchema(yaml: String(decoding: input, as: UTF8.self), file: "fuzz.yaml", settings: settings)
     } catch {
         precondition(error.description.hasPrefix("fuzz.yaml"), "the error does not name the file")
     }
