@@ -51,6 +51,26 @@ struct EntitySchemaTests {
     }
 
     @Test(
+        "each example schema is valid, and its three entities can be read and written",
+        arguments: try FileManager.default.contentsOfDirectory(atPath: folder.path + "/examples").sorted())
+    func example(_ name: String) throws {
+        let text = try ProjectFiles.text("config/schemas/examples/\(name)")
+        let schema = try EntitySchema(yaml: text, file: name, settings: ["user": "sync@example.com"])
+        #expect(schema.name + ".yaml" == name)
+        #expect(schema.entities.map(\.name) == ["customers", "orders", "lines"])
+        for entity in schema.entities {
+            #expect(entity.pull != nil && entity.operations == [.create, .update, .delete], "\(entity.name)")
+        }
+    }
+
+    @Test("an example whose setting is not in the configuration is refused with the name of the setting")
+    func missingSetting() throws {
+        let text = try ProjectFiles.text("config/schemas/examples/pocketbase.yaml")
+        let error = #expect(throws: SchemaError.self) { try EntitySchema(yaml: text, file: "pocketbase.yaml") }
+        #expect(error?.line == 12 && error?.problem.contains("upstream.settings.user") == true)
+    }
+
+    @Test(
         "an invalid file is rejected with line, key and what was expected",
         arguments: [
             ("    notes:", "    sync:", 6, "entities.sync", "word of the local API"),
