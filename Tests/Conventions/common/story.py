@@ -180,10 +180,11 @@ class Story:
         if self.side.LOSES_ANSWERS:
             self.server.test("drop", times=2, methods=[self.side.CREATES_BY])
         self.family()
-        self.others()
+        theirs = self.others()
         self.sent(f"round {number}")
         if left := [rule for rule in getattr(self.server, "drops", []) if rule["times"]]:
             raise Failed(f"round {number}: answers that should have been lost were not: {left}")
+        self.arrived(theirs, f"after round {number}")
         self.compare(f"after round {number}")
         self.note(f"round {number}: both sides are equal")
 
@@ -216,16 +217,21 @@ class Story:
         return self.key(self.ask("POST", f"/v1/{entity}", body, 201).json)
 
     def others(self):
-        """What others do on the server."""
+        """What others do on the server; returns key -> what an incremental pull brings of it."""
+        theirs = {}
         orders = [key for key in self.untouched("orders")]
         for key in self.random.sample(orders, 5):
             self.number += 1
             self.server.test("edit", entity="orders", id=key, fields={"note": f"Theirs {self.number}", "status": "paid"})
+            theirs[str(key)] = {"note": f"Theirs {self.number}", "status": "paid"}
         gone = self.random.choice([key for key in self.untouched("orders")])
         self.server.test("delete", entity="orders", id=gone)
+        theirs.pop(str(gone), None)
         customer = self.random.choice(self.untouched("customers"))
-        self.server.test("create", entity="orders", fields={
+        made = self.server.test("create", entity="orders", fields={
             "customer_id": customer, "number": f"T-{self.number}", "total": "99.90", "status": "open"})
+        theirs[str(made["id"])] = {"number": f"T-{self.number}", "status": "open"}
+        return theirs
 
     def untouched(self, entity):
         """Keys, as the server has them, of first records that this side has not written to."""
@@ -268,6 +274,19 @@ class Story:
         self.sent("after the token expired")
 
     # Checking
+
+    def arrived(self, theirs, when):
+        """What others edited and created is here without a full pull. Deletions may need one."""
+        absent = ["never asked"]
+
+        def is_here():
+            self.client.call("POST", "/v1/sync?wait=true", {})
+            here = {str(self.key(record)): record for record in self.rows_here("orders")}
+            rows = {key: self.side.row("orders", here[key]) if key in here else {} for key in theirs}
+            absent[:] = [f"orders/{key}: {fields} is missing, here is {rows[key]}" for key, fields in theirs.items()
+                         if any(rows[key].get(name) != value for name, value in fields.items())]
+            return not absent
+        self.await_true(is_here, lambda: f"{when}, without a full pull: {absent[0]}; {self.status()}")
 
     def compare(self, when):
         """Both sides are equal, field by field, after a full pull."""
