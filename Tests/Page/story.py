@@ -28,12 +28,21 @@ def overview(shop, page):
     page.press(".actions button", "Pause")
     page.see(".headline h1", "Paused")
     page.press(".actions button", "Resume")
-    page.press(".actions button", "Sync now")
-    page.see(".headline h1", "In sync")
+    page.run("window.spoken = []; const place = document.querySelector('.toast');"
+             "new MutationObserver(() => place.textContent && spoken.push(place.textContent)).observe(place, {childList: true})")
+    for times in (1, 2):
+        page.press(".actions button:enabled", "Sync now")
+        await_true(lambda: page.run("return spoken.length") == times, 5, "a message is not spoken again")
+        page.see(".headline h1", "In sync")
+        page.see(".actions button:enabled", "Sync now")
     page.go("?")
     page.see("dialog", "search all records")
+    if not page.run("return document.querySelector('dialog[open] .toast') !== null"):
+        raise Failed("messages are outside the open dialog, so screen readers do not speak them")
     page.look("keys")
     page.go(Keys.ESCAPE)
+    if not page.run("return document.querySelector('body > .toast') !== null"):
+        raise Failed("the place of the messages went with the dialog")
 
 
 def history(shop, page):

@@ -1,6 +1,18 @@
 // A question before something that cannot be taken back.
 
 import { el } from "../core/dom.js";
+import { sayIn } from "./notices.js";
+
+function open(dialog) {
+  document.body.append(dialog);
+  dialog.showModal();
+  sayIn(dialog);
+}
+
+function close(dialog) {
+  sayIn(document.body);
+  dialog.remove();
+}
 
 /** Asks, and answers whether the person agreed. */
 export function confirmed(question, details, action, isDangerous = true) {
@@ -18,11 +30,10 @@ export function confirmed(question, details, action, isDangerous = true) {
       ),
     );
     function finish() {
+      close(dialog);
       resolve(dialog.returnValue === "yes");
-      dialog.remove();
     }
-    document.body.append(dialog);
-    dialog.showModal();
+    open(dialog);
   });
 }
 
@@ -30,12 +41,10 @@ export function confirmed(question, details, action, isDangerous = true) {
 export function shown(title, content) {
   const dialog = el(
     "dialog",
-    { "aria-labelledby": "dialog-title", onclose: () => dialog.remove() },
+    { "aria-labelledby": "dialog-title", onclose: () => close(dialog) },
     el("h2", { id: "dialog-title" }, title),
     content,
     el("div", { class: "actions" }, el("button", { type: "button", autofocus: true, onclick: () => dialog.close() }, "Close")),
   );
-  document.body.append(dialog);
-  dialog.showModal();
-  return dialog;
+  open(dialog);
 }

@@ -17,15 +17,22 @@ export const empty = (text) => el("p", { class: "empty" }, text);
 
 // Screen readers speak only what changes in a place that they know already.
 const place = el("div", { class: "toast", role: "status" });
-document.body.append(place);
 let timer = null;
+
+/** Shows messages in `node`: nothing outside an open dialog is spoken. */
+export const sayIn = (node) => node.append(place);
+sayIn(document.body);
 
 /** Says for some seconds what was done; `isBad` says that it was not. */
 export function say(text, isBad = false) {
-  place.className = isBad ? "toast bad" : "toast";
-  place.textContent = text;
   clearTimeout(timer);
-  timer = setTimeout(() => (place.textContent = ""), isBad ? 12000 : 5000);
+  // Empty first, so that the same text is spoken once more.
+  place.textContent = "";
+  timer = setTimeout(() => {
+    place.className = isBad ? "toast bad" : "toast";
+    place.textContent = text;
+    timer = setTimeout(() => (place.textContent = ""), isBad ? 12000 : 5000);
+  }, 50);
 }
 
 /** Runs an action, and says why if it fails. Returns whether it succeeded. */
