@@ -171,6 +171,13 @@ def refused(shop, page):
         page.see(".tag", "failed")
     page.go("g", "q")
     page.see(".group h2", "there is no record")
+    page.press(".card summary", "The request")
+    order = shop.get("/v1/pending?state=failed&sort=-id&limit=1")["data"][0]["record_id"]
+    shop.call("POST", "/v1/devices", {"order_id": order, "brand": "Nokia", "model": "3310"})
+    page.see(".card", f"Waits for orders/{order}, which failed: ")
+    if not page.run("return document.activeElement.matches('summary') && document.activeElement.parentNode.open"):
+        raise Failed("another change takes the focus in the queue, or closes what is open there")
+    page.press(".card summary", "The request")
     page.look("refused")
     page.press(".card button.primary", "Correct")
     page.type(".card [data-field=client_id] input", "tomasz walk")
@@ -178,10 +185,12 @@ def refused(shop, page):
     page.look("correcting")
     page.see(".card [data-field=client_id] input").send_keys(Keys.ARROW_DOWN, Keys.ENTER)
     page.press("button", "Correct and send")
-    await_true(lambda: shop.get("/v1/pending/count") == {"pending": 0, "failed": 2}, 15, "the correction was not sent")
+    await_true(lambda: shop.get("/v1/pending/count") == {"pending": 1, "failed": 2}, 15, "the correction was not sent")
     page.press(".group button", "Discard all 2")
     page.look("discarding")
     page.press("dialog button", "Discard")
+    page.see("dialog", "1 other change depends on")
+    page.press("dialog button", "Discard all")
     page.see(".empty", "Nothing waits")
     await_true(lambda: page.run("return document.activeElement.tagName") == "H1", 5, "the focus is lost")
     sent = [one for one in shop.upstream.records("orders") if one.get("total") == 74.95]
@@ -328,8 +337,8 @@ def png(width, height):
 
 
 # Each is told in a window of its size. Answers that a chapter expects are no error of the console.
-CHAPTERS = [(overview, "laptop", []), (history, "laptop", []), (finding, "phone", []), (offline, "laptop", []), (refused, "tablet", []),
-            (conflict, "phone", []), (table, "wide", []), (hostile, "laptop", []), (picture, "tablet", []), (hooks, "tablet", []),
+CHAPTERS = [(overview, "laptop", []), (history, "laptop", []), (finding, "phone", []), (offline, "laptop", []),
+            (refused, "tablet", ["409"]), (conflict, "phone", []), (table, "wide", []), (hostile, "laptop", []), (picture, "tablet", []), (hooks, "tablet", []),
             (restart, "laptop", ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE",
                                  "ERR_CONNECTION_RESET"]),
             (upstream, "laptop", ["422"]),

@@ -9,9 +9,11 @@ function fill(node, attributes, children) {
     else if (properties.has(name)) node[name] = value;
     else node.setAttribute(name, value === true ? "" : value);
   }
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  node.append(...parts(children));
   return node;
 }
+
+const parts = (children) => children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 
 /** An element. `onclick: f` listens; null and false leave an attribute or a child out. */
 export function el(name, attributes = {}, ...children) {
@@ -19,7 +21,7 @@ export function el(name, attributes = {}, ...children) {
 }
 
 export function replace(node, ...children) {
-  node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  node.replaceChildren(...parts(children));
 }
 
 /**
@@ -29,8 +31,10 @@ export function replace(node, ...children) {
 export function renew(node, ...children) {
   const focused = node.contains(document.activeElement) && document.activeElement;
   const old = [...node.childNodes];
-  const next = [...el("div", {}, ...children).childNodes].map((one) => {
-    const same = old.findIndex((other) => other.isEqualNode(one));
+  // A node that is there already must not be moved, which would take its focus.
+  const next = parts(children).map((child) => {
+    const one = child instanceof Node ? child : new Text(child);
+    const same = old.includes(one) ? old.indexOf(one) : old.findIndex((other) => other.isEqualNode(one));
     return same < 0 ? one : old.splice(same, 1)[0];
   });
   for (const one of old) one.remove();

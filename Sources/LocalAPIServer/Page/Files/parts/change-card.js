@@ -16,35 +16,43 @@ const operations = { create: "Create", update: "Change", delete: "Delete", conte
 /** What a change does, in words. */
 const changeTitle = (change) => `${operations[change.operation] ?? change.operation} ${change.entity}/${change.record_id}`;
 
-/** `known` is the schema; `reload()` is called after the change was corrected, retried or discarded. */
-export function changeCard(change, known, reload) {
+/**
+ * `blocker` is the change that it waits for, if that is known; `known` is the schema; `reload()` is called after the change
+ * was corrected, retried or discarded.
+ */
+export function changeCard(change, blocker, known, reload) {
   const entity = known.entity(change.entity);
   const editor = el("div");
   const isRecord = change.operation !== "delete" && entity;
+  const own = (text, action, more) => button(text, action, { ...more, "aria-label": `${text}: change ${change.id}` });
   const title = [`${operations[change.operation] ?? change.operation} `, isRecord ? recordLink(change.entity, change.record_id) : `${change.entity}/${change.record_id}`];
   return el(
     "article",
     { class: `card ${tones[change.state] ?? ""}`, "data-change": change.id, "aria-label": changeTitle(change) },
     el("div", { class: "line" }, el("h3", {}, title), el("span", { class: "tag" }, change.state)),
-    el("p", {}, reason(change)),
+    el("p", {}, reason(change, blocker)),
     change.error && el("p", { class: "notice bad" }, change.error.message),
     values(change, entity),
     el("p", { class: "soft" }, "made ", time(change.created_at, true), change.last_attempt_at && [", last tried ", time(change.last_attempt_at, true)], change.retry_count > 0 && `, ${counted(change.retry_count, "attempt")} counted`),
     el(
       "div",
       { class: "actions" },
-      canCorrect(change, entity) && button("Correct", () => correct(change, entity, editor, reload), { class: change.state === "failed" ? "primary" : null }),
-      ["failed", "waiting"].includes(change.state) && button("Retry", () => retry([change], reload)),
-      change.state !== "uploading" && button("Discard", () => discard([change], reload), { class: "danger" }),
+      canCorrect(change, entity) && own("Correct", () => correct(change, entity, editor, reload), { class: change.state === "failed" ? "primary" : null }),
+      ["failed", "waiting"].includes(change.state) && own("Retry", () => retry([change], reload)),
+      change.state !== "uploading" && own("Discard", () => discard([change], reload), { class: "danger" }),
       change.request && requestDetails(change.request),
     ),
     editor,
   );
 }
 
-function reason(change) {
+function reason(change, blocker) {
   if (change.conflict !== null) return ["Waits for your choice in a ", link("#/conflicts", "conflict"), "."];
-  if (change.blocked_by !== null) return ["Waits for ", link(places.change(change.blocked_by), `change ${change.blocked_by}`), ", which comes first."];
+  if (change.blocked_by !== null) {
+    const name = blocker ? `${blocker.entity}/${blocker.record_id}` : `change ${change.blocked_by}`;
+    const why = blocker?.state === "failed" ? `, which failed${blocker.error ? `: ${blocker.error.message}` : ""}` : ", which comes first";
+    return ["Waits for ", link(places.change(change.blocked_by), name), `${why}.`];
+  }
   switch (change.state) {
     case "queued":
       return "Is sent as soon as the upstream can be reached.";

@@ -1,7 +1,7 @@
 // The queue: what waits and why. Changes with the same error are one group, and are handled together.
 
 import { get, path } from "../core/api.js";
-import { button, el, link, replace, throttled } from "../core/dom.js";
+import { button, el, link, renew, throttled } from "../core/dom.js";
 import { count } from "../core/format.js";
 import { live } from "../core/live.js";
 import { schema } from "../core/schema.js";
@@ -17,6 +17,8 @@ export async function showQueue(view, [id], parameters) {
   const state = parameters.get("state") ?? "";
   const list = el("div");
   let limit = pageSize;
+  /** What is shown: id → card, error → group. What has not changed stays, with its focus and what is open in it. */
+  const [cards, groups] = [new Map(), new Map()];
 
   async function load() {
     const isEditing = list.querySelector("form") !== null;
@@ -28,17 +30,39 @@ export async function showQueue(view, [id], parameters) {
         : { data: [await get(path("pending", id), {}, view.signal)], next: null };
     } catch (error) {
       if (id === undefined || error.status !== 404) throw error;
-      return replace(list, empty("This change has left the queue: it was sent or discarded."));
+      return renew(list, empty("This change has left the queue: it was sent or discarded."));
     }
-    const open = new Set([...list.querySelectorAll("details[open]")].map((node) => node.closest("[data-change]")?.dataset.change));
-    replace(list, groups(answer.data, known, load), answer.next && button("Show more", () => { limit = Math.min(1000, limit + 300); return load(); }));
-    for (const one of list.querySelectorAll("[data-change]")) if (open.has(one.dataset.change)) one.querySelector("details").open = true;
+    const blockers = await readBlockers(answer.data, view.signal);
+    const card = (change) => {
+      const [text, old] = [JSON.stringify([change, blockers.get(change.blocked_by)]), cards.get(change.id)];
+      if (old?.text === text) return old.node;
+      const node = changeCard(change, blockers.get(change.blocked_by), known, load);
+      const [details, wasOpen] = [node.querySelector("details"), old?.node.querySelector("details")?.open];
+      if (details && wasOpen) details.open = true;
+      cards.set(change.id, { text, node });
+      return node;
+    };
+    const byError = new Map();
+    for (const change of answer.data) byError.set(kind(change), [...(byError.get(kind(change)) ?? []), change]);
+    const sections = [...byError].map(([error, changes]) => {
+      if (!groups.has(error)) groups.set(error, emptyGroup(error, load));
+      const group = groups.get(error);
+      group.fill(changes, changes.map(card));
+      return group.node;
+    });
+    const ids = new Set(answer.data.map((change) => change.id));
+    for (const one of cards.keys()) if (!ids.has(one)) cards.delete(one);
+    for (const one of groups.keys()) if (!byError.has(one)) groups.delete(one);
+    renew(
+      list,
+      sections.length === 0 && empty("Nothing waits. Changes that you make appear here until the upstream has them."),
+      sections,
+      answer.next && button("Show more", () => { limit = Math.min(1000, limit + 300); return load(); }),
+    );
   }
 
   await load();
-  const again = throttled(400, () => {
-    if (!list.contains(document.activeElement)) load().catch(() => {});
-  });
+  const again = throttled(400, () => load().catch(() => {}));
   live.addEventListener("changes", again, { signal: view.signal });
   view.content.append(
     el("h1", { tabindex: "-1" }, id === undefined ? "Queue" : `Change ${id}`),
@@ -50,28 +74,34 @@ export async function showQueue(view, [id], parameters) {
   );
 }
 
-function groups(changes, known, reload) {
-  if (changes.length === 0) return empty("Nothing waits. Changes that you make appear here until the upstream has them.");
-  const byError = Map.groupBy ? Map.groupBy(changes, kind) : grouped(changes);
-  return [...byError].map(([error, group]) =>
-    el(
-      "section",
-      { class: "group", "aria-label": error || "On their way" },
+/** The changes that others of a list wait for, by id. */
+async function readBlockers(changes, signal) {
+  const blockers = new Map(changes.map((change) => [change.id, change]));
+  const missing = new Set(changes.map((change) => change.blocked_by).filter((one) => one !== null && !blockers.has(one)));
+  const read = await Promise.all([...missing].slice(0, 20).map((one) => get(path("pending", String(one)), {}, signal).catch(() => null)));
+  for (const change of read.filter(Boolean)) blockers.set(change.id, change);
+  return blockers;
+}
+
+/** `{node, fill(changes, cards)}` for the changes with an error, or without one. */
+function emptyGroup(error, reload) {
+  const node = el("section", { class: "group", "aria-label": error || "On their way" });
+  let shown = [];
+  function fill(changes, cards) {
+    shown = changes;
+    const all = (text, action, more) => button(`${text} all ${count(changes.length)}`, () => action(shown, reload), more);
+    renew(
+      node,
       el(
         "div",
         { class: "line" },
-        el("h2", {}, error ? `${error} (${count(group.length)})` : `On their way (${count(group.length)})`),
-        error && group.length > 1 && el("div", { class: "actions" }, button(`Retry all ${group.length}`, () => retry(group, reload)), button(`Discard all ${group.length}`, () => discard(group, reload), { class: "danger" })),
+        el("h2", {}, `${error || "On their way"} (${count(changes.length)})`),
+        error && changes.length > 1 && el("div", { class: "actions" }, all("Retry", retry), all("Discard", discard, { class: "danger" })),
       ),
-      group.map((change) => changeCard(change, known, reload)),
-    ),
-  );
-}
-
-function grouped(changes) {
-  const groups = new Map();
-  for (const change of changes) groups.set(kind(change), [...(groups.get(kind(change)) ?? []), change]);
-  return groups;
+      cards,
+    );
+  }
+  return { node, fill };
 }
 
 /** Errors that differ only in ids and numbers are one kind. */
@@ -80,4 +110,3 @@ function kind(change) {
   const message = change.error.message.replace(/^\S+ \S+ answered (\d+):? ?/, "$1 ").replace(/"[^"]*"|\b[\w-]*\d[\w-]*\b(?<!^\d{3})/g, "…");
   return `${change.error.class}: ${message}`.slice(0, 120);
 }
-
