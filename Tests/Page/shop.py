@@ -41,9 +41,11 @@ class Shop:
         self.schema = schema
         self.settings = {"listen": {"tcp": f"127.0.0.1:{free_port()}"},
                          "sync": {"interval": "5s", "write_delay": "0ms"},
-                         # Parks each of its deliveries at once.
+                         # The first parks each of its deliveries at once, the other tries them again.
                          "hooks": {"label": {"on": ["changed"], "of": "devices", "where": {"diagnosis": "Print it"},
-                                             "command": ["/bin/false"], "attempts": 1}}}
+                                             "command": ["/bin/false"], "attempts": 1},
+                                   "letter": {"on": ["changed"], "of": "devices", "where": {"resolution": "Post it"},
+                                              "command": ["/bin/false"]}}}
         self.daemon = Daemon(self.folder.name, self.upstream, self.settings, schema=schema)
         self.daemon.start(within=30)
         self.sign_in()

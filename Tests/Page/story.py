@@ -291,13 +291,14 @@ def picture(shop, page):
 
 
 def hooks(shop, page):
-    """A hook's program failed: its delivery is retried, and then discarded, with the keyboard alone."""
+    """A hook's program failed: its delivery is retried, and then discarded; another hook is paused, and skips its delivery."""
     device = shop.get(f"/v1/orders/{shop.order()['id']}/devices")["data"][0]
     shop.call("PATCH", f"/v1/devices/{device['id']}", {"diagnosis": "Print it"})
     page.open()
     if not page.run("return document.querySelector('.toast[role=status]') !== null"):
         raise Failed("there is no place for messages before the first one, so screen readers do not speak it")
-    page.press(".figure", "Hooks")
+    page.see(".figure", "Hooks")
+    page.press("nav a", "Hooks")
     page.see(".card.bad", "Tried 1 time.")
     page.look("hooks")
     page.run("document.querySelector('[data-parked] button').focus()")
@@ -309,6 +310,15 @@ def hooks(shop, page):
     page.see_gone("h3", "Changed")
     await_true(lambda: page.run("return document.activeElement.tagName") == "H1", 5, "the focus is lost")
     await_true(lambda: "parked_deliveries" not in shop.get("/v1/status"), 5, "the delivery is still parked")
+    shop.call("PATCH", f"/v1/devices/{device['id']}", {"resolution": "Post it"})
+    await_true(lambda: shop.get("/v1/_hooks/letter")["attempts"] > 0, 10, "the hook made no attempt")
+    page.press("[data-hook=letter] button", "Pause")
+    page.see("[data-hook=letter] .tag", "paused")
+    page.press("[data-hook=letter] button", "Resume")
+    page.see("[data-hook=letter] .tag", "tries a delivery again")
+    page.press("[data-hook=letter] button", "Skip")
+    page.press("dialog button", "Skip")
+    page.see("[data-hook=letter] .tag", "waits for the next event")
 
 
 def restart(shop, page):

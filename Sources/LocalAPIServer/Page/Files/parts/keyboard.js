@@ -3,7 +3,7 @@
 import { el } from "../core/dom.js";
 import { shown } from "./dialog.js";
 
-const places = { o: ["", "the overview"], r: ["records", "the records"], q: ["queue", "the queue"], c: ["conflicts", "the conflicts"], d: ["drift", "drift and health"] };
+const places = { o: ["", "the overview"], r: ["records", "the records"], q: ["queue", "the queue"], c: ["conflicts", "the conflicts"], d: ["drift", "drift and health"], h: ["hooks", "the hooks"] };
 
 /** A view's own keys, set while it is shown: key → [action, words]. */
 export const ownKeys = new Map();

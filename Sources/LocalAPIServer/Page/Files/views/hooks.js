@@ -1,4 +1,4 @@
-// Hooks: how far each is, and the deliveries that failed too often; retry or discard them.
+// Hooks: how far each is, and the deliveries that failed; pause or skip, retry or discard them.
 
 import { get, isSame, path, send } from "../core/api.js";
 import { button, el, renew, throttled } from "../core/dom.js";
@@ -52,6 +52,8 @@ function section(hook, done) {
         "div",
         { class: "actions" },
         (hook.parked > 1 || hook.attempts > 0) && all(hook.parked > 1 ? `Retry all ${count(hook.parked)}` : "Retry now", () => retry(hook, null, done)),
+        hook.attempts > 0 && all("Skip", () => skip(hook, done)),
+        hook.state === "paused" ? all("Resume", () => set(hook, "resume", done)) : all("Pause", () => set(hook, "pause", done)),
         hook.parked > 1 && all(`Discard all ${count(hook.parked)}`, () => discard(hook, null, done), { class: "danger" }),
       ),
     ),
@@ -83,6 +85,17 @@ const choice = (id) => (id === null ? undefined : { id });
 
 async function retry(hook, id, done) {
   await attempt(() => send("POST", path("_hooks", hook.name, "retry"), choice(id)), id === null ? "All of them are tried again" : "It is tried again");
+  await done();
+}
+
+async function set(hook, action, done) {
+  await attempt(() => send("POST", path("_hooks", hook.name, action)), action === "pause" ? "Paused: what happens meanwhile is delivered afterwards" : "It goes on");
+  await done();
+}
+
+async function skip(hook, done) {
+  if (!(await confirmed("Skip this delivery?", el("p", {}, `${hook.name} is never told of it, and goes on with the next.`), "Skip"))) return;
+  await attempt(() => send("POST", path("_hooks", hook.name, "skip")), "Skipped");
   await done();
 }
 
