@@ -16,6 +16,16 @@ from lib.programs import Daemon, Failed, Upstream, await_true  # noqa: E402, F40
 PHOTO = '    content: { upload: { call: "PUT /api/devices/{id}/photo" }, types: [image/png] }\n'
 CHANGES = [("  orders:\n", "  orders:\n    conflict: manual\n"), ("  devices:\n", "  devices:\n" + PHOTO)]
 
+ARCHIVE = """  visits:
+    title: "{visitor}"
+    sort: at
+    local: true
+    fields:
+      id: { type: string, required: true }
+      visitor: { type: string }
+      minutes: { type: string }
+      at: { type: time, index: true }
+"""
 
 EMAIL, PASSWORD = "ada@example.org", "right"
 
@@ -135,6 +145,27 @@ class Shop:
         with sqlite3.connect(self.daemon.database) as database:
             database.executemany(f"REPLACE INTO sync_activity VALUES ({', '.join('?' * 12)})", rows)
         database.close()
+
+    def open_archive(self, visits):
+        """Adds a table of visits, which exist only here, and that many of them, one each hour; the first hundred are large."""
+        self.daemon.stop()
+        self.schema.write_text(self.schema.read_text().replace("\nentities:\n", "\nentities:\n" + ARCHIVE, 1))
+        self.daemon.start(within=30)
+        self.daemon.stop()
+        with sqlite3.connect(self.daemon.database) as database:
+            database.execute(
+                """
+                WITH RECURSIVE visit(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM visit WHERE n < ?)
+                INSERT INTO records_visits (_key, _remote, at)
+                SELECT printf('v%07d', n),
+                       printf('{"id":"v%07d","visitor":"Visitor %d","at":"%s","minutes":"%.*c"}', n, n,
+                              strftime('%Y-%m-%dT%H:%M:%S.000Z', 3600 * n, 'unixepoch'), iif(n > 100, 5, 65536), 'm'),
+                       3600000 * n
+                FROM visit
+                """, [visits])
+            database.execute("REPLACE INTO sync_tally VALUES ('rows:visits', ?)", [visits])
+        database.close()
+        self.daemon.start(within=30)
 
     def close(self):
         self.daemon.kill()

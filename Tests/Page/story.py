@@ -254,6 +254,28 @@ def table(shop, page):
         raise Failed(f"{drawn} rows were drawn at once")
 
 
+def archive(shop, page):
+    """A table of a million records scrolls for half a minute in the same memory, and shows each of them once."""
+    shop.open_archive(1_000_000)
+    page.open("#/records/visits")
+    page.see("#total", "1,000,000")
+    # Pages of large records are shorter than others.
+    page.scroll_to(140)
+    shop.call("POST", "/v1/visits", {"visitor": "In between", "at": "1970-01-07T06:30:00Z"})
+    page.see(".records a", "In between")
+    page.scroll_to(165)
+    seen = [int(one.split()[1]) for one in page.rows() if one != "In between"]
+    if seen != list(range(seen[0], seen[0] + len(seen))):
+        raise Failed(f"the rows are not all of the records: {seen}")
+    heaps = []
+    for _ in range(5):
+        reached = page.scroll_for(5)
+        heaps.append(page.heap())
+    print(f"page: scrolled to row {reached:,}; megabytes on the way: {heaps}")
+    if reached < 2000 or heaps[-1] > heaps[0] + 5:
+        raise Failed("the table is slow, or its memory grows")
+
+
 def hostile(shop, page):
     """A record with hostile texts is shown as text."""
     order = shop.order(1485)
@@ -352,6 +374,8 @@ CHAPTERS = [(overview, "laptop", []), (history, "laptop", []), (finding, "phone"
             (restart, "laptop", ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE",
                                  "ERR_CONNECTION_RESET"]),
             (upstream, "laptop", ["422"]),
+            (archive, "laptop", ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE",
+                                 "ERR_CONNECTION_RESET"]),
             (signing_in, "tablet", ["401", "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE",
                                     "ERR_CONNECTION_RESET"])]
 

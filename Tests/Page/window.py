@@ -39,6 +39,24 @@ return [...document.querySelectorAll("h1, h2, h3, p, dt, dd, th, td, label, butt
   .map((node) => `${node.tagName.toLowerCase()} ${node.textContent.slice(0, 40)}`).slice(0, 5)
 """
 
+# As fast as rows come: each step waits until the last row that is drawn has its record.
+SCROLL = """
+const [length, done] = arguments;
+const table = document.querySelector(".records");
+const end = performance.now() + length;
+let reached = 0;
+function step() {
+  const last = [...table.querySelectorAll("tr.record")].at(-1);
+  if (last?.querySelector("a")) {
+    reached = Number(last.getAttribute("aria-rowindex")) - 1;
+    table.scrollTop = table.scrollHeight;
+  }
+  if (performance.now() > end) done(reached);
+  else requestAnimationFrame(step);
+}
+step();
+"""
+
 
 class Window:
     def __init__(self, address, axe, pictures):
@@ -133,6 +151,30 @@ class Window:
 
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
+
+    def rows(self):
+        """What the rows of the table have in their first column."""
+        return self.run("return [...document.querySelectorAll('tr.record > :first-child')].map((one) => one.textContent.trim())")
+
+    def scroll_to(self, row):
+        """Scrolls the table until all rows around that one are there."""
+        end = time.monotonic() + 10
+        while (drawn := self.rows()) and ("…" in drawn or not self.run(
+                "const [row] = arguments; document.querySelector('.records').scrollTop = 40 * row;"
+                "return document.querySelector(`tr.record[aria-rowindex='${row + 10}']`) !== null", row)):
+            if time.monotonic() > end:
+                raise Failed(f"the table does not come to row {row}; it shows {drawn}")
+            time.sleep(0.05)
+
+    def scroll_for(self, seconds):
+        """Scrolls the table down, as far as it comes in the time; returns the row that was reached."""
+        self.driver.set_script_timeout(seconds + 30)
+        return self.driver.execute_async_script(SCROLL, 1000 * seconds)
+
+    def heap(self):
+        """The megabytes that the page's scripts and elements use, after a collection of garbage."""
+        self.driver.execute_cdp_cmd("HeapProfiler.collectGarbage", {})
+        return round(self.driver.execute_cdp_cmd("Runtime.getHeapUsage", {})["usedSize"] / 1e6, 1)
 
     # What no scene may have
 

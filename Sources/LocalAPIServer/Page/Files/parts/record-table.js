@@ -20,8 +20,10 @@ const tallest = 8e6;
  * `{node, reload(), close()}`.
  */
 export function recordTable({ entity, schema, address, parameters, columns, sorted, sort, notice }) {
-  // Cursors are small and kept; records are kept for the pages near the window only.
-  const pages = [{ cursor: null, records: null, count: null }];
+  // Cursors are small and kept; records are kept for the pages near the window only. A page of large records is shorter.
+  const pages = [];
+  const filled = new Set();
+  add(null);
   const state = { end: false, base: 0, drawn: "", version: 0, isClosed: false, frame: null };
   const references = columns.map((name) => entity.field(name)).filter((field) => field?.type === "reference");
   const include = references.map((field) => entity.relation(field)?.name).filter(Boolean).join(",");
@@ -50,7 +52,23 @@ export function recordTable({ entity, schema, address, parameters, columns, sort
     }));
   }
 
-  const known = () => pages.reduce((sum, page) => sum + (page.count ?? 0), 0);
+  function add(cursor, count = null) {
+    const last = pages.at(-1);
+    pages.push({ index: pages.length, start: last ? last.start + last.count : 0, cursor, count, records: null, isLoading: false });
+  }
+
+  const known = () => pages.at(-1).start + pages.at(-1).count;
+
+  /** The index of the page that has a row, found by halving. */
+  function pageOf(row) {
+    let [low, high] = [0, pages.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (pages[middle].start <= row) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
 
   function plan() {
     state.frame ??= requestAnimationFrame(() => {
@@ -64,18 +82,20 @@ export function recordTable({ entity, schema, address, parameters, columns, sort
     const rows = known();
     const first = Math.max(state.base, state.base + Math.floor(node.scrollTop / rowHeight) - overdraw);
     const last = Math.min(rows, first + Math.ceil(node.clientHeight / rowHeight) + 2 * overdraw);
-    if (!state.end && last >= rows - pageSize / 2) need(pages.length - 1);
+    if (!state.end && last >= rows - pageSize / 2) need(pages.at(-1));
     const shown = [];
     let missing = false;
+    const begin = pageOf(first);
+    let page = pages[begin];
     for (let row = first; row < last; row += 1) {
-      const [page, index] = [Math.floor(row / pageSize), row % pageSize];
-      if (!pages[page].records) {
+      while (row >= page.start + page.count) page = pages[page.index + 1];
+      if (!page.records) {
         need(page);
         missing = true;
       }
-      shown.push([row, pages[page].records?.[index]]);
+      shown.push([row, page.records?.[row - page.start]]);
     }
-    forget(Math.floor(first / pageSize), Math.floor(last / pageSize));
+    forget(begin, page.index);
     const key = `${first}-${last}-${rows}-${state.end}-${missing}-${state.version}`;
     if (key === state.drawn) return;
     state.drawn = key;
@@ -117,26 +137,27 @@ export function recordTable({ entity, schema, address, parameters, columns, sort
     );
   }
 
-  function need(index) {
-    if (!pages[index].isLoading && !pages[index].records) load(index);
+  function need(page) {
+    if (!page.isLoading && !page.records) load(page);
   }
 
-  async function load(index) {
-    const page = pages[index];
+  async function load(page) {
     page.isLoading = true;
     try {
       const answer = await get(address, { ...parameters, limit: pageSize, cursor: page.cursor, include });
-      if (state.isClosed) return;
-      // Read again from its beginning, a list may have become shorter or longer.
-      if (index === 0 && page.count !== answer.data.length) pages.splice(1);
+      const next = pages[page.index + 1];
+      if (state.isClosed || pages[page.index] !== page) return;
       page.records = answer.data;
-      page.count = index === 0 ? answer.data.length : page.count ?? answer.data.length;
-      if (index === pages.length - 1) {
+      filled.add(page);
+      // Read again, it may end elsewhere: what followed it is then read from there.
+      if (!next || page.count !== answer.data.length || next.cursor !== answer.next) {
+        for (const one of pages.splice(page.index + 1)) filled.delete(one);
+        page.count = answer.data.length;
         state.end = answer.next === null;
-        if (answer.next !== null) pages.push({ cursor: answer.next, records: null, count: null });
+        if (!state.end) add(answer.next, next?.count);
       }
       state.version += 1;
-      notice(null, { isEmpty: index === 0 && answer.data.length === 0, isComplete: answer.complete !== false });
+      notice(null, { isEmpty: page.index === 0 && page.count === 0, isComplete: answer.complete !== false });
       plan();
     } catch (error) {
       if (!state.isClosed) notice(error, {});
@@ -146,18 +167,19 @@ export function recordTable({ entity, schema, address, parameters, columns, sort
   }
 
   function forget(first, last) {
-    pages.forEach((page, index) => {
-      if (index < first - keptPages || index > last + keptPages) page.records = null;
-    });
+    for (const page of filled) {
+      if (page.index >= first - keptPages && page.index <= last + keptPages) continue;
+      page.records = null;
+      filled.delete(page);
+    }
   }
 
   return {
     node,
     /** Reads again what the window shows. */
     reload() {
-      const index = Math.floor((state.base + node.scrollTop / rowHeight) / pageSize);
-      for (const one of [index, index + 1]) if (pages[one]?.records && !pages[one].isLoading) load(one);
-      if (pages.length === 1 && !pages[0].isLoading) load(0);
+      const index = pageOf(Math.floor(state.base + node.scrollTop / rowHeight));
+      for (const page of pages.slice(index, index + 2)) if ((page.records || page.index === 0) && !page.isLoading) load(page);
     },
     close() {
       state.isClosed = true;
