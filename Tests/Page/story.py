@@ -35,6 +35,12 @@ def overview(shop, page):
         await_true(lambda: page.run("return spoken.length") == times, 5, "a message is not spoken again")
         page.see(".headline h1", "In sync")
         page.see(".actions button:enabled", "Sync now")
+    shown = page.with_status({"state": "syncing", "progress": 0.52, "warnings": ["Records cross the network unencrypted"],
+                              "entities": {"orders": {"rows": 500, "state": "syncing", "progress": {"rows": 62400, "total": 120000}}}})
+    for part in ("Records cross the network", "52 %", "62,400 of 120,000 records read", "62,400 of 120,000 read"):
+        if part not in shown:
+            raise Failed(f"the overview does not show {part!r} of a status: {shown}")
+    page.see(".headline h1", "In sync")
     page.go("?")
     page.see("dialog", "search all records")
     if not page.run("return document.querySelector('dialog[open] .toast') !== null"):

@@ -176,6 +176,18 @@ class Window:
         self.driver.execute_cdp_cmd("HeapProfiler.collectGarbage", {})
         return round(self.driver.execute_cdp_cmd("Runtime.getHeapUsage", {})["usedSize"] / 1e6, 1)
 
+    def with_status(self, members):
+        """What the page shows for the daemon's status with other members, until it reads the next one."""
+        return self.driver.execute_async_script(
+            """
+            const [members, done] = arguments;
+            import("/page/core/live.js").then((live) => {
+              live.setStatus({...live.status(), ...members});
+              done(document.getElementById("main").textContent);
+              live.refreshStatus();
+            });
+            """, members)
+
     # What no scene may have
 
     def look(self, name):

@@ -60,8 +60,10 @@ function checks(now) {
   const found = [
     now.missing && ["bad", `Not set up: ${now.missing}.`],
     !now.missing && now.error && ["bad", now.error],
+    ...(now.warnings ?? []).map((one) => ["warn", one]),
     now.rescue && ["bad", `The database was damaged and replaced: ${now.rescue.summary}`],
     ...Object.entries(now.entities).filter(([, one]) => one.error).map(([name, one]) => ["bad", `${label(name)}: ${one.error}`]),
+    ...Object.entries(now.entities).filter(([, one]) => one.held && !one.error).map(([name, one]) => ["warn", `${label(name)}: the last full read is not believed: ${one.held}.`]),
     now.parked_deliveries > 0 && ["warn", `Hooks failed too often to deliver ${counted(now.parked_deliveries, "event")}: `, link("#/hooks", "retry or discard them")],
     now.upstream.reachable === false && ["warn", "The upstream cannot be reached."],
     Math.abs(now.upstream.clock_offset_ms ?? 0) > 60000 && ["warn", `The upstream's clock is ${counted(Math.round(Math.abs(now.upstream.clock_offset_ms) / 1000), "second")} ${now.upstream.clock_offset_ms > 0 ? "ahead" : "behind"}. Set this machine's clock.`],

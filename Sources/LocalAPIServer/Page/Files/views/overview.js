@@ -50,6 +50,7 @@ function stateParts(now, speed) {
   return [
     el("div", { class: `headline ${tone}` }, el("h1", { tabindex: "-1" }, word), el("p", {}, sentence)),
     now.rescue && el("p", { class: "notice bad" }, `The database was damaged and replaced: ${now.rescue.summary}`),
+    now.warnings.map((one) => el("p", { class: "notice warn", dir: "auto" }, one)),
     now.state === "syncing" && progress(now, speed),
     el(
       "dl",
@@ -83,8 +84,11 @@ const retryAll = () => attempt(() => send("POST", path("pending", "retry")), "Al
 const fact = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
 
 function progress(now, { rate, left }) {
-  const rows = Object.values(now.entities).reduce((sum, entity) => sum + entity.rows, 0);
-  const details = [`${count(rows)} records here`, rate > 0 && `${count(Math.round(rate))} a second`, left > 2 && `about ${duration(left)} left`];
+  const entities = Object.values(now.entities);
+  const sum = (figure) => entities.reduce((sum, entity) => sum + (figure(entity) ?? 0), 0);
+  const total = sum((entity) => entity.progress?.total);
+  const read = sum((entity) => entity.progress?.total && entity.progress.rows);
+  const details = [total > 0 ? `${count(read)} of ${count(total)} records read` : `${count(sum((entity) => entity.rows))} records here`, rate > 0 && `${count(Math.round(rate))} a second`, left > 2 && `about ${duration(left)} left`];
   return el(
     "div",
     { class: "progress" },
@@ -106,6 +110,8 @@ function figureParts(now) {
 const figure = (name, value, href, advice, tone) =>
   el("a", { class: `figure ${tone || ""}`, href }, el("span", { class: "name" }, name), el("strong", {}, count(value)), el("span", {}, advice));
 
+const reading = ({ progress }) => (progress?.total ? `${count(progress.rows)} of ${count(progress.total)} read` : "syncing");
+
 function entityParts(now, known) {
   const rows = Object.entries(now.entities).map(([name, entity]) =>
     el(
@@ -114,7 +120,7 @@ function entityParts(now, known) {
       el("th", { scope: "row" }, link(places.records(name), label(name))),
       el("td", { class: "number" }, count(entity.rows), entity.total > entity.rows && ` of ${count(entity.total)}`),
       el("td", {}, known.entity(name)?.local ? "only here" : time(entity.last_synced_at, true)),
-      el("td", {}, entity.state === "syncing" ? "syncing" : entity.error ? "see below" : ""),
+      el("td", {}, entity.state === "syncing" ? reading(entity) : entity.error ? "see below" : ""),
     ),
   );
   const errors = Object.entries(now.entities).filter(([, entity]) => entity.error);
