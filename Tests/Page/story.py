@@ -35,8 +35,9 @@ def overview(shop, page):
         await_true(lambda: page.run("return spoken.length") == times, 5, "a message is not spoken again")
         page.see(".headline h1", "In sync")
         page.see(".actions button:enabled", "Sync now")
+    orders = {"rows": 500, "state": "syncing", "progress": {"rows": 62400, "total": 120000}}
     shown = page.with_status({"state": "syncing", "progress": 0.52, "warnings": ["Records cross the network unencrypted"],
-                              "entities": {"orders": {"rows": 500, "state": "syncing", "progress": {"rows": 62400, "total": 120000}}}})
+                              "entities": {"orders": orders}})
     for part in ("Records cross the network", "52 %", "62,400 of 120,000 records read", "62,400 of 120,000 read"):
         if part not in shown:
             raise Failed(f"the overview does not show {part!r} of a status: {shown}")
@@ -237,7 +238,11 @@ def table(shop, page):
     page.see_gone(".records td", "Ready")
     page.look("filtered")
     page.press(".checks label", "Awaiting Parts")
-    page.press("button", "Filters")
+    page.type("[aria-label='Client name contains']", "walker" + Keys.ENTER)
+    page.see_gone("#total", "500")
+    page.see(".records td", "Walker")
+    page.press("a", "Remove all filters")
+    page.see("#total", "500")
     page.press("thead button", "Total")
     page.see("th[aria-sort=ascending]", "Total")
     page.press("thead button", "Total")
@@ -376,7 +381,8 @@ def png(width, height):
 
 # Each is told in a window of its size. Answers that a chapter expects are no error of the console.
 CHAPTERS = [(overview, "laptop", []), (history, "laptop", []), (finding, "phone", []), (offline, "laptop", []),
-            (refused, "tablet", ["409"]), (conflict, "phone", []), (table, "wide", []), (hostile, "laptop", []), (picture, "tablet", []), (hooks, "tablet", []),
+            (refused, "tablet", ["409"]), (conflict, "phone", []), (table, "wide", []), (hostile, "laptop", []),
+            (picture, "tablet", []), (hooks, "tablet", []),
             (restart, "laptop", ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE",
                                  "ERR_CONNECTION_RESET"]),
             (upstream, "laptop", ["422"]),

@@ -1,8 +1,9 @@
-// The filters of a table, made from the types of its fields: counts for enums, ranges for numbers and times.
+// The filters of a table, made from the types of its fields: counts for enums, ranges for numbers and times, parts of texts.
 
 import { exactNumber, get, path } from "../core/api.js";
-import { el } from "../core/dom.js";
+import { el, link } from "../core/dom.js";
 import { count, label } from "../core/format.js";
+import { places } from "../core/schema.js";
 
 const states = [["pending", "waits to be sent"], ["error", "failed"], ["conflict", "conflict"], ["synced", "in sync"]];
 
@@ -19,7 +20,7 @@ export function recordFilters(entity, parameters, apply, signal) {
     const make = makers[field.type];
     return make ? make(entity, field, chosen, set, signal) : null;
   });
-  return el("div", { class: "panel" }, el("div", { class: "filters" }, syncFilter(chosen, set), parts));
+  return el("div", { class: "panel" }, el("div", { class: "filters" }, syncFilter(chosen, set), parts), el("p", {}, link(places.records(entity.name), "Remove all filters")));
 }
 
 function syncFilter(chosen, set) {
@@ -54,6 +55,14 @@ const makers = {
   },
   boolean: (entity, field, chosen, set) =>
     el("fieldset", {}, el("legend", {}, label(field.name)), select(label(field.name), chosen[field.name], [["true", "yes"], ["false", "no"]], (value) => set(field.name, value))),
+  /** The search index finds parts of a text. */
+  string(entity, field, chosen, set) {
+    const name = `${field.name}.contains`;
+    return field.search && el("fieldset", {}, el("legend", {}, label(field.name)), el("input", {
+      type: "search", "aria-label": `${label(field.name)} contains`, placeholder: "contains", maxlength: 200, value: chosen[name] ?? "",
+      onchange: (event) => set(name, event.target.value.trim()),
+    }));
+  },
   integer: range,
   number: range,
   money: range,
