@@ -17,6 +17,8 @@ package struct CacheSummary: Sendable {
     package var rows: [String: Int]
     /// Entity → its cursor; no entry for an entity that was never pulled.
     package var cursors: [String: PullCursor]
+    /// Who is signed in to the upstream, by name or else by the account's id; nil if the upstream did not say.
+    package var account: String?
     /// See `QueueRescue.note`.
     package var rescue: QueueRescue.Report?
 }
@@ -27,7 +29,7 @@ extension CacheStore {
             var tallies: [String: Int] = [:]
             var rows: [String: Int] = [:]
             var cursors: [String: PullCursor] = [:]
-            var note: String?
+            var settings: [String: String] = [:]
             try connection.query(queries.summary, [QueueRescue.noteSetting.databaseValue]) { row in
                 guard let name = row.text(1) else { return true }
                 switch row.integer(0) {
@@ -43,7 +45,7 @@ extension CacheStore {
                         watermark: row.text(3), lastSyncedAt: row.integer(2).map(Timestamp.init(milliseconds:)),
                         heldDeletions: Int(row.integer(4) ?? 0), held: row.text(6), error: row.text(5),
                         total: row.integer(7).map { Int($0) })
-                default: note = row.text(3)
+                default: settings[name] = row.text(3)
                 }
                 return true
             }
@@ -51,7 +53,8 @@ extension CacheStore {
                 count: PendingCount(tallies), openConflicts: tallies["conflicts"] ?? 0,
                 parkedDeliveries: tallies["parked"] ?? 0, drift: tallies["drift"] ?? 0,
                 setAside: tallies["set_aside"] ?? 0,
-                rows: rows, cursors: cursors, rescue: QueueRescue.note(note, at: pool.path))
+                rows: rows, cursors: cursors, account: settings[SettingTable.accountName] ?? settings["account"],
+                rescue: QueueRescue.note(settings[QueueRescue.noteSetting], at: pool.path))
         }
     }
 

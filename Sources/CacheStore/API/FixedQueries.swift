@@ -44,7 +44,8 @@ struct FixedQueries: Sendable {
             UNION ALL
             SELECT 1, entity, last_synced_at, watermark, held_deletions, error, held, total FROM sync_cursor
             UNION ALL
-            SELECT 2, name, NULL, value, NULL, NULL, NULL, NULL FROM sync_setting WHERE name = ?
+            SELECT 2, name, NULL, value, NULL, NULL, NULL, NULL FROM sync_setting
+            WHERE name IN (?, 'account', '\(SettingTable.accountName)')
             """)
         pending = numbers.next(Self.queueCounts)
         setting = numbers.next("SELECT value FROM sync_setting WHERE name = ?")

@@ -107,6 +107,7 @@ extension Handlers {
             "entities": entities(status, summary),
             "upstream": .object([
                 "reachable": .boolean(status.isReachable),
+                "account": .string(summary.account),
                 "needs_sign_in": .boolean(status.needsSignIn && signIns != nil),
                 "clock_offset_ms": .integer(status.clockOffset.map { Int($0.milliseconds) }),
                 "retry_after": time(status.retryAfter),

@@ -23,6 +23,16 @@ struct CacheSummaryTests {
         #expect(summary.rescue == nil)
     }
 
+    @Test("the account is known by its name, else by its id")
+    func account() async throws {
+        let cache = try TestCache()
+        #expect(try cache.store.summary().account == nil)
+        try await cache.store.setAccount("company-1", at: now)
+        #expect(try cache.store.summary().account == "company-1")
+        try await cache.store.setAccountName("Robin")
+        #expect(try cache.store.summary().account == "Robin")
+    }
+
     @Test("a read waits for a free connection and sees the last commit")
     func counts() async throws {
         let cache = try TestCache()

@@ -30,6 +30,14 @@ struct StatusFiguresTests {
         #expect(status.at(path: "entities.clients.kept") == .none)
     }
 
+    @Test("the status says which account is signed in")
+    func account() async throws {
+        let api = try await TestAPI.filled()
+        #expect(await api.call("GET", "/v1/status").json.at(path: "upstream.account")?.kind == .null)
+        try await api.store.setAccountName("Robin")
+        #expect(await api.call("GET", "/v1/status").json.at(path: "upstream.account")?.string == "Robin")
+    }
+
     @Test("what is left of the upstream's limits stands in the status and in the metrics")
     func budget() async throws {
         let window = RequestLimits.Window(requests: 100, span: .seconds(60))

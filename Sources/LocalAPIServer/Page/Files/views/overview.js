@@ -57,6 +57,7 @@ function stateParts(now, speed) {
       { class: "facts" },
       fact("Upstream", now.upstream.reachable ? "reachable" : "unreachable"),
       now.upstream.retry_after && fact("Asked to wait", time(now.upstream.retry_after, true)),
+      now.upstream.account && fact("Account", el("bdi", {}, now.upstream.account)),
       fact("Schema", now.schema),
       fact("Last sync", time(now.last_sync_at, true)),
       !isPaused && fact("Next sync", nextSync(now)),
