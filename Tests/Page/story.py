@@ -210,24 +210,28 @@ def conflict(shop, page):
     """A note is changed on both sides: ours is chosen, then theirs after all."""
     order = shop.order()
     shop.call("POST", "/v1/sync/pause")
+    ours, theirs = f"{order['notes']} on Monday", f"{order['notes']} on Friday"
     page.open(f"#/records/orders/{order['id']}")
     page.press("button", "Edit")
-    page.type("[data-field=notes] textarea", "Ours: comes on Monday")
+    page.type("[data-field=notes] textarea", ours)
     page.press("button", "Save")
-    page.see(".field.pending", "comes on Monday")
-    shop.upstream.change("orders", order["id"], {"notes": "Theirs: comes on Friday"})
+    page.see(".field.pending", ours)
+    shop.upstream.change("orders", order["id"], {"notes": theirs})
     shop.call("POST", "/v1/sync/resume")
     page.see(".tag", "conflict")
     page.go("g", "c")
-    page.see(".side", "Theirs: comes on Friday")
+    page.see(".side", theirs)
+    marked = [one.text.strip() for one in page.driver.find_elements("css selector", ".side mark")]
+    if marked != ["on Monday", "on Friday"]:
+        raise Failed(f"the words that differ are not marked, but {marked}")
     page.look("conflict")
     page.press(".side button", "Keep ours")
     page.see(".empty", "No conflict waits")
-    await_true(lambda: shop.upstream_order()["notes"] == "Ours: comes on Monday", 15, "our value was not sent")
+    await_true(lambda: shop.upstream_order()["notes"] == ours, 15, "our value was not sent")
     page.press(".tabs a", "All")
     page.look("decided")
     page.press("button", "Undo")
-    await_true(lambda: shop.upstream_order()["notes"] == "Theirs: comes on Friday", 15, "the undo was not sent")
+    await_true(lambda: shop.upstream_order()["notes"] == theirs, 15, "the undo was not sent")
     page.see_gone("button", "Undo")
 
 

@@ -70,7 +70,7 @@ function conflictCard(conflict, field, reload) {
       "div",
       { class: `side ${isSame(value, conflict.base) ? "" : "differs"} ${conflict.winner === winner && winner ? "chosen" : ""}` },
       el("strong", {}, name),
-      el("div", { class: "value" }, show(value)),
+      el("div", { class: "value" }, winner ? marked(show(value), show(conflict.base)) : show(value)),
       at && time(at, true),
       isOpen && winner && button(winner === "local" ? "Keep ours" : "Take theirs", choose(winner), { class: "primary" }),
       conflict.winner === winner && winner && el("span", { class: "tag good" }, "chosen"),
@@ -94,6 +94,18 @@ function conflictCard(conflict, field, reload) {
     ),
     !isOpen && conflict.undone_at === null && el("div", { class: "actions" }, button("Undo: use the other value", () => undo(conflict, reload))),
   );
+}
+
+/** The text with the words marked that differ from those of another, if the texts have a beginning or an end in common. */
+function marked(text, other) {
+  const [words, others] = [text, other].map((one) => one.split(/(\s+)/));
+  const most = Math.min(words.length, others.length);
+  let [start, end] = [0, 0];
+  while (start < most && words[start] === others[start]) start += 1;
+  while (end < most - start && words.at(-1 - end) === others.at(-1 - end)) end += 1;
+  const part = words.slice(start, words.length - end).join("");
+  if (start + end === 0 || part === "") return text;
+  return [words.slice(0, start).join(""), el("mark", {}, part), words.slice(words.length - end).join("")];
 }
 
 async function undo(conflict, reload) {
