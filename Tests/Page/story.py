@@ -340,6 +340,14 @@ def hooks(shop, page):
     page.press("nav a", "Hooks")
     page.see(".card.bad", "Tried 1 time.")
     page.look("hooks")
+    page.show("phone")
+    page.open("#/hooks")
+    page.see("nav a[aria-current]", "Hooks")
+    await_true(lambda: page.run(
+        "const menu = document.querySelector('header nav').getBoundingClientRect();"
+        "return document.querySelector('nav [aria-current]').getBoundingClientRect().right < menu.right + 1"),
+        5, "in a narrow window the menu does not show where the reader is")
+    page.show("tablet")
     page.run("document.querySelector('[data-parked] button').focus()")
     page.driver.switch_to.active_element.send_keys(Keys.ENTER)
     page.see(".card.bad", "Tried 2 times.")

@@ -9,6 +9,11 @@ import { stateWords } from "./state.js";
 
 const pages = [["", "Overview"], ["records", "Records"], ["queue", "Queue"], ["conflicts", "Conflicts"], ["drift", "Drift"], ["hooks", "Hooks"]];
 
+/** In a narrow window, menus scroll. */
+function showPlaces() {
+  for (const one of document.querySelectorAll("nav [aria-current]")) one.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
 export async function showHeader() {
   const header = document.querySelector("header.top");
   const title = (await schema().catch(() => null))?.title ?? "repairminder-sync";
@@ -16,7 +21,7 @@ export async function showHeader() {
   /** Shown if the configuration has hooks. */
   const hooks = links.get("hooks");
   hooks.hidden = true;
-  const readHooks = () => get(path("_hooks")).then(({ data }) => (hooks.hidden = data.length === 0), () => {});
+  const readHooks = () => get(path("_hooks")).then(({ data }) => (hooks.hidden = data.length === 0), () => {}).then(showPlaces);
   const badge = el("p", { class: "badge", role: "status" });
   const input = el("input", { type: "search", name: "q", id: "search", "aria-label": "Search all records", placeholder: "Search  /", autocomplete: "off" });
   const form = el("form", { role: "search", class: "search", onsubmit: search }, input);
@@ -45,6 +50,7 @@ export async function showHeader() {
       else node.removeAttribute("aria-current");
     }
     if (name !== "search") input.value = "";
+    showPlaces();
   }
   replace(header, link("#/", el("span", { class: "brand" }, title)), badge, el("nav", { "aria-label": "Pages" }, [...links.values()]), form);
   live.addEventListener("status", showState);

@@ -34,7 +34,7 @@ export function recordTable({ entity, schema, address, parameters, columns, sort
     el("table", { "aria-rowcount": "-1" }, el("thead", {}, heading()), body),
   );
   const table = node.firstChild;
-  table.style.minWidth = `${12 + columns.length * 9}rem`;
+  table.style.minWidth = `${12 + columns.length * 9.5}rem`;
   const resized = new ResizeObserver(plan);
   resized.observe(node);
   plan();
@@ -46,7 +46,7 @@ export function recordTable({ entity, schema, address, parameters, columns, sort
       const order = sorted.name === name ? (sorted.isDescending ? "descending" : "ascending") : null;
       return el(
         "th",
-        { scope: "col", "aria-sort": order, class: isNumeric(field) && "number" },
+        { scope: "col", "aria-sort": order, class: isNumeric(field) ? "number" : field?.type === "time" && "time" },
         el("button", { type: "button", title: field?.index ? "Sort" : "Sort (without an index, so it reads all records)", onclick: () => sort(name) }, label(name), order && (order === "descending" ? " ↓" : " ↑")),
       );
     }));
