@@ -1,50 +1,32 @@
-// A question before something that cannot be taken back.
+// Dialogs: a question before something that cannot be taken back, or something to read.
 
 import { el } from "../core/dom.js";
 import { sayIn } from "./notices.js";
 
-function open(dialog) {
+/** `choices` are `[words, value, tone]`, the last one what is meant without a choice; `closed(value)` gets the choice. */
+function open(title, content, choices, closed) {
+  const choice = ([words, value, tone], index) =>
+    el("button", { type: "button", class: tone, autofocus: index === choices.length - 1, onclick: () => dialog.close(value) }, words);
+  const dialog = el(
+    "dialog",
+    { "aria-labelledby": "dialog-title", onclose: close },
+    el("h2", { id: "dialog-title" }, title),
+    content,
+    el("div", { class: "actions" }, choices.map(choice)),
+  );
+  function close() {
+    sayIn(document.body);
+    dialog.remove();
+    closed(dialog.returnValue);
+  }
   document.body.append(dialog);
   dialog.showModal();
   sayIn(dialog);
 }
 
-function close(dialog) {
-  sayIn(document.body);
-  dialog.remove();
-}
-
 /** Asks, and answers whether the person agreed. */
-export function confirmed(question, details, action, isDangerous = true) {
-  return new Promise((resolve) => {
-    const dialog = el(
-      "dialog",
-      { "aria-labelledby": "dialog-title", onclose: () => finish() },
-      el("h2", { id: "dialog-title" }, question),
-      details,
-      el(
-        "div",
-        { class: "actions" },
-        el("button", { type: "button", class: isDangerous ? "danger" : "primary", onclick: () => dialog.close("yes") }, action),
-        el("button", { type: "button", autofocus: true, onclick: () => dialog.close() }, "Cancel"),
-      ),
-    );
-    function finish() {
-      close(dialog);
-      resolve(dialog.returnValue === "yes");
-    }
-    open(dialog);
-  });
-}
+export const confirmed = (question, details, action) =>
+  new Promise((resolve) => open(question, details, [[action, "yes", "danger"], ["Cancel", ""]], (value) => resolve(value === "yes")));
 
 /** Shows something until it is closed. */
-export function shown(title, content) {
-  const dialog = el(
-    "dialog",
-    { "aria-labelledby": "dialog-title", onclose: () => close(dialog) },
-    el("h2", { id: "dialog-title" }, title),
-    content,
-    el("div", { class: "actions" }, el("button", { type: "button", autofocus: true, onclick: () => dialog.close() }, "Close")),
-  );
-  open(dialog);
-}
+export const shown = (title, content) => open(title, content, [["Close", ""]], () => {});
