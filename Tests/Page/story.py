@@ -38,8 +38,10 @@ def overview(shop, page):
     warning = "Records cross the network unencrypted"
     orders = {"rows": 500, "state": "syncing", "progress": {"rows": 62400, "total": 120000}}
     account = {**shop.get("/v1/status")["upstream"], "account": "Robin Example"}
-    shown = page.with_status({"state": "syncing", "progress": 0.52, "warnings": [warning], "upstream": account,
-                              "entities": {"orders": orders}})
+    shown, moving = page.with_status({"state": "syncing", "progress": 0.52, "warnings": [warning], "upstream": account,
+                                      "entities": {"orders": orders}})
+    if moving:
+        raise Failed("the page moves for a reader who wants reduced motion")
     for part in (warning, "52 %", "62,400 of 120,000 records read", "62,400 of 120,000 read", "Robin Example"):
         if part not in shown:
             raise Failed(f"the overview does not show {part!r} of a status: {shown}")
@@ -129,6 +131,14 @@ def finding(shop, page):
     page.see("h2", "Devices (2)")
     page.press("summary", "History")
     page.look("record")
+    page.speak("de-DE")
+    page.open(f"#/records/orders/{shop.order()['id']}")
+    page.see("[data-field=total] .value", f"{shop.order()['total']:.2f}".replace(".", ","))
+    german = r"return /^\d\d\.\d\d\.\d{4}, \d\d:\d\d$/.test(document.querySelector('[data-field=created_at] time').textContent)"
+    if not page.run(german):
+        raise Failed("times are not in the reader's language")
+    page.speak("en-GB")
+    page.open(f"#/records/orders/{shop.order()['id']}")
     page.press("th a", "iPhone SE")
     page.press("button", "Show")
     page.see("[data-field=passcode] .value", "631040")
@@ -186,6 +196,7 @@ def refused(shop, page):
     if not page.run("return document.activeElement.matches('summary') && document.activeElement.parentNode.open"):
         raise Failed("another change takes the focus in the queue, or closes what is open there")
     page.press(".card summary", "The request")
+    page.run("scrollTo(0, 0)")
     page.look("refused")
     page.press(".card button.primary", "Correct")
     page.type(".card [data-field=client_id] input", "tomasz walk")
@@ -209,8 +220,8 @@ def refused(shop, page):
 def conflict(shop, page):
     """A note is changed on both sides: ours is chosen, then theirs after all."""
     order = shop.order()
-    shop.call("POST", "/v1/sync/pause")
     ours, theirs = f"{order['notes']} on Monday", f"{order['notes']} on Friday"
+    shop.call("POST", "/v1/sync/pause")
     page.open(f"#/records/orders/{order['id']}")
     page.press("button", "Edit")
     page.type("[data-field=notes] textarea", ours)
@@ -339,7 +350,6 @@ def hooks(shop, page):
     page.see(".figure", "Hooks")
     page.press("nav a", "Hooks")
     page.see(".card.bad", "Tried 1 time.")
-    page.look("hooks")
     page.show("phone")
     page.open("#/hooks")
     page.see("nav a[aria-current]", "Hooks")
@@ -348,6 +358,7 @@ def hooks(shop, page):
         "return document.querySelector('nav [aria-current]').getBoundingClientRect().right < menu.right + 1"),
         5, "in a narrow window the menu does not show where the reader is")
     page.show("tablet")
+    page.look("hooks")
     page.run("document.querySelector('[data-parked] button').focus()")
     page.driver.switch_to.active_element.send_keys(Keys.ENTER)
     page.see(".card.bad", "Tried 2 times.")

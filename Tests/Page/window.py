@@ -98,6 +98,10 @@ class Window:
         for key in keys:
             self.driver.find_element(By.TAG_NAME, "body").send_keys(key)
 
+    def speak(self, language):
+        agent = self.run("return navigator.userAgent")
+        self.driver.execute_cdp_cmd("Emulation.setUserAgentOverride", {"userAgent": agent, "acceptLanguage": language})
+
     # What the reader sees and does
 
     def see(self, selector, text=None, within=10):
@@ -177,13 +181,13 @@ class Window:
         return round(self.driver.execute_cdp_cmd("Runtime.getHeapUsage", {})["usedSize"] / 1e6, 1)
 
     def with_status(self, members):
-        """What the page shows for the daemon's status with other members, until it reads the next one."""
+        """What the page shows for the daemon's status with other members, until it reads the next one; and what moves."""
         return self.driver.execute_async_script(
             """
             const [members, done] = arguments;
             import("/page/core/live.js").then((live) => {
               live.setStatus({...live.status(), ...members});
-              done(document.getElementById("main").textContent);
+              done([document.getElementById("main").textContent, document.getAnimations().length]);
               live.refreshStatus();
             });
             """, members)
