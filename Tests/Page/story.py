@@ -70,6 +70,7 @@ def history(shop, page):
     page.run("document.activeElement.blur()")
     page.press("button", "7 days")
     page.see(".chart .reading", "nothing is known of")
+    page.see(".chart .reading", "0 waiting and 0 failed now; at most")
     page.run("document.querySelector('.charts').scrollIntoView()")
     page.look("history")
 

@@ -3,6 +3,7 @@
 import { get, path } from "../core/api.js";
 import { button, el, replace } from "../core/dom.js";
 import { count, counted, duration, number } from "../core/format.js";
+import { status } from "../core/live.js";
 import { chart } from "./chart.js";
 
 const spans = [["minutes", "6 hours"], ["hours", "7 days"]];
@@ -12,7 +13,8 @@ const total = (values) => values.reduce((sum, value) => sum + (value ?? 0), 0);
 const seconds = (value) => `${number(value.toFixed(value < 10 ? 1 : 0))} s`;
 
 function queue({ pending, failed }) {
-  const [waits, fails] = [pending.at(-1) ?? 0, failed.at(-1) ?? 0];
+  // An hour has the most of its minutes.
+  const [waits, fails] = [status()?.pending ?? 0, status()?.failed ?? 0];
   const most = Math.max(0, ...pending);
   return {
     title: "Queue",
