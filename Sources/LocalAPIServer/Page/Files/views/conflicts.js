@@ -103,6 +103,7 @@ function marked(text, other) {
   let [start, end] = [0, 0];
   while (start < most && words[start] === others[start]) start += 1;
   while (end < most - start && words.at(-1 - end) === others.at(-1 - end)) end += 1;
+  if (!words[start]?.trim()) start += 1;
   const part = words.slice(start, words.length - end).join("");
   if (start + end === 0 || part === "") return text;
   return [words.slice(0, start).join(""), el("mark", {}, part), words.slice(words.length - end).join("")];

@@ -21,8 +21,8 @@ export async function showQueue(view, [id], parameters) {
   const [cards, groups] = [new Map(), new Map()];
 
   async function load() {
-    const isEditing = list.querySelector("form") !== null;
-    if (isEditing || view.signal.aborted) return;
+    // A form must not be replaced under the reader's hands.
+    if (list.querySelector("form") || view.signal.aborted) return;
     let answer;
     try {
       answer = id === undefined
