@@ -158,6 +158,7 @@ def offline(shop, page):
     page.see(".field.pending", "Comes at noon")
     page.see(".field.pending .server", "upstream: Data must be kept")
     page.see(".tag", "waits to be sent")
+    page.run("scrollTo(0, 0)")
     page.look("offline")
     page.go("g", "o")
     page.see(".headline h1", "Offline")
