@@ -219,6 +219,37 @@ def refused(shop, page):
         raise Failed(f"the upstream has {len(sent)} of the orders")
 
 
+def family(shop, page):
+    """A reader with a German browser creates an order and its device before any is sent; the upstream gets both."""
+    page.speak("de-DE")
+    shop.call("POST", "/v1/sync/pause")
+    page.open("#/new/orders")
+    page.type("[data-field=client_id] input", "tomasz walk")
+    page.see(".picker li", "Tomasz Walker")
+    page.see("[data-field=client_id] input").send_keys(Keys.ARROW_DOWN, Keys.ENTER)
+    page.type("[data-field=total] input", "49,50")
+    page.press("button", "Create")
+    page.see("[data-field=total] .value", "49,50")
+    order = page.run("return location.hash.split('/').pop()")
+    page.run("document.querySelector('[data-field=client_id] a').focus()")
+    shop.call("PATCH", f"/v1/orders/{order}", {"notes": "Comes with a device"})
+    page.see("[data-field=notes] .value", "Comes with a device")
+    if not page.run("return document.activeElement.matches('[data-field=client_id] a')"):
+        raise Failed("a change of the record takes the focus")
+    page.press("a", "New in devices")
+    page.type("[data-field=brand] input", "Fairphone")
+    page.type("[data-field=model] input", "5")
+    page.press("button", "Create")
+    page.see("h1", "Fairphone 5")
+    page.speak("en-GB")
+    shop.call("POST", "/v1/sync/resume")
+    await_true(lambda: shop.get("/v1/pending/count") == {"pending": 0, "failed": 0}, 15, "they were not sent")
+    device = next(one for one in shop.upstream.records("devices") if one.get("brand") == "Fairphone")
+    parent = next(one for one in shop.upstream.records("orders") if one["id"] == device["order_id"])
+    if parent["total"] != 49.5:
+        raise Failed(f"the device belongs to {parent}")
+
+
 def conflict(shop, page):
     """A note is changed on both sides: ours is chosen, then theirs after all."""
     order = shop.order()
@@ -352,6 +383,12 @@ def hooks(shop, page):
     page.see(".figure", "Hooks")
     page.press("nav a", "Hooks")
     page.see(".card.bad", "Tried 1 time.")
+    page.open("#/drift")
+    page.see(".notice a", "retry or discard them")
+    page.run("document.querySelector('.notice a').focus()")
+    page.with_status({})
+    if not page.run("return document.activeElement.matches('.notice a')"):
+        raise Failed("a new status takes the focus")
     page.show("phone")
     page.open("#/hooks")
     page.see("nav a[aria-current]", "Hooks")

@@ -1,6 +1,6 @@
 // What has just happened, newest first; like changes in a row become one line.
 
-import { el, link, replace, throttled } from "../core/dom.js";
+import { el, link, renew, throttled } from "../core/dom.js";
 import { count, label, time } from "../core/format.js";
 import { places } from "../core/schema.js";
 import { recordLink } from "./record-link.js";
@@ -24,8 +24,8 @@ export function activity() {
   let lines = [];
   const list = el("ol", { class: "activity" });
   const render = throttled(200, () => {
-    if (lines.length === 0) return replace(list, el("li", { class: "empty" }, "Nothing has changed lately."));
-    replace(list, lines.map(line));
+    if (lines.length === 0) return renew(list, el("li", { class: "empty" }, "Nothing has changed lately."));
+    renew(list, lines.map(line));
   });
 
   function line({ change, records }) {

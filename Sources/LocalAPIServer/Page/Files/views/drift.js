@@ -1,7 +1,7 @@
 // Drift and health: what the upstream sends otherwise than the schema says, and what else needs attention.
 
 import { get, path } from "../core/api.js";
-import { el, link, replace } from "../core/dom.js";
+import { el, link, renew } from "../core/dom.js";
 import { count, counted, label, time } from "../core/format.js";
 import { live, status } from "../core/live.js";
 import { empty } from "../parts/notices.js";
@@ -24,7 +24,7 @@ export async function showDrift(view) {
   view.title("Drift and health");
   const { data, set_aside } = await get(path("drift"), {}, view.signal);
   const health = el("section");
-  const show = () => replace(health, el("h2", {}, "Health"), checks(status() ?? { entities: {}, upstream: {}, signals: [] }));
+  const show = () => renew(health, el("h2", {}, "Health"), checks(status() ?? { entities: {}, upstream: {}, signals: [] }));
   live.addEventListener("status", show, { signal: view.signal });
   show();
   view.content.append(

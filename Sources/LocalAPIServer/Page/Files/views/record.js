@@ -56,7 +56,7 @@ export async function showRecord(view, [name, id]) {
     const pending = new Set(record._sync.pending_fields);
     const named = new Set(entity.fields.map((field) => field.name));
     const others = Object.keys(record).filter((one) => !named.has(one) && !one.startsWith("_"));
-    replace(
+    renew(
       body,
       el("div", { class: "form" }, entity.fields.map((field) => shownField(field, record, pending.has(field.name)))),
       others.length > 0 && el("details", {}, el("summary", {}, `${others.length} more that the schema does not name`), el("div", { class: "form" }, others.map((one) => shownField({ name: one, type: "string" }, record, false)))),
