@@ -445,7 +445,7 @@ def png(width, height):
 
 # Each is told in a window of its size. Answers that a chapter expects are no error of the console.
 CHAPTERS = [(overview, "laptop", []), (history, "laptop", []), (finding, "phone", []), (offline, "laptop", []),
-            (refused, "tablet", ["409"]), (conflict, "phone", []), (table, "wide", []), (hostile, "laptop", []),
+            (refused, "tablet", ["409"]), (family, "phone", []), (conflict, "phone", []), (table, "wide", []), (hostile, "laptop", []),
             (picture, "tablet", []), (hooks, "tablet", []),
             (restart, "laptop", ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE",
                                  "ERR_CONNECTION_RESET"]),

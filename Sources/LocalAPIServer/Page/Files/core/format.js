@@ -13,6 +13,8 @@ const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 export const count = (value) => counts.format(value);
 // A decimal text keeps every digit.
 export const number = (value) => numbers.format(String(value));
+/** What the reader typed, with a point where their language has a comma. */
+export const typed = (text) => (amounts.format(0)[1] === "," ? text.replace(",", ".") : text);
 export const money = (value) => amounts.format(String(value));
 
 /** "3 changes", "1 change". */

@@ -2,7 +2,7 @@
 
 import { exactNumber } from "../core/api.js";
 import { el } from "../core/dom.js";
-import { label } from "../core/format.js";
+import { label, typed } from "../core/format.js";
 import { referencePicker } from "./reference-picker.js";
 
 let made = 0;
@@ -78,7 +78,7 @@ function numeric(id, value, mode, pattern, words) {
   return {
     node,
     value() {
-      const text = node.value.trim();
+      const text = typed(node.value.trim());
       if (text === "") return null;
       const number = pattern.test(text) ? exactNumber(text) : null;
       if (number === null) throw new Error(`expected ${words}, got “${text}”`);
