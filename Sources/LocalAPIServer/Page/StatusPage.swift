@@ -55,12 +55,14 @@ struct StatusPage {
 
     private var figures: HTML {
         let reachable = status.at(path: "upstream.reachable")?.boolean ?? false
+        let account = status.at(path: "upstream.account")?.string
         let figures: [(name: String, value: HTML)] = [
             ("pending", "<a href=\"/v1/pending\">\(text("pending"))</a>"),
             ("failed", "<a href=\"/v1/pending\">\(text("failed"))</a>"),
             ("conflicts", "<a href=\"/v1/conflicts\">\(text("conflicts"))</a>"),
             ("drift", "<a href=\"/v1/drift\">\(text("drift"))</a>"),
             ("upstream", reachable ? "reachable" : "unreachable"),
+            ("account", account.map { "\($0)" } ?? "unknown"),
             ("last sync", time(status["last_sync_at"])),
             ("next sync", time(status["next_sync_at"])),
         ]

@@ -1,3 +1,4 @@
+import CacheStore
 import JSONText
 import SocketServer
 import Testing
@@ -10,11 +11,13 @@ struct StatusPageTests {
     func contents() async throws {
         let api = try await TestAPI.filled()
         _ = await api.call("PATCH", "/v1/orders/a", body: #"{"total":1}"#)
+        try await api.store.setAccountName("Robin")
         let page = await api.call("GET", "/")
         #expect(page.status == 200)
         #expect(page.header("Content-Type") == "text/html; charset=utf-8")
         #expect(page.text.contains("<dt>pending</dt><dd><a href=\"/v1/pending\">1</a></dd>"))
         #expect(page.text.contains("<a href=\"/v1/orders\">orders</a></th><td class=\"number\">2</td>"))
+        #expect(page.text.contains("<dt>account</dt><dd>Robin</dd>"))
         #expect(await api.call("GET", "/", headers: ["Authorization": nil]).status == 401)
         #expect(await api.call("GET", "/", headers: ["Host": "evil.example"]).status == 403)
         #expect(await api.call("POST", "/").header("Allow") == "GET, HEAD, OPTIONS")
