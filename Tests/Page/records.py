@@ -117,6 +117,14 @@ def archive(shop, page):
     seen = [int(one.split()[1]) for one in page.rows() if one != "In between"]
     if seen != list(range(seen[0], seen[0] + len(seen))):
         raise Failed(f"the rows are not all of the records: {seen}")
+    visit = shop.get("/v1/visits?visitor=In%20between")["data"][0]["id"]
+    page.open(f"#/records/visits/{visit}")
+    page.see(".tag", "only here")
+    page.press("button", "Delete")
+    page.see("dialog", "It exists only here.")
+    page.press("dialog button", "Delete")
+    page.see(".toast", "Deleted")
+    page.see("#total", "1,000,000")
     heaps = []
     for _ in range(5):
         reached = page.scroll_for(5)

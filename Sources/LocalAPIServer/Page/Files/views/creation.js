@@ -28,7 +28,7 @@ export async function showCreation(view, [name], parameters) {
       const text = JSON.stringify(changed);
       if (last.text !== text) last = { text, key: idempotencyKey() };
       const { document } = await send("POST", path(name), changed, { "Idempotency-Key": last.key });
-      say(entity.content?.create ? "Kept here; add its content, which is sent with it" : "Kept here; it is sent when the upstream can be reached");
+      say(entity.local ? "Saved" : entity.content?.create ? "Kept here; add its content, which is sent with it" : "Kept here; it is sent when the upstream can be reached");
       refreshStatus();
       location.hash = places.record(name, document[entity.key]);
     },

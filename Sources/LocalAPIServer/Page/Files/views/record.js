@@ -47,7 +47,7 @@ export async function showRecord(view, [name, id]) {
       ),
       error && el("p", { class: "notice bad" }, error.message, " ", link(`#/queue`, "See the queue")),
       state === "conflict" && el("p", { class: "notice bad" }, "Both sides changed this record. ", link("#/conflicts", "Choose which value to keep")),
-      el("p", { class: "soft" }, "As the upstream had it ", time(synced_at, true), "."),
+      !entity.local && el("p", { class: "soft" }, "As the upstream had it ", time(synced_at, true), "."),
     );
   }
 
@@ -103,7 +103,7 @@ export async function showRecord(view, [name, id]) {
             await load();
             throw new Error("Someone changed this record meanwhile. Cancel to see the new version, then edit again.");
           }
-          say("Saved here; it is sent when the upstream can be reached");
+          say(entity.local ? "Saved" : "Saved here; it is sent when the upstream can be reached");
         }
         isEditing = false;
         await load();
@@ -131,9 +131,9 @@ export async function showRecord(view, [name, id]) {
   }
 
   async function remove() {
-    const isAgreed = await confirmed(`Delete “${entity.title(shown.document)}”?`, el("p", {}, "It is deleted here at once, and the deletion is sent to the upstream."), "Delete");
+    const isAgreed = await confirmed(`Delete “${entity.title(shown.document)}”?`, el("p", {}, entity.local ? "It exists only here." : "It is deleted here at once, and the deletion is sent to the upstream."), "Delete");
     if (!isAgreed) return;
-    if (await attempt(() => send("DELETE", path(name, id), undefined, { "If-Match": shown.tag }), "Deleted here; the deletion is sent")) location.hash = places.records(name);
+    if (await attempt(() => send("DELETE", path(name, id), undefined, { "If-Match": shown.tag }), entity.local ? "Deleted" : "Deleted here; the deletion is sent")) location.hash = places.records(name);
   }
 
   await load();
