@@ -64,7 +64,8 @@ actor AccountCheck {
         try believe(answer)
         throw UpstreamError.held(
             "the upstream says that the token belongs to another account (\(answer.id)), but a gateway repeated the "
-                + "answer (Age), which may be about another caller; nothing is synced until the upstream itself says so twice")
+                + "answer (Age), which may be about another caller; nothing is synced until the upstream itself says so twice"
+        )
     }
 
     /// Throws `.otherAccount` if the upstream itself has named this account before, and no other one since. What a gateway

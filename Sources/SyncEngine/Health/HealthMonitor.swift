@@ -201,11 +201,14 @@ actor HealthMonitor {
 
     /// What the failure of a pull means. `.refused` for a 401 that concerns only this entity: others are served with the same
     /// token, which the account and the schema's check confirm. Records any other 401, and returns it as it is.
-    func meaning(of failure: UpstreamError, toReadsOf entity: String, by heartbeat: Heartbeat) async throws -> UpstreamError {
+    func meaning(of failure: UpstreamError, toReadsOf entity: String, by heartbeat: Heartbeat) async throws
+        -> UpstreamError
+    {
         guard case .unauthorized(let message) = failure, breaker.unauthorized == nil else { return failure }
         do {
             let witness = TokenWitness(
-                environment: environment, account: account, upstream: pullUpstream(for: heartbeat), unreadable: unreadable)
+                environment: environment, account: account, upstream: pullUpstream(for: heartbeat),
+                unreadable: unreadable)
             guard try await witness.servesAnother(than: entity) else {
                 unreadable.remove(entity)
                 await note(failure)

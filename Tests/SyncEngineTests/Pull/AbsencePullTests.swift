@@ -133,7 +133,9 @@ struct AbsencePullTests {
         }
     }
 
-    @Test("a record that the account may no longer read stays, makes no pull a full one, and holds up no other's deletion")
+    @Test(
+        "a record that the account may no longer read stays, makes no pull a full one, and holds up no other's deletion"
+    )
     func revoked() async throws {
         let test = try await filled(8)
         test.clock.advance(by: .seconds(1))
@@ -171,7 +173,9 @@ struct AbsencePullTests {
     func large() async throws {
         let test = try await filled(3)
         let orders = try #require(test.schema["orders"])
-        let suspects = (0..<3).map { CacheStore.UnseenRecord(key: "k\($0)", remote: .object(["id": .string("k\($0)")])) }
+        let suspects = (0..<3).map {
+            CacheStore.UnseenRecord(key: "k\($0)", remote: .object(["id": .string("k\($0)")]))
+        }
         for (bytes, expected) in [(1, [["k0"], ["k1"], ["k2"]]), (1000, [["k0", "k1", "k2"]])] {
             var judge = test.puller().judge
             judge.mostBytes = bytes

@@ -320,7 +320,9 @@ struct ChildPullTests {
         #expect(test.upstream.requests.count == requests)
     }
 
-    @Test("a parent whose children are refused for an hour is asked for once an hour, and stays an error until it is served")
+    @Test(
+        "a parent whose children are refused for an hour is asked for once an hour, and stays an error until it is served"
+    )
     func refused() async throws {
         let test = try TestPull(Self.fetched)
         try serveMessages(["/orders/a/messages": ["m"], "/orders/b/messages": ["o"]], test)

@@ -120,7 +120,9 @@ struct SingleReadTests {
         private let counts = Mutex<[String: Int]>([:])
 
         func note(_ store: CacheStore, _ key: String) {
-            let records = (1...6).compactMap { try? store.record("orders", key: "\($0)") }.compactMap { try? JSONText($0) }
+            let records = (1...6).compactMap { try? store.record("orders", key: "\($0)") }.compactMap {
+                try? JSONText($0)
+            }
             counts.withLock { $0[key] = records.count { $0["notes"]?.string != nil } }
         }
 

@@ -92,7 +92,9 @@ struct CreateReconcilerTests {
         #expect(requests == 5, "two readings, and one as a witness")
     }
 
-    @Test("members that change with each reading, and that the look-up does not compare, do not make the list another one")
+    @Test(
+        "members that change with each reading, and that the look-up does not compare, do not make the list another one"
+    )
     func signed() async throws {
         let pages = (1...4).flatMap { reading in
             [
