@@ -97,7 +97,6 @@ struct AccountCheckTests {
             test.upstream.repeatAccounts(times: 1000)
             try await refuseToken(test)
             try await test.until { test.upstream.accountRequests >= 7 }
-            try await test.until { await test.engine.status().error?.contains("a gateway repeated the answer") == true }
             #expect(test.upstream.pushes.count == 1)
             #expect(try test.store.setting("account") == "company-1")
 
