@@ -182,7 +182,9 @@ struct ContentTransferTests {
     }
 
     @Test func `sends a form around the content, the same bytes in every attempt`() async throws {
-        let answer = #"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"id":"1"}"#.replacing("\\r\\n", with: "\r\n")
+        // A script is one connection: without `close` the second attempt could begin on the first one.
+        let answer = #"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\n{"id":"1"}"#
+            .replacing("\\r\\n", with: "\r\n")
         let server = try ScriptedServer([.receive, .send(answer)], [.receive, .send(answer)])
         var request = PushRequest(
             entity: "orders", method: "POST", path: "/orders", body: try JSONText(parsing: #"{"note":"ü"}"#))
