@@ -44,11 +44,19 @@ struct FixedQueries: Sendable {
             UNION ALL
             SELECT 1, entity, last_synced_at, watermark, held_deletions, error, held, total FROM sync_cursor
             UNION ALL
-            SELECT 2, name, NULL, value, NULL, NULL, NULL, NULL FROM sync_setting
-            WHERE name IN (?, 'account', '\(SettingTable.accountName)')
+            \(Self.setting("?"))
+            UNION ALL
+            \(Self.setting("'account'"))
+            UNION ALL
+            \(Self.setting("'\(SettingTable.accountName)'"))
             """)
         pending = numbers.next(Self.queueCounts)
         setting = numbers.next("SELECT value FROM sync_setting WHERE name = ?")
+    }
+
+    /// One by its name: for a list of names SQLite would fill a table first.
+    private static func setting(_ name: String) -> String {
+        "SELECT 2, name, NULL, value, NULL, NULL, NULL, NULL FROM sync_setting WHERE name = \(name)"
     }
 
     /// SQLite counts a table by the pages of its smallest index, and the failed changes have an index of their own.
