@@ -7,8 +7,8 @@ package struct PrivateFile {
 
     /// `linkAdvice` is for a file in the state directory: what to do about a link in its place, which is then refused.
     ///
-    /// A person who follows what a message says of such a file may be root, and whoever controls the daemon can put
-    /// a link there at any time. So no message proposes a command that follows it.
+    /// A compromised daemon can put a link there at any time, and a person who does what a message says may be root. So no
+    /// message proposes a command that follows it.
     package init(path: String, linkAdvice: String? = nil) {
         self.path = path
         self.linkAdvice = linkAdvice

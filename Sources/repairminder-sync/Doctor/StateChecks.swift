@@ -58,8 +58,8 @@ struct StateChecks {
         return findings.isEmpty ? [.ok("permissions", "only its owner can read \(folder)")] : findings
     }
 
-    /// The directory in a command for root. The commands name no file in it, since whoever controls the daemon chooses
-    /// the names, and can put a link in a file's place meanwhile; with `-R` they follow no links.
+    /// The directory in a command for root. The commands name no file in it: a compromised daemon chooses the names, and can
+    /// put a link in a file's place meanwhile. With `-R` they follow no links.
     private var place: String { ShellWord.quoted("\(folder)/") }
     private var closing: String { "run chmod -R go= \(place)" }
 

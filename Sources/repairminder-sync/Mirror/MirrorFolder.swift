@@ -59,7 +59,7 @@ struct MirrorFolder {
         }
     }
 
-    /// No command for a link: root could run it, and whoever controls the daemon chooses where a link in `state_dir` leads.
+    /// No command for a link: root could run it, and a compromised daemon chooses where a link in `state_dir` leads.
     private var closing: String {
         var status = stat()
         let isLink = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
