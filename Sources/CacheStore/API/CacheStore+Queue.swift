@@ -250,10 +250,8 @@ extension CacheStore {
     private func recover(_ changes: Set<Int64>?, _ context: WriteContext) throws -> Int {
         let rows = try context.queue.recover(changes)
         for row in rows {
-            if (row["content"] as String?) != nil, let table = context.table(row["entity"]) {
-                try showContentState(of: row["record_key"], table, context)
-            }
             try context.log.append(.queued, row, detail: [ChangeLogReason.interrupted.member])
+            try OutcomeApplier(context: context).catchUp(row["entity"], row["record_key"])
         }
         return rows.count
     }

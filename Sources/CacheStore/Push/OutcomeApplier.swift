@@ -36,7 +36,7 @@ struct OutcomeApplier {
             try queue.fail(id, failure, takingBack: takingBack)
             try note(failure, .failed, of: change)
         }
-        try catchUp(change)
+        try catchUp(change.entity, change.key)
     }
 
     /// Whether the record came from another change, as when two creations with the same values were looked up at once.
@@ -53,13 +53,14 @@ struct OutcomeApplier {
         try change.operation != .create && context.newKeys(of: change.entity).contains(change.key)
     }
 
-    /// Merges the change with what the server sent while the attempt was under way.
-    private func catchUp(_ change: OutboxTable.Entry) throws {
-        guard let table = context.table(change.entity) else { return }
-        if try context.row(table).isGone(change.key) {
-            try delete(change.key, table)
+    /// Merges the changes of a record with what the server sent while one of them was being sent. Also called for an
+    /// attempt that ended with the process.
+    func catchUp(_ entity: String, _ key: String) throws {
+        guard let table = context.table(entity) else { return }
+        if try context.row(table).isGone(key) {
+            try delete(key, table)
         } else {
-            try merge(table).mergeRemote(of: change.key)
+            try merge(table).mergeRemote(of: key)
         }
     }
 

@@ -75,6 +75,9 @@ struct CacheCheck {
         {
             throw fail("has a version that the server never had")
         }
+        guard !record.isGone || changes.contains(where: { $0.state == "uploading" }) else {
+            throw fail("is noted as gone, but no change of it is being sent")
+        }
         guard let last = changes.last else {
             guard hasOnlyDerived(record, entity), record.local == nil, record.isDeleted == goesWithOwner,
                 record.remote != nil
@@ -165,7 +168,8 @@ struct CacheCheck {
         for row in server.rows(entity) where row.version <= version && !undecided.contains("\(entity)/\(row.key)") {
             let remote = known[row.key]?.remote
             guard row.isDeleted ? remote != nil : remote?.text != row.record.text else { continue }
-            // What a whole list lacked waits for a person, or for another whole list.
+            // What a whole list lacked waits for a person, or for another whole list; what is gone, for an outcome.
+            if row.isDeleted, known[row.key]?.isGone == true { continue }
             if row.isDeleted, try cursor.held != nil || reader.missingRecords().contains("\(entity)/\(row.key)") {
                 continue
             }

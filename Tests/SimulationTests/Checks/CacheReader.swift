@@ -12,6 +12,8 @@ struct CacheReader {
         var local: JSONText?
         var document: JSONText?
         var isDeleted: Bool
+        /// The server deleted it while a change of it was being sent.
+        var isGone: Bool
     }
 
     struct Change {
@@ -57,13 +59,13 @@ struct CacheReader {
                 db.cachedStatement(
                     sql: """
                         SELECT _key, _remote, _local,
-                          iif(_local IS NULL AND _document IS NULL, NULL, \(EntityTable.document)), _deleted
+                          iif(_local IS NULL AND _document IS NULL, NULL, \(EntityTable.document)), _deleted, _gone
                         FROM records_\(entity) ORDER BY _key
                         """)
             ).map { row in
                 Record(
                     key: row[0], remote: try json(row[1]), local: try json(row[2]), document: try json(row[3]),
-                    isDeleted: row[4])
+                    isDeleted: row[4], isGone: row[5])
             }
         }
     }
