@@ -13,11 +13,12 @@ extension StateCommand {
     mutating func openAsRoot() throws {}
 
     /// Call it before the first thread. Does nothing when the configuration is invalid or the directory is missing: the
-    /// command says so itself.
+    /// command says so itself. Throws when others could put another directory in its place.
     mutating func becomeOwner() throws {
-        guard let configuration = try? options.configuration(environment: .ofThisProcess()),
-            let owner = StateOwner(folder: configuration.stateDirectory), owner.differsFromRoot
-        else { return }
+        guard let configuration = try? options.configuration(environment: .ofThisProcess()) else { return }
+        let owner = StateOwner(folder: configuration.stateDirectory)
+        try StateOwner.requireOwnPath(of: configuration.stateDirectory, owner)
+        guard let owner, owner.differsFromRoot else { return }
         try owner.makeReachable()
         try openAsRoot()
         try owner.become()

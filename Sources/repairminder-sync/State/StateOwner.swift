@@ -5,7 +5,8 @@ internal import Glibc
 /// The user that owns the state directory.
 ///
 /// A command that root runs becomes this user before it touches a file there: a user who controls the daemon could
-/// otherwise plant links in the directory, and have root follow them.
+/// otherwise plant links in the directory, and have root follow them. Who can put another directory in its place would have
+/// root become any user, so `requireOwnPath` comes first.
 struct StateOwner {
     private let folder: String
     private let user: uid_t
@@ -25,6 +26,39 @@ struct StateOwner {
         user = status.st_uid
         group = status.st_gid
         identity = Identity(device: status.st_dev, inode: status.st_ino)
+    }
+
+    /// Throws when root runs this, and someone besides root and `owner` could put another directory at the path.
+    ///
+    /// `owner` is nil when there is no such directory: then only root may decide what will be there.
+    static func requireOwnPath(of folder: String, _ owner: StateOwner?) throws(StateError) {
+        guard geteuid() == 0 else { return }
+        let owners: Set<uid_t> = [0, owner?.user ?? 0]
+        for step in PathSteps(to: folder).steps {
+            guard let other = step.status.map({ stranger(in: $0, owners) }) ?? maker(in: step.folder) else { continue }
+            throw StateError(
+                message: "\(other) could put another directory at state_dir \(folder), by way of \(step.path), and root would "
+                    + "work there; run this as the daemon's user, or let state_dir be below directories that only root can "
+                    + "change",
+                isOpenToOthers: true)
+        }
+    }
+
+    /// Who could make what is missing in a folder. Only such a folder is open to others: any other was refused before.
+    private static func maker(in folder: stat?) -> String? {
+        folder.map { $0.st_mode & S_IWOTH != 0 } == true ? "every user" : nil
+    }
+
+    /// Who besides the owners could change what stands here. Their own group counts as them, and that of a directory of root
+    /// is the administrator's choice.
+    private static func stranger(in status: stat, _ owners: Set<uid_t>) -> String? {
+        if !owners.contains(status.st_uid) { return name(of: status.st_uid) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return nil }
+        // With the sticky bit others can only add names, and who owns the next one is seen there.
+        if status.st_mode & S_IWOTH != 0 { return status.st_mode & S_ISVTX != 0 ? nil : "every user" }
+        let isOthers = status.st_mode & S_IWGRP != 0 && status.st_uid != 0
+        let own = getpwuid(status.st_uid).map { $0.pointee.pw_gid }
+        return isOthers && status.st_gid != 0 && status.st_gid != own ? "a member of the directory's group" : nil
     }
 
     /// Whether this process is root, and the directory belongs to another user.
