@@ -9,7 +9,8 @@ package enum ServiceMessage: Sendable, Equatable {
     case watchdog
     /// Extends the timeout for starting, reloading or stopping, counted from now.
     case extendTimeout(Duration)
-    /// A status line for people.
+    /// A status line for people. The manager prints it as it is, and a terminal would obey what is in it: control characters
+    /// and what turns the direction of reading are replaced.
     case status(String)
 
     /// The message in the protocol's format, one assignment per line.
@@ -20,8 +21,17 @@ package enum ServiceMessage: Sendable, Equatable {
         case .stopping: "STOPPING=1"
         case .watchdog: "WATCHDOG=1"
         case .extendTimeout(let time): "EXTEND_TIMEOUT_USEC=\(time.microseconds)"
-        case .status(let text): "STATUS=\(text.map { $0.isNewline ? " " : String($0) }.joined())"
+        case .status(let text): "STATUS=\(text.map { $0.isNewline ? " " : Self.shown($0) }.joined())"
         }
+    }
+
+    private static func shown(_ character: Character) -> String {
+        character.unicodeScalars.map { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: "\u{FFFD}"
+            default: String(scalar)
+            }
+        }.joined()
     }
 }
 

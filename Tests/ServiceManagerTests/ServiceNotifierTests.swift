@@ -22,6 +22,7 @@ struct ServiceNotifierTests {
             (.reloading(since: .seconds(3) + .microseconds(25)), "RELOADING=1\nMONOTONIC_USEC=3000025"),
             (.extendTimeout(.seconds(60)), "EXTEND_TIMEOUT_USEC=60000000"),
             (.status("one\nREADY=1\r\n"), "STATUS=one READY=1 "),
+            (.status("a\u{1b}]0;b\u{7}\u{9b}2J\u{202e}\0\tc"), "STATUS=a�]0;b��2J���c"),
         ] as [(ServiceMessage, String)])
     func texts(message: ServiceMessage, text: String) throws {
         let socket = try NotifySocket()
