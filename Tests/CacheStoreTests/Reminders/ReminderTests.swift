@@ -134,6 +134,20 @@ struct ReminderTests {
     }
 
     @Test
+    func `a reminder of a mirror that was changed, with the greatest number of attempts, is delivered like any other`()
+        async throws
+    {
+        let cache = try await cache()
+        let stored = """
+            {"rule": "task_due", "record_id": "a", "due_at": \((Self.soon - .seconds(3600)).milliseconds), "state": "due",
+              "next_at": 0, "delivered_at": -9223372036854775808, "attempts": 9223372036854775807}
+            """
+        try await cache.store.importReminders([JSONText(parsing: stored)])
+        try await deliver(cache)
+        #expect(try all(cache).map(\.state) == [.delivered])
+    }
+
+    @Test
     func `a delivery that ends after its reminder was dismissed changes nothing`() async throws {
         let cache = try await cache()
         try await keep(cache, after: .seconds(1800))

@@ -181,13 +181,18 @@ extension CacheStore {
                         WHERE rule = ? AND record_key = ? AND due_at = ?
                         """
                 ).execute(arguments: [
-                    stored["state"]?.string ?? Reminder.State.scheduled.rawValue, stored["next_at"]?.integer,
-                    stored["delivered_at"]?.integer, stored["attempts"]?.integer ?? 0, stored["into_entity"]?.string,
-                    stored["into_key"]?.string, stored["rule"]?.string, stored["record_id"]?.string,
-                    stored["due_at"]?.integer,
+                    stored["state"]?.string ?? Reminder.State.scheduled.rawValue, Self.number(stored["next_at"]),
+                    Self.number(stored["delivered_at"]), max(0, Self.number(stored["attempts"]) ?? 0),
+                    stored["into_entity"]?.string, stored["into_key"]?.string, stored["rule"]?.string,
+                    stored["record_id"]?.string, Self.number(stored["due_at"]),
                 ])
             }
         }
+    }
+
+    /// Nil for a number that no reminder has: one more than the greatest could not be stored after the next attempt.
+    private static func number(_ value: JSONText?) -> Int? {
+        value?.integer.flatMap { (-(1 << 53)...(1 << 53)).contains($0) ? $0 : nil }
     }
 }
 
