@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Glibc
 import LocalAPI
+import SocketServer
 import TestSupport
 import Testing
 
@@ -63,6 +64,26 @@ import Testing
         #expect(listeners.isAccepted(0))
         #expect(listeners.isAccepted(geteuid()))
         #expect(!listeners.isAccepted(54_321))
+    }
+
+    @Test("a larger answer than the daemon gives takes no memory of the caller, who may be root")
+    func largeAnswer() async throws {
+        let length = DaemonConnection.largestAnswer + 1
+        let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)]) { _ in
+            Response(status: 200, headers: [("Content-Type", "application/json")], length: length) { offset in
+                [UInt8](repeating: UInt8(ascii: " "), count: min(length - offset, 1 << 16))
+            }
+        }
+        let address = try #require(try server.bind().first)
+        let serving = Task { try await server.run() }
+        defer { serving.cancel() }
+        let client = try connection(["--address", "\(address)"]).client()
+        let error = await #expect(throws: LocalAPIError.self) { try await client.get("/v1/status") }
+        guard case .unexpected(let message) = try #require(error) else {
+            Issue.record("expected a refusal, got \(String(describing: error))")
+            return
+        }
+        #expect(message.contains("invalid response"), "\(message)")
     }
 
     @Test("a mistake elsewhere in the configuration does not keep commands from the daemon")

@@ -16,8 +16,13 @@ struct DaemonConnection: Equatable {
     /// Decides who may be the daemon.
     var listeners = ListenerGuard()
 
-    /// `deadline` limits each call as a whole.
-    func client(deadline: Duration = .seconds(60)) throws(CommandFailure) -> LocalAPIClient {
+    /// In bytes. The daemon ends its pages at 4 MiB; root, who may be the caller, must not give a compromised one more memory.
+    static let largestAnswer = 64 << 20
+
+    /// `deadline` limits each call as a whole, and `largest` its answer.
+    func client(
+        deadline: Duration = .seconds(60), largest: Int = Self.largestAnswer
+    ) throws(CommandFailure) -> LocalAPIClient {
         let transport: CurlTransport
         do {
             transport = try CurlTransport(userAgent: "repairminder-sync", unixSocketPath: socket, refusal: refusal)
@@ -30,7 +35,7 @@ struct DaemonConnection: Equatable {
             let sent = HTTPRequest(
                 method: request.method, url: baseURL + request.target,
                 headers: request.headers.map { HTTPHeader($0.name, $0.value) } + [plain],
-                body: request.body, deadline: deadline, maximumBody: 1 << 30)
+                body: request.body, deadline: deadline, maximumBody: largest)
             do throws(TransportError) {
                 let response = try await transport.send(sent)
                 return LocalAPIResponse(

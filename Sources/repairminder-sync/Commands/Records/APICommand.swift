@@ -30,6 +30,9 @@ struct APICommand: AsyncParsableCommand {
     @OptionGroup(title: "Where the daemon is")
     var connection: ConnectionOptions
 
+    /// In bytes: the answer can be a content.
+    private static let largestFile = 1 << 30
+
     private var method: String { call.count > 1 ? call[0].uppercased() : data == nil ? "GET" : "POST" }
     private var target: String { call.last ?? "" }
 
@@ -45,7 +48,8 @@ struct APICommand: AsyncParsableCommand {
 
     func run() async throws {
         let body: [UInt8]? = if data == "-" { try StandardInput.bytes() } else { data.map { Array($0.utf8) } }
-        let client = try connection.connection(environment: .ofThisProcess()).client(deadline: .seconds(180))
+        let client = try connection.connection(environment: .ofThisProcess())
+            .client(deadline: .seconds(180), largest: Self.largestFile)
         let answer = try await client.answer(
             to: LocalAPIRequest(method: method, target: target, headers: try fields, body: body))
         let text = String(decoding: answer.body, as: UTF8.self)
