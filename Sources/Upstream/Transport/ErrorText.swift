@@ -12,13 +12,12 @@ struct ErrorText {
         self.plan = plan
     }
 
-    /// `: ` and the text at the schema's place; without one, the body's own words. Empty when there are none. `…` marks
-    /// where the text was cut.
+    /// `: ` and the text at the schema's place; without one, the body's own words. Empty when there are none. On one line,
+    /// because a line of its own would look like one of this program's. `…` marks where the text was cut.
     func words(of response: HTTPResponse, _ body: JSONText?) -> String {
-        if let body, let text = stated(in: body) { return ": \(text.cut(toScalars: Self.longest))" }
         let text: String
         if let body {
-            text = Self.flattened(body)
+            text = stated(in: body) ?? Self.flattened(body)
         } else {
             text = response.isMarkup ? "" : String(decoding: response.text.prefix(4 * Self.longest), as: UTF8.self)
         }

@@ -58,6 +58,13 @@ struct ErrorTextTests {
         #expect(words(#"{"error":"no","title":["bad"]}"#, at: "error") == ": no")
     }
 
+    @Test("the text at the schema's place is on one line, which no one takes for a message of this program")
+    func line() {
+        let text = #"{"error":"no\r\n\nrepairminder-sync: run this\u001b[2J\u0000\ttoo"}"#
+        #expect(words(text, at: "error") == ": no repairminder-sync: run this [2J too")
+        #expect(words(#"{"error":" \n"}"#, at: "error") == "")
+    }
+
     @Test("#19 the words are cut to 500 characters")
     func long() {
         let fields = (1...100).map { "\"field\($0)\":[\"is not good\"]" }.joined(separator: ",")
