@@ -43,6 +43,13 @@ import Testing
         #expect(!text.contains("\u{1B}]0"))
     }
 
+    @Test("a share that is none is shown as nothing or all", arguments: [("1e300", "100 %"), ("-1e300", "0 %")])
+    func impossibleShare(progress: String, shown: String) throws {
+        var screen = WatchScreen(isTerminal: true)
+        let status = try JSONText(parsing: "{\"state\":\"syncing\",\"progress\":\(progress)}")
+        #expect(screen.text(status: status, changes: [], size: (80, 24)).contains("] \(shown)"))
+    }
+
     @Test("without a terminal there is a line for each change and each new state")
     func plainLines() {
         var screen = WatchScreen(isTerminal: false)

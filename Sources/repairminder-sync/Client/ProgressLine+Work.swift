@@ -46,14 +46,18 @@ extension ProgressLine {
         { (try? await client.get(LocalAPIPaths.status).body).flatMap(sample) }
     }
 
+    /// Nil for a number that nothing has so many of: the difference of two could not be told.
+    private static func count(_ value: JSONText?) -> Int? {
+        value?.integer.flatMap { (0...(1 << 53)).contains($0) ? $0 : nil }
+    }
+
     /// Of the sync that a status shows: the rows of the entity that is pulled, else the share of the whole. Nil if none is
     /// under way.
     static func sample(of status: JSONText) -> Sample? {
         for (name, entity) in status["entities"]?.members ?? [] {
-            guard let progress = entity["progress"], let rows = progress["rows"]?.integer else { continue }
+            guard let progress = entity["progress"], let rows = count(progress["rows"]) else { continue }
             return Sample(
-                text: ProgressText(label: name, unit: .things("rows")), done: rows,
-                total: progress["total"]?.integer)
+                text: ProgressText(label: name, unit: .things("rows")), done: rows, total: count(progress["total"]))
         }
         guard let phase = status["phase"]?.string else { return nil }
         let share = status["progress"].flatMap { Double($0.plain) } ?? 0

@@ -33,7 +33,7 @@ enum RecordTable {
     static func state(of record: JSONText) -> String {
         let fields = record["_sync"]?["pending_fields"]?.elements.map(\.plain) ?? []
         let state = record["_sync"]?["state"]?.plain ?? ""
-        return fields.isEmpty ? state : "\(state) \(fields.joined(separator: ","))"
+        return TerminalText.line(fields.isEmpty ? state : "\(state) \(fields.joined(separator: ","))")
     }
 
     // MARK: Choosing the fields

@@ -19,7 +19,8 @@ enum StatusText {
             ("set aside", number(status["set_aside"])), ("rescue", status["rescue"]?["summary"]?.plain ?? ""),
             ("version", status["version"]?.plain ?? ""),
         ]
-        let shown = facts.filter { !$0.1.isEmpty }
+        // A line of its own would look like another fact.
+        let shown = facts.map { ($0.0, TerminalText.line($0.1)) }.filter { !$0.1.isEmpty }
         return shown.map { name, value -> String in
             guard let times else { return "\(name)\t\(value)\n" }
             return name + String(repeating: " ", count: 13 - name.count)

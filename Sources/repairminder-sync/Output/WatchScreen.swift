@@ -57,9 +57,10 @@ struct WatchScreen {
     private static func bar(_ status: JSONText) -> [String] {
         guard status["state"]?.string == "syncing", let progress = status["progress"].flatMap({ Double($0.plain) })
         else { return ["[" + String(repeating: " ", count: 40) + "]"] }
-        let done = Int((min(max(progress, 0), 1) * 40).rounded(.down))
+        let share = min(max(progress, 0), 1)
+        let done = Int((share * 40).rounded(.down))
         let bar = String(repeating: "#", count: done) + String(repeating: " ", count: 40 - done)
-        return ["[\(bar)] \(Int(progress * 100)) %"]
+        return ["[\(bar)] \(Int(share * 100)) %"]
     }
 
     private static func summary(_ status: JSONText) -> String {

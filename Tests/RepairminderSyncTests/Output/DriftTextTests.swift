@@ -32,6 +32,12 @@ import Testing
                 == "no drift: records match the schema\n")
     }
 
+    @Test("no text in the status becomes a line of its own, which would look like another fact")
+    func forgedFact() throws {
+        let status = try JSONText(parsing: #"{"state":"error","error":"gone\npending\t0\r\u2028failed\t0","pending":3}"#)
+        #expect(StatusText.summary(status) == "state\terror\nerror\tgone pending 0  failed 0\npending\t3\n")
+    }
+
     @Test("the status shows drift only if there is some")
     func status() throws {
         let some = try JSONText(parsing: #"{"state":"idle","drift":2,"set_aside":1}"#)

@@ -55,7 +55,8 @@ struct HooksCommand: AsyncParsableCommand {
                     try await client.post(path).body
                 }
             try options.show(answer) { hook in
-                "\(name) is \(hook["state"]?.plain ?? ""), \(hook["parked"]?.plain ?? "0") parked\n"
+                let state = "is \(hook["state"]?.plain ?? ""), \(hook["parked"]?.plain ?? "0") parked"
+                return StyledText("\(name) \(TerminalText.line(state))\n")
             }
         } else {
             try options.show(try await client.get(LocalAPIPaths.hooks).body) { answer in

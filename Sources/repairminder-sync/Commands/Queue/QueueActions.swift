@@ -17,7 +17,9 @@ enum QueueActions {
     }
 
     static func count(_ client: LocalAPIClient, _ options: ClientOptions) async throws {
-        try options.show(await client.get(LocalAPIPaths.pendingCount).body) { "\($0["pending"]?.plain ?? "")\n" }
+        try options.show(await client.get(LocalAPIPaths.pendingCount).body) {
+            StyledText(TerminalText.line($0["pending"]?.plain ?? "") + "\n")
+        }
     }
 
     /// Nil retries all failed changes.

@@ -90,7 +90,9 @@ struct QueueCommand: AsyncParsableCommand {
             let answer = try await RecordWriting.explaining(fields) { () throws(LocalAPIError) in
                 try await client.patch(LocalAPIPaths.pendingChange(id), query: query, body: body)
             }
-            try options.show(answer.body) { "\(id) updated: \($0["state"]?.plain ?? "")\n" }
+            try options.show(answer.body) { answer in
+                StyledText("\(id) updated: \(TerminalText.line(answer["state"]?.plain ?? ""))\n")
+            }
         }
     }
 
