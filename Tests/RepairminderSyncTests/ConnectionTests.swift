@@ -51,6 +51,21 @@ import Testing
         #expect(link?.message.contains("is a link") == true)
     }
 
+    @Test(
+        "root reads no token by way of another user's directory, where that user chooses whose token it is",
+        .enabled(if: getuid() == 0, "only root can act as two users"))
+    func replacedState() throws {
+        let token = try folder.write("secret\n", to: "other/api-token")
+        try #require(chmod(token, 0o600) == 0)
+        let shop = folder.path("shop")
+        try FileManager.default.createDirectory(atPath: shop, withIntermediateDirectories: false)
+        try #require(symlink(folder.path("other"), "\(shop)/state") == 0)
+        let file = try folder.write("listen: {tcp: '127.0.0.1:99'}\nstate_dir: shop/state", to: "config.yaml")
+        #expect(try connection(["--config", file]).token == "secret")
+        try #require(chown(shop, 54_321, 54_321) == 0)
+        #expect(try connection(["--config", file]).token == nil)
+    }
+
     @Test("the owner of a directory is trusted only where no other user could have made it")
     func trust() throws {
         var listeners = ListenerGuard()

@@ -111,10 +111,12 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     /// The daemon's token. Nil when the file is missing or not readable: the daemon may still identify the caller by its
-    /// user id. Throws when the token may be known to others.
+    /// user id. Nil for root, too, where another user could have put another daemon's directory: that user's socket would get
+    /// its token. Throws when the token may be known to others.
     private static func ownToken(_ configuration: DaemonPlace) throws(CommandFailure) -> String? {
+        let folder = configuration.stateDirectory
         var status = stat()
-        guard stat(configuration.stateDirectory, &status) == 0,
+        guard stat(folder, &status) == 0, StateOwner.isOwnPath(of: folder, StateOwner(folder: folder)),
             access(configuration.tokenFile, R_OK) == 0 || errno == ELOOP
         else { return nil }
         do {

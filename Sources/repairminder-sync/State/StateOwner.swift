@@ -44,6 +44,16 @@ struct StateOwner {
         }
     }
 
+    /// Whether `requireOwnPath` does not throw.
+    static func isOwnPath(of folder: String, _ owner: StateOwner?) -> Bool {
+        do {
+            try requireOwnPath(of: folder, owner)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Who could make what is missing in a folder. Only such a folder is open to others: any other was refused before.
     private static func maker(in folder: stat?) -> String? {
         folder.map { $0.st_mode & S_IWOTH != 0 } == true ? "every user" : nil
