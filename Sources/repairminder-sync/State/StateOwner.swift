@@ -35,11 +35,12 @@ struct StateOwner {
         guard geteuid() == 0 else { return }
         let owners: Set<uid_t> = [0, owner?.user ?? 0]
         for step in PathSteps(to: folder).steps {
-            guard let other = step.status.map({ stranger(in: $0, owners) }) ?? maker(in: step.folder) else { continue }
+            let found = step.status.map { stranger(in: $0, owners) } ?? maker(in: step.folder)
+            guard let other = found else { continue }
             throw StateError(
-                message: "\(other) could put another directory at state_dir \(folder), by way of \(step.path), and root would "
-                    + "work there; run this as the daemon's user, or let state_dir be below directories that only root can "
-                    + "change",
+                message: "\(other) could put another directory at state_dir \(folder), by way of \(step.path), and root "
+                    + "would work there; run this as the daemon's user, or let state_dir be below directories that only "
+                    + "root can change",
                 isOpenToOthers: true)
         }
     }

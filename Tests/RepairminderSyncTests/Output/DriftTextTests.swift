@@ -34,7 +34,8 @@ import Testing
 
     @Test("no text in the status becomes a line of its own, which would look like another fact")
     func forgedFact() throws {
-        let status = try JSONText(parsing: #"{"state":"error","error":"gone\npending\t0\r\u2028failed\t0","pending":3}"#)
+        let status = try JSONText(
+            parsing: #"{"state":"error","error":"gone\npending\t0\r\u2028failed\t0","pending":3}"#)
         #expect(StatusText.summary(status) == "state\terror\nerror\tgone pending 0  failed 0\npending\t3\n")
     }
 
