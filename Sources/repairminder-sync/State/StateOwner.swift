@@ -38,8 +38,8 @@ struct StateOwner {
             let found = step.status.map { stranger(in: $0, owners) } ?? maker(in: step.folder)
             guard let other = found else { continue }
             throw StateError(
-                message: "\(other) could put another directory at state_dir \(folder), by way of \(step.path), and root "
-                    + "would work there; run this as the daemon's user, or let state_dir be below directories that only "
+                message: "\(other) could put another directory at state_dir \(folder), by way of \(step.path), and "
+                    + "root would work there; run this as the daemon's user, or let state_dir be below directories that only "
                     + "root can change",
                 isOpenToOthers: true)
         }
