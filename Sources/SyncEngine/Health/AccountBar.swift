@@ -18,6 +18,21 @@ struct AccountBar: Equatable {
         case concernsChange
     }
 
+    /// What kind of answer did not let a change through.
+    enum Cause: Sendable, Equatable {
+        /// The account is refused, or something in between answers.
+        case account
+        /// The token is refused (401).
+        case token
+        /// A failure (5xx) that says nothing about the account, as during maintenance.
+        case outage
+
+        /// That of a status. 511 comes from a gateway that wants a sign-in.
+        init(status: Int) {
+            self = status == 401 ? .token : (500..<600).contains(status) && status != 511 ? .outage : .account
+        }
+    }
+
     private struct Barred: Equatable {
         /// When it was barred last, by `clock`.
         var at: Int
@@ -28,8 +43,8 @@ struct AccountBar: Equatable {
 
     /// The answer to the last barred change; nil while changes get through.
     private(set) var reason: String?
-    /// Whether that answer refused the token.
-    private(set) var refusesToken = false
+    /// The kind of that answer.
+    private(set) var cause = Cause.account
     /// By the queue's number.
     private var barred: [Int64: Barred] = [:]
     /// When changes under way were begun, by `clock`.
@@ -43,8 +58,19 @@ struct AccountBar: Equatable {
 
     /// For people, with what they can do.
     var status: String? {
-        reason.map { "the upstream refuses this account's changes: \($0); check the account, or sign in again" }
+        reason.map { reason in
+            switch cause {
+            case .outage:
+                "the upstream takes no changes right now, as during maintenance: \(reason); they wait, and are sent when "
+                    + "it takes them again"
+            case .account, .token:
+                "the upstream refuses this account's changes: \(reason); check the account, or sign in again"
+            }
+        }
     }
+
+    /// Whether the last barred change was answered that the token is refused.
+    var refusesToken: Bool { isSet && cause == .token }
 
     var isSet: Bool { reason != nil }
 
@@ -90,9 +116,10 @@ struct AccountBar: Equatable {
     /// `hasOthers`: changes that were not barred are ready. They go first, and must get through twice between this
     /// one's attempts, because a gateway can come and go between any two requests.
     mutating func bar(
-        _ change: Int64, _ message: String, hasOthers: Bool, refusesToken: Bool = false, at now: Timestamp,
+        _ change: Int64, _ message: String, hasOthers: Bool, cause: Cause = .account, at now: Timestamp,
         jitter: Double = 1
     ) -> Verdict {
+        let refusesToken = cause == .token
         clock += 1
         var entry = barred[change] ?? Barred(at: clock)
         entry.at = clock
@@ -108,7 +135,7 @@ struct AccountBar: Equatable {
             trials += 1
         }
         reason = message
-        self.refusesToken = refusesToken
+        self.cause = cause
         return .waits
     }
 
@@ -130,7 +157,7 @@ struct AccountBar: Equatable {
     private mutating func lift() -> Bool {
         defer {
             reason = nil
-            refusesToken = false
+            cause = .account
             trials = 0
             nextTrial = nil
         }

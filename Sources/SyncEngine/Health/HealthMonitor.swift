@@ -320,19 +320,27 @@ actor HealthMonitor {
     /// The upstream did not let a change through. The first time that it refuses the token, all requests are held until
     /// the next run; after that, only changes are.
     func verdict(
-        onBarred change: Int64, _ message: String, hasOthers: Bool, refusesToken: Bool
+        onBarred change: Int64, _ message: String, hasOthers: Bool, cause: AccountBar.Cause
     ) -> AccountBar.Verdict {
-        let (wasSet, wasBarred) = (bar.isSet, bar.changes.contains(change))
+        let (before, wasBarred) = (bar, bar.changes.contains(change))
         let verdict = bar.bar(
-            change, message, hasOthers: hasOthers, refusesToken: refusesToken, at: environment.monotonicNow(),
+            change, message, hasOthers: hasOthers, cause: cause, at: environment.monotonicNow(),
             jitter: environment.schedule.jitter)
-        if refusesToken, wasBarred, isRefusedByChanges { breaker.retryAuthorization() }
-        if bar.isSet, !wasSet {
-            environment.log.error(
+        if cause == .token, wasBarred, isRefusedByChanges { breaker.retryAuthorization() }
+        // Maintenance may end with an account that is refused.
+        if bar.isSet, !before.isSet || (before.cause == .outage) != (bar.cause == .outage) { logBar(message) }
+        return verdict
+    }
+
+    private func logBar(_ message: String) {
+        guard bar.cause == .outage else {
+            return environment.log.error(
                 "the upstream refuses this account's changes; check the account, or sign in again",
                 metadata: ["error": "\(message)"])
         }
-        return verdict
+        environment.log.warning(
+            "the upstream takes no changes right now, as during maintenance; they wait",
+            metadata: ["error": "\(message)"])
     }
 
     func notePull(of entity: String) { freshness.notePull(of: entity, at: environment.monotonicNow()) }

@@ -6,12 +6,10 @@ struct PushPassage: Sendable {
     var looksUp: @Sendable (Int64) async -> Void = { _ in }
     /// The upstream accepted the change, or refused it for what it says.
     var passes: @Sendable (Int64) async -> Void = { _ in }
-    /// The upstream did not let the change through. `hasOthers`: changes that were not barred are ready. `refusesToken`:
-    /// it was answered 401.
-    var verdict:
-        @Sendable (Int64, _ message: String, _ hasOthers: Bool, _ refusesToken: Bool) async -> AccountBar.Verdict = {
-            _, _, _, _ in .waits
-        }
+    /// The upstream did not let the change through. `others`: changes that were not barred are ready.
+    var verdict: @Sendable (Int64, _ message: String, _ others: Bool, AccountBar.Cause) async -> AccountBar.Verdict = {
+        _, _, _, _ in .waits
+    }
     /// The attempt ended, whatever came of it.
     var ends: @Sendable (Int64) async -> Void = { _ in }
     /// The changes that are being sent.
@@ -27,7 +25,7 @@ extension PushPassage {
         self.init(
             begins: { await monitor.noteBegin(of: $0) }, looksUp: { await monitor.noteLookUp(of: $0) },
             passes: { await monitor.notePass(of: $0) },
-            verdict: { await monitor.verdict(onBarred: $0, $1, hasOthers: $2, refusesToken: $3) },
+            verdict: { await monitor.verdict(onBarred: $0, $1, hasOthers: $2, cause: $3) },
             ends: { await monitor.noteEnd(of: $0) },
             underWay: { await monitor.bar.underWay }, barred: { await monitor.bar.changes },
             wait: { await monitor.barWait ?? .zero })

@@ -9,7 +9,7 @@ extension Pusher {
     func outcome(
         ofBarred change: OutboxChange, _ status: Int, _ message: String, isLookUp: Bool = false
     ) async throws -> PushOutcome {
-        guard try await verdict(on: change, message) == .concernsChange else {
+        guard try await verdict(on: change, message, AccountBar.Cause(status: status)) == .concernsChange else {
             let wait = await passage.wait()
             return .waiting(
                 PushFailure(kind: "barred", status: status, message: message), at: monotonicNow() + wait,
@@ -26,7 +26,7 @@ extension Pusher {
     /// others get through.
     func outcome(ofUnauthorized change: OutboxChange, _ message: String) async throws -> PushOutcome {
         var failure = PushFailure(kind: "unauthorized", status: 401, message: message)
-        guard try await verdict(on: change, message, refusesToken: true) == .concernsChange else {
+        guard try await verdict(on: change, message, .token) == .concernsChange else {
             return .waiting(failure, at: monotonicNow(), counted: false)
         }
         failure.message += "; other changes are accepted"
@@ -34,10 +34,10 @@ extension Pusher {
     }
 
     private func verdict(
-        on change: OutboxChange, _ message: String, refusesToken: Bool = false
+        on change: OutboxChange, _ message: String, _ cause: AccountBar.Cause
     ) async throws -> AccountBar.Verdict {
         let barred = await passage.barred().union([change.id])
         let hasOthers = try !store.readyChanges(limit: 1, at: monotonicNow(), in: lane, notOf: barred).isEmpty
-        return await passage.verdict(change.id, message, hasOthers, refusesToken)
+        return await passage.verdict(change.id, message, hasOthers, cause)
     }
 }

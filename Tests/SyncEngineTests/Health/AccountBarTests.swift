@@ -22,11 +22,11 @@ struct AccountBarTests {
 
         /// An attempt that is barred.
         func barred(
-            _ change: Int64, others: Bool, refusesToken: Bool = false, at time: Timestamp
+            _ change: Int64, others: Bool, cause: AccountBar.Cause = .account, at time: Timestamp
         ) -> AccountBar.Verdict {
             bar.begin(change)
             defer { bar.end(change) }
-            return bar.bar(change, "no", hasOthers: others, refusesToken: refusesToken, at: time)
+            return bar.bar(change, "no", hasOthers: others, cause: cause, at: time)
         }
 
         /// An attempt that gets through; true when that ends the bar.
@@ -83,7 +83,7 @@ struct AccountBarTests {
     @Test("401 concerns a change once others got through twice between its attempts, and from then on")
     func refusedToken() {
         let account = Account()
-        func refused() -> AccountBar.Verdict { account.barred(1, others: false, refusesToken: true, at: now) }
+        func refused() -> AccountBar.Verdict { account.barred(1, others: false, cause: .token, at: now) }
         #expect(refused() == .waits && account.bar.refusesToken)
         #expect(account.passes(2) && !account.bar.refusesToken)
         #expect(refused() == .waits)
@@ -135,6 +135,33 @@ struct AccountBarTests {
             #expect(test.upstream.pushes.count < requests + 40)
             #expect(await test.engine.status().error == nil)
         }
+    }
+
+    @Test("during maintenance the status says so, and not that the account is refused", arguments: [500, 502, 503])
+    func maintenance(_ status: Int) async throws {
+        let test = try engine(orders: 1)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let page = UpstreamError.barred(
+                status: status, "PATCH answered \(status) with a web page where JSON belongs", isPage: true)
+            test.upstream.refuse { _ in page }
+            try await change(1, test)
+            try await test.until { await test.engine.status().error != nil }
+            let error = try #require(await test.engine.status().error)
+            #expect(error.hasPrefix("the upstream takes no changes right now, as during maintenance: PATCH answered"))
+            #expect(error.contains("they wait") && !error.contains("account") && !error.contains("sign in"))
+            #expect(await !test.engine.status().needsSignIn)
+            test.upstream.refuse(nil)
+            try await test.until { try test.store.pendingCount().pending == 0 }
+            #expect(await test.engine.status().error == nil)
+        }
+    }
+
+    @Test("an answer of a gateway that wants a sign-in is none of maintenance")
+    func gateway() {
+        let causes = [302, 402, 403, 404, 407, 511, 200].map { AccountBar.Cause(status: $0) }
+        #expect(causes.allSatisfy { $0 == .account })
+        #expect(AccountBar.Cause(status: 401) == .token)
     }
 
     @Test("a change that alone is refused fails for good, and holds up no other", arguments: [402, 403])
