@@ -43,6 +43,7 @@ extension PathTemplate {
     package static let resumeSync = PathTemplate("/v1/sync/resume")
     package static let drift = PathTemplate("/v1/drift")
     package static let activity = PathTemplate("/v1/_activity")
+    package static let doctor = PathTemplate("/v1/_doctor")
 
     // MARK: Queue, conflicts and reminders
 

@@ -26,7 +26,7 @@ struct OperationNames {
         "GET /metrics": "getMetrics",
         "GET /openapi.json": "getDescription", "GET /v1": "getIndex", "GET /v1/schema": "getSchema",
         "GET /v1/schema/{entity}": "getEntitySchema", "GET /v1/status": "getStatus", "GET /v1/drift": "getDrift",
-        "GET /v1/_activity": "getActivity",
+        "GET /v1/_activity": "getActivity", "GET /v1/_doctor": "getFindings",
         "GET /v1/dashboard": "getDashboard", "POST /v1/_batch": "writeBatch",
         "GET /v1/_sign-in": "getSignInWays", "POST /v1/_sign-in": "signIn",
         "POST /v1/_session": "beginSession", "DELETE /v1/_session": "endSession",

@@ -126,6 +126,12 @@ struct RouteTable: Sendable {
                 "What the daemon has done in the last hours and days", answers: [(200, .json("Activity"))])
         ) { handlers, _, _ in try handlers.activity() },
         .fixed(
+            "GET", .doctor,
+            OpenAPIOperation(
+                "What the daemon finds when it checks itself and its machine, with what to do",
+                answers: [(200, .json("Findings"))])
+        ) { handlers, _, _ in try await handlers.findings() },
+        .fixed(
             "GET", .signIn,
             OpenAPIOperation(
                 "The ways to sign in to the upstream, and whether someone has to", answers: [(200, .json("SignInWays"))]

@@ -7,7 +7,7 @@ import Testing
 @Suite("What doctor reads in the daemon's status")
 struct DaemonChecksTests {
     private func findings(_ status: String) throws -> [Finding] {
-        DaemonChecks.findings(in: try JSONText(parsing: status))
+        StatusChecks(status: try JSONText(parsing: status)).findings()
     }
 
     @Test("a healthy daemon is one finding without advice")
@@ -24,6 +24,22 @@ struct DaemonChecksTests {
         let found = try findings(status)
         #expect(found.map(\.level) == [.warning, .warning, .warning])
         #expect(found.dropFirst().map(\.message) == ["not signed in", "plain HTTP"])
+    }
+
+    @Test("what it cannot settle by itself is a warning, each with what to do")
+    func details() throws {
+        let status = #"""
+            {"state":"idle","pending":0,"failed":0,"parked_deliveries":2,
+             "entities":{"orders":{"error":"the list is cut","held":null},"clients":{"error":null,"held":"it was empty"}},
+             "upstream":{"batches":"refused","budget":{"waiting":1}},
+             "signals":[{"path":"/events","error":"404"},{"path":"/calls","error":null}]}
+            """#
+        let found = try findings(status).dropFirst()
+        #expect(found.map(\.check) == ["lists", "lists", "hooks", "limits", "batches", "signals"])
+        #expect(found.allSatisfy { $0.level == .warning && $0.advice != nil })
+        let messages = found.map(\.message)
+        #expect(messages.contains("orders: the list is cut") && messages.contains("2 deliveries failed too often"))
+        #expect(messages.contains("1 request waits for the upstream's limit"))
     }
 
     @Test(

@@ -16,6 +16,7 @@ struct Handlers: Sendable {
     /// Nil if no person can sign in to the upstream: the daemon does it, or has a fixed token.
     let signIns: SignInDesk?
     let about: DaemonDescription
+    let doctor: Doctor
     let now: @Sendable () -> Timestamp
     /// Measures how long callers wait.
     let clock: any Clock<Duration>

@@ -29,6 +29,17 @@ enum PageComponents {
           "ActivityFigures": {
             "type": "array", "items": {"type": ["integer", "null"]},
             "description": "null for a step in which the daemon did not run", "examples": [[null, 0, 2]]},
+          "Findings": {
+            "type": "object", "required": ["data"],
+            "properties": {
+              "data": {"type": "array", "items": {
+                "type": "object", "required": ["check", "level", "message", "advice"],
+                "properties": {
+                  "check": {"type": "string"}, "level": {"enum": ["ok", "warning", "error"]},
+                  "message": {"type": "string"},
+                  "advice": {"type": ["string", "null"], "description": "what to do; null if nothing is"}}}}},
+            "examples": [{"data": [{"check": "disk", "level": "ok",
+              "message": "8122 MiB free in /var/lib/repairminder-sync", "advice": null}]}]},
           "SessionRequest": {
             "type": "object", "required": ["token"], "additionalProperties": false,
             "properties": {"token": {"type": "string", "description": "the content of the daemon's api-token file"}}},

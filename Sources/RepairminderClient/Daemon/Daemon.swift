@@ -49,6 +49,10 @@ public struct Daemon: Sendable {
         try await object(.get(PathText.path("_activity")))
     }
 
+    /// What the daemon finds when it checks itself and its machine: member `data`, each with `check`, `level`, `message` and
+    /// `advice`.
+    public func findings() async throws(ClientError) -> JSONObject { try await object(.get(PathText.path("_doctor"))) }
+
     /// The hooks of the configuration, and how far each is: member `data`.
     public func hooks() async throws(ClientError) -> JSONObject { try await object(.get(PathText.path("_hooks"))) }
 

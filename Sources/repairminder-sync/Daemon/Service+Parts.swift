@@ -241,6 +241,9 @@ extension Service {
         if let problem = lookup.problem {
             log.notice("callers over TCP must send the token", metadata: ["error": "\(problem)"])
         }
+        let checks = RunningChecks(
+            configuration: configuration, schema: setup.schema, finder: host.schemas, database: store.path,
+            now: host.now)
         let api = LocalAPIServer(
             schema: setup.schema, store: store, engine: engine, callers: callers,
             about: LocalAPIServer.About(
@@ -250,7 +253,8 @@ extension Service {
                 schemaHash: setup.schemaHash),
             calendar: configuration.calendar,
             metrics: host.metrics, now: host.now, clock: TimerClock(),
-            thumbnailer: Thumbnailer(executable: "/proc/self/exe"), signIns: try signInDesk(), log: logger("api"))
+            thumbnailer: Thumbnailer(executable: "/proc/self/exe"), signIns: try signInDesk(),
+            doctor: { checks.findings($0).map(\.json) }, log: logger("api"))
         return SocketServer(
             listeners: sockets.served, threads: configuration.listen.threads,
             handler: { await api.respond(to: $0) },

@@ -1,5 +1,4 @@
 import Glibc
-import JSONText
 import LocalAPI
 
 /// Asks the running daemon for its status, which every caller may read.
@@ -14,7 +13,7 @@ struct DaemonChecks {
         do {
             let client = try ConnectionOptions.configured(configuration.place, systemSocket: systemSocket)
                 .client(deadline: .seconds(10))
-            return try await client.get(LocalAPIPaths.status).body.map(Self.findings(in:)) ?? []
+            return try await client.get(LocalAPIPaths.status).body.map { StatusChecks(status: $0).findings() } ?? []
         } catch let failure as CommandFailure {
             return [notReached(failure)]
         } catch let error as LocalAPIError {
@@ -22,27 +21,6 @@ struct DaemonChecks {
         } catch {
             return []
         }
-    }
-
-    /// The daemon's state, what it still needs, and its warnings.
-    static func findings(in status: JSONText) -> [Finding] {
-        let missing = status["missing"]?.string
-        let warnings = status["warnings"]?.elements.map(\.plain) ?? []
-        return [summary(of: status)]
-            + [missing].compactMap(\.self).map {
-                .warning(check, $0, "see When nothing is configured in docs/guides/operating.md")
-            } + warnings.map { .warning(check, $0, "see docs/config.md") }
-    }
-
-    private static func summary(of status: JSONText) -> Finding {
-        let state = status["state"]?.plain ?? "unknown"
-        let failed = status["failed"]?.integer ?? 0
-        let text = "it runs: \(state), \(status["pending"]?.plain ?? "0") pending, \(failed) failed"
-        guard let error = status["error"]?.string else {
-            return failed == 0
-                ? .ok(check, text) : .warning(check, text, "run repairminder-sync queue --state failed")
-        }
-        return .warning(check, "\(text); \(error)", "run repairminder-sync status")
     }
 
     private func notReached(_ failure: CommandFailure) -> Finding {

@@ -24,6 +24,9 @@ struct DatabaseChecks {
         }
     }
 
+    /// What needs no connection to a database that the running daemon has open.
+    func withoutOpening() -> [Finding] { [library(), backups(path)] }
+
     /// SQLite before 3.51.3 (except 3.50.7 and 3.44.6) can damage a file that two connections write or checkpoint at
     /// once.
     private func library() -> Finding {

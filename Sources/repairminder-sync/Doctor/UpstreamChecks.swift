@@ -63,7 +63,7 @@ struct UpstreamChecks {
             "check upstream.base_url, and this machine's name servers with getent hosts \(host)")
     }
 
-    private func unreachable(_ error: TransportError, _ address: String) -> Finding {
+    func unreachable(_ error: TransportError, _ address: String) -> Finding {
         if error.isDistrust { return distrusted(error.reason, address) }
         return .error(
             "upstream", "\(address) cannot be reached: \(error.reason)", "check upstream.base_url, the network and DNS")
@@ -89,7 +89,7 @@ struct UpstreamChecks {
     }
 
     /// Nil for plain HTTP, which is reported with the configuration.
-    private func encryption(_ address: String) -> Finding? {
+    func encryption(_ address: String) -> Finding? {
         if address.hasPrefix("https://") { return .ok("tls", "the certificate is valid") }
         return PlainHTTP.leavesMachine(address) ? nil : .ok("tls", "none; the upstream is on this machine")
     }
@@ -99,7 +99,11 @@ struct UpstreamChecks {
             return .warning(
                 "clock", "the upstream sends no Date header", "nothing to do; this machine's clock is used instead")
         }
-        let seconds = date.since(now).components.seconds
+        return clock(ahead: Int(date.since(now).components.seconds))
+    }
+
+    /// `seconds`: how far the upstream's clock is ahead of this machine's.
+    static func clock(ahead seconds: Int) -> Finding {
         guard abs(seconds) <= 60 else {
             return .warning(
                 "clock", "the upstream's clock is \(seconds) s ahead of this machine's",

@@ -84,6 +84,7 @@ struct SwiftClientCoverageTests {
         try await daemon.resume()
         _ = try await daemon.drift()
         _ = try await daemon.activity()
+        _ = try await daemon.findings()
         _ = try await daemon.dashboard()
         _ = try await daemon.hooks()
         _ = try await daemon.hook("label")

@@ -23,7 +23,8 @@ struct TestAPI {
     init(
         conflict: String = "last_write_wins", clockOffset: Duration? = nil, yaml: String? = nil, field: String? = nil,
         upstream: any Upstream = AbsentUpstream(), clock: any Clock<Duration> = ContinuousClock(),
-        streamLimit: Int = 64, deletes: Bool = false, log: Logger = Logger(label: "test")
+        streamLimit: Int = 64, deletes: Bool = false, doctor: @escaping Doctor = { _ in [] },
+        log: Logger = Logger(label: "test")
     ) throws {
         let update = #"update: { call: "PATCH /orders/{id}" }"#
         let content =
@@ -37,14 +38,14 @@ struct TestAPI {
         let schema = try EntitySchema(yaml: yaml ?? shop, file: "shop.yaml")
         try self.init(
             store: CacheStore.temporary(schema), schema: schema, clockOffset: clockOffset, upstream: upstream,
-            clock: clock, streamLimit: streamLimit, log: log)
+            clock: clock, streamLimit: streamLimit, doctor: doctor, log: log)
     }
 
     /// The API over a cache that exists already.
     init(
         store: CacheStore, schema: EntitySchema, now: Timestamp = TestAPI.now, clockOffset: Duration? = nil,
         upstream: any Upstream = AbsentUpstream(), clock: any Clock<Duration> = ContinuousClock(),
-        streamLimit: Int = 64, log: Logger = Logger(label: "test")
+        streamLimit: Int = 64, doctor: @escaping Doctor = { _ in [] }, log: Logger = Logger(label: "test")
     ) throws {
         self.store = store
         let engine = SyncEngine(
@@ -57,7 +58,7 @@ struct TestAPI {
             about: LocalAPIServer.About(
                 version: "1", startedAt: now - .seconds(5), instance: "till-2", site: "north", schemaHash: "0a1b"),
             now: { now },
-            clock: clock, streamLimit: streamLimit, log: log)
+            clock: clock, streamLimit: streamLimit, doctor: doctor, log: log)
     }
 
     /// An API whose cache holds order `a`, ready, of 129.90, and order `b`.

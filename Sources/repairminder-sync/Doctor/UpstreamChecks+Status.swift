@@ -1,0 +1,45 @@
+import EntitySchema
+import JSONText
+import Upstream
+
+/// The checks of an upstream that a running daemon calls anyway: nothing is sent.
+extension UpstreamChecks {
+    /// `status` is as `GET /v1/status` answers.
+    func findings(in status: JSONText) -> [Finding] {
+        guard let address = configuration.upstream.baseURL ?? schema.upstream.baseURL, status["missing"]?.string == nil
+        else { return [] }
+        let error = status["error"]?.string
+        guard status.at(path: "upstream.reachable")?.boolean != false else {
+            return [unreachable(.unreachable(error ?? "no answer came"), address)]
+        }
+        let offset = status.at(path: "upstream.clock_offset_ms")?.integer
+        let seen = [offset.map { Self.clock(ahead: $0 / 1000) }, offset == nil ? nil : encryption(address)]
+        return [reached(address, error, status)] + seen.compactMap(\.self) + account(status) + drift(status)
+    }
+
+    private func reached(_ address: String, _ error: String?, _ status: JSONText) -> Finding {
+        guard let error else { return .ok("upstream", "\(address) is reachable") }
+        guard status.at(path: "upstream.needs_sign_in")?.boolean != true else {
+            return .error(
+                "account", "the upstream refuses the token: \(error)", "sign in again: \(configuration.loginCommand())")
+        }
+        return .warning(
+            "upstream", error, "wait if the upstream recovers by itself; else see docs/guides/troubleshooting.md")
+    }
+
+    private func account(_ status: JSONText) -> [Finding] {
+        status.at(path: "upstream.account")?.string.map { [.ok("account", $0)] } ?? []
+    }
+
+    /// Whether the upstream's records are as the schema says.
+    private func drift(_ status: JSONText) -> [Finding] {
+        let count = (status["drift"]?.integer ?? 0) + (status["set_aside"]?.integer ?? 0)
+        guard count > 0 else { return [.ok("schema", "the upstream's records are as \(schema.name) says")] }
+        return [
+            .warning(
+                "schema",
+                "\(count.counted("difference", "differences")) between \(schema.name) and the upstream's records",
+                "see repairminder-sync drift")
+        ]
+    }
+}
