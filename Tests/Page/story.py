@@ -229,7 +229,8 @@ def hooks(shop, page):
     page.press("nav a", "Hooks")
     page.see(".card.bad", "Tried 1 time.")
     page.open("#/drift")
-    page.see(".notice a", "retry or discard them")
+    page.see(".notice", "failed too often")
+    page.see(".notice a", "Go to Hooks")
     page.run("document.querySelector('.notice a').focus()")
     page.with_status({})
     if not page.run("return document.activeElement.matches('.notice a')"):

@@ -53,9 +53,12 @@ async function show() {
   const view = {
     content,
     signal,
-    /** Names the page, for its heading, its window and screen readers. */
+    /** Listens to `live` while the view is shown. */
+    on: (type, action) => live.addEventListener(type, action, { signal }),
+    /** Names the page in its window, and returns the heading with the name. */
     title(text) {
       document.title = `${text} – ${document.body.dataset.title ?? "repairminder-sync"}`;
+      return el("h1", { tabindex: "-1" }, text);
     },
   };
   try {
@@ -75,8 +78,7 @@ async function show() {
 }
 
 function showNothing(view) {
-  view.title("Nothing here");
-  view.content.append(el("h1", { tabindex: "-1" }, "There is nothing at this address"), el("p", {}, link("#/", "Go to the overview")));
+  view.content.append(view.title("There is nothing at this address"), el("p", {}, link("#/", "Go to the overview")));
 }
 
 if ("signedOut" in document.body.dataset) {

@@ -48,6 +48,13 @@ export function renew(node, ...children) {
 }
 
 export const link = (href, ...children) => el("a", { href }, ...children);
+export const soft = (...children) => el("p", { class: "soft" }, ...children);
+export const actions = (...children) => el("div", { class: "actions" }, ...children);
+/** `tone` is warn or bad. */
+export const notice = (tone, ...children) => el("p", { class: `notice ${tone}`, dir: "auto" }, ...children);
+/** `choices` are `[href, words, isCurrent]`. */
+export const tabs = (label, choices) =>
+  el("nav", { class: "tabs", "aria-label": label }, choices.map(([href, words, isCurrent]) => el("a", { href, "aria-current": isCurrent && "true" }, words)));
 
 /** After an action: if the focus was lost by it, it goes back to the button, or to the heading. */
 export function keepFocus(button) {

@@ -6,17 +6,16 @@ import { places } from "../core/schema.js";
 import { recordLink } from "./record-link.js";
 
 const words = {
-  upserted: ["read from the upstream", ""],
-  deleted: ["deleted", ""],
-  queued: ["waits to be sent", ""],
-  uploading: ["is being sent", ""],
+  upserted: ["read from the upstream"],
+  deleted: ["deleted"],
+  queued: ["waits to be sent"],
   waiting: ["could not be sent, will be tried again", "warn"],
   failed: ["failed", "bad"],
   acknowledged: ["was accepted by the upstream", "good"],
-  discarded: ["change discarded", ""],
-  renamed: ["got its id from the upstream", ""],
+  discarded: ["change discarded"],
+  renamed: ["got its id from the upstream"],
   conflict: ["has a conflict found or decided", "bad"],
-  reminder: ["has a reminder", ""],
+  reminder: ["has a reminder"],
 };
 const shownLines = 14;
 
@@ -29,7 +28,7 @@ export function activity() {
   });
 
   function line({ change, records }) {
-    const [text, tone] = words[change.kind] ?? [change.kind, ""];
+    const [text, tone] = words[change.kind] ?? [change.kind];
     const what = records > 1
       ? link(places.records(change.entity), `${count(records)} ${label(change.entity).toLowerCase()}`)
       : recordLink(change.entity, change.id);

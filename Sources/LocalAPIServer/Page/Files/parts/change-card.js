@@ -1,7 +1,7 @@
 // One change of the queue: what it does, why it waits, and what you can do about it.
 
 import { get, path, send } from "../core/api.js";
-import { button, el, link, replace } from "../core/dom.js";
+import { actions, button, el, link, notice, replace, soft } from "../core/dom.js";
 import { counted, label, plain, time } from "../core/format.js";
 import { refreshStatus } from "../core/live.js";
 import { places } from "../core/schema.js";
@@ -31,12 +31,10 @@ export function changeCard(change, blocker, known, reload) {
     { class: `card ${tones[change.state] ?? ""}`, "data-change": change.id, "aria-label": changeTitle(change) },
     el("div", { class: "line" }, el("h3", {}, title), el("span", { class: "tag" }, change.state)),
     el("p", {}, reason(change, blocker)),
-    change.error && el("p", { class: "notice bad" }, change.error.message),
+    change.error && notice("bad", change.error.message),
     values(change, entity),
-    el("p", { class: "soft" }, "made ", time(change.created_at, true), change.last_attempt_at && [", last tried ", time(change.last_attempt_at, true)], change.retry_count > 0 && `, ${counted(change.retry_count, "attempt")} counted`),
-    el(
-      "div",
-      { class: "actions" },
+    soft("made ", time(change.created_at, true), change.last_attempt_at && [", last tried ", time(change.last_attempt_at, true)], change.retry_count > 0 && `, ${counted(change.retry_count, "attempt")} counted`),
+    actions(
       canCorrect(change, entity) && own("Correct", () => correct(change, entity, editor, reload), { class: change.state === "failed" ? "primary" : null }),
       ["failed", "waiting"].includes(change.state) && own("Retry", () => retry([change], reload)),
       change.state !== "uploading" && own("Discard", () => discard([change], reload), { class: "danger" }),
@@ -102,7 +100,7 @@ async function correct(change, entity, place, reload) {
     action: "Correct and send",
     required: fields.filter((field) => field.required).map((field) => field.name),
     async save(changed) {
-      await send("PATCH", path("pending", String(change.id)), changed);
+      await send("PATCH", path("pending", change.id), changed);
       say("Corrected: it is sent again");
       replace(place);
       refreshStatus();
@@ -111,13 +109,13 @@ async function correct(change, entity, place, reload) {
     cancel: () => replace(place),
   });
   replace(place, form.node);
-  form.node.querySelector("input, select, textarea")?.focus();
+  form.focus();
 }
 
 /** Retries changes, one after the other. */
 export async function retry(changes, reload) {
   await attempt(async () => {
-    for (const change of changes) await send("POST", path("pending", String(change.id), "retry"));
+    for (const change of changes) await send("POST", path("pending", change.id, "retry"));
   }, `${counted(changes.length, "change")} tried again`);
   refreshStatus();
   await reload();
@@ -137,7 +135,7 @@ export async function discard(changes, reload) {
 }
 
 async function discardOne(change) {
-  const address = path("pending", String(change.id));
+  const address = path("pending", change.id);
   try {
     await send("DELETE", address);
     return true;
@@ -145,7 +143,7 @@ async function discardOne(change) {
     // It went with the one before it.
     if (error.status === 404) return false;
     if (error.dependents.length === 0) throw error;
-    const dependents = await Promise.all(error.dependents.map((id) => get(path("pending", String(id))).catch(() => null)));
+    const dependents = await Promise.all(error.dependents.map((id) => get(path("pending", id)).catch(() => null)));
     const list = el("ul", {}, dependents.filter(Boolean).map((one) => el("li", {}, changeTitle(one))));
     const isAgreed = await confirmed(`${counted(error.dependents.length, "other change")} depend${error.dependents.length === 1 ? "s" : ""} on “${changeTitle(change)}”`, [el("p", {}, "They would be discarded with it:"), list], "Discard all");
     if (isAgreed) await send("DELETE", `${address}?cascade=true`);

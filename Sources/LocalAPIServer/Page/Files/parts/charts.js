@@ -5,6 +5,7 @@ import { button, el, replace } from "../core/dom.js";
 import { count, counted, duration, number } from "../core/format.js";
 import { status } from "../core/live.js";
 import { chart } from "./chart.js";
+import { empty } from "./notices.js";
 
 const spans = [["minutes", "6 hours"], ["hours", "7 days"]];
 const results = [["2xx", "answered", "good"], ["3xx", "redirected", "soft"], ["4xx", "refused", "warn"], ["5xx", "failed", "bad"], ["unreachable", "without an answer", "none"]];
@@ -73,7 +74,7 @@ export function charts(signal) {
     const activity = history[span];
     const at = (step) => Date.parse(activity.start) + step * activity.step_s * 1000;
     if (activity.pending.every((value) => value === null))
-      return replace(place, el("p", { class: "empty" }, "The first minute of the history is not over yet."));
+      return replace(place, empty("The first minute of the history is not over yet."));
     replace(place, [queue, syncs, requests, reachability].map((of) => chart({ ...of(activity), at })));
   }
   function choose(name) {

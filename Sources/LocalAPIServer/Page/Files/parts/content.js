@@ -1,7 +1,7 @@
 // The content of a record, usually a picture: shown, added, replaced, deleted.
 
 import { path, send } from "../core/api.js";
-import { button, el, link, replace } from "../core/dom.js";
+import { actions, button, el, link, replace, soft } from "../core/dom.js";
 import { size } from "../core/format.js";
 import { confirmed } from "./dialog.js";
 import { attempt, say } from "./notices.js";
@@ -17,7 +17,7 @@ export function recordContent(entity, id) {
   function show() {
     const picture = el("img", {
       class: "picture", alt: "The content of this record", src: `${path(entity.name, id, "thumbnail")}?size=512`,
-      onerror: () => replace(place, el("p", { class: "soft" }, "No picture can be shown.")),
+      onerror: () => replace(place, soft("No picture can be shown.")),
     });
     replace(place, el("a", { href: address }, picture));
   }
@@ -40,9 +40,7 @@ export function recordContent(entity, id) {
     {},
     el("h2", {}, "Content"),
     place,
-    el(
-      "div",
-      { class: "actions" },
+    actions(
       (plan.upload || plan.create) && el("label", {}, el("span", { class: "hidden-words" }, "Add or replace the content"), input),
       // Only on request, because content that is not here is then fetched from the upstream.
       isPicture && button("Show the picture", show),

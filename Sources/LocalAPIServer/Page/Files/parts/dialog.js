@@ -1,6 +1,6 @@
 // Dialogs: a question before something that cannot be taken back, or something to read.
 
-import { el } from "../core/dom.js";
+import { actions, el } from "../core/dom.js";
 import { sayIn } from "./notices.js";
 
 /** `choices` are `[words, value, tone]`, the last one what is meant without a choice; `closed(value)` gets the choice. */
@@ -12,7 +12,7 @@ function open(title, content, choices, closed) {
     { "aria-labelledby": "dialog-title", onclose: close },
     el("h2", { id: "dialog-title" }, title),
     content,
-    el("div", { class: "actions" }, choices.map(choice)),
+    actions(choices.map(choice)),
   );
   function close() {
     sayIn(document.body);

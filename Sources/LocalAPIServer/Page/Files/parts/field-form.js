@@ -1,13 +1,13 @@
 // A form of fields: collects what was changed, and shows each refusal at its field.
 
 import { isSame } from "../core/api.js";
-import { el, keepFocus, replace } from "../core/dom.js";
+import { actions, el, keepFocus, replace } from "../core/dom.js";
 import { fieldInput } from "./field-input.js";
 import { problem } from "./notices.js";
 
 /**
  * `fields` of the schema with `values` to begin with. `save(changed, event)` gets the values that differ and sends them.
- * `{node, isChanged()}`.
+ * `{node, focus()}`.
  */
 export async function fieldForm(fields, values, { action, required = [], always = {}, save, cancel }) {
   const inputs = await Promise.all(fields.map((field) => fieldInput(field, values[field.name], { isRequired: required.includes(field.name) })));
@@ -18,7 +18,7 @@ export async function fieldForm(fields, values, { action, required = [], always 
     { novalidate: true, onsubmit: send },
     el("div", { class: "form" }, inputs.map((input) => input.node)),
     place,
-    el("div", { class: "actions" }, submit, cancel && el("button", { type: "button", onclick: cancel }, "Cancel")),
+    actions(submit, cancel && el("button", { type: "button", onclick: cancel }, "Cancel")),
   );
 
   function changed() {
@@ -70,12 +70,6 @@ export async function fieldForm(fields, values, { action, required = [], always 
 
   return {
     node: form,
-    isChanged() {
-      try {
-        return inputs.some((input) => !isSame(input.value(), values[input.field.name]));
-      } catch {
-        return true;
-      }
-    },
+    focus: () => inputs[0]?.focus(),
   };
 }

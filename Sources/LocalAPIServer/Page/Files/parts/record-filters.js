@@ -20,12 +20,10 @@ export function recordFilters(entity, parameters, apply, signal) {
     const make = makers[field.type];
     return make ? make(entity, field, chosen, set, signal) : null;
   });
-  return el("div", { class: "panel" }, el("div", { class: "filters" }, syncFilter(chosen, set), parts), el("p", {}, link(places.records(entity.name), "Remove all filters")));
+  return el("div", { class: "panel" }, el("div", { class: "filters" }, group("State", select("State", chosen.sync, states, (value) => set("sync", value))), parts), el("p", {}, link(places.records(entity.name), "Remove all filters")));
 }
 
-function syncFilter(chosen, set) {
-  return el("fieldset", {}, el("legend", {}, "State"), select("State", chosen.sync, states, (value) => set("sync", value)));
-}
+const group = (name, ...inputs) => el("fieldset", {}, el("legend", {}, name), inputs);
 
 const select = (name, value, choices, onchange) =>
   el("select", { "aria-label": name, onchange: (event) => onchange(event.target.value) }, el("option", { value: "" }, "any"), choices.map(([one, words]) => el("option", { value: one, selected: one === value }, words)));
@@ -54,11 +52,11 @@ const makers = {
     return el("fieldset", { class: "checks" }, el("legend", {}, label(field.name)), boxes);
   },
   boolean: (entity, field, chosen, set) =>
-    el("fieldset", {}, el("legend", {}, label(field.name)), select(label(field.name), chosen[field.name], [["true", "yes"], ["false", "no"]], (value) => set(field.name, value))),
+    group(label(field.name), select(label(field.name), chosen[field.name], [["true", "yes"], ["false", "no"]], (value) => set(field.name, value))),
   /** The search index finds parts of a text. */
   string(entity, field, chosen, set) {
     const name = `${field.name}.contains`;
-    return field.search && el("fieldset", {}, el("legend", {}, label(field.name)), el("input", {
+    return field.search && group(label(field.name), el("input", {
       type: "search", "aria-label": `${label(field.name)} contains`, placeholder: "contains", maxlength: 200, value: chosen[name] ?? "",
       onchange: (event) => set(name, event.target.value.trim()),
     }));
@@ -72,7 +70,7 @@ const makers = {
       const shown = chosen[name] ? dayText(new Date(Date.parse(chosen[name]) - offset * 86400000)) : "";
       return el("input", { type: "date", "aria-label": `${label(field.name)} ${words}`, value: shown, onchange: (event) => set(name, event.target.value && boundary(event.target.value, offset)) });
     };
-    return el("fieldset", {}, el("legend", {}, label(field.name)), el("div", { class: "range" }, day(`${field.name}.gte`, "from", 0), "–", day(`${field.name}.lt`, "to", 1)));
+    return group(label(field.name), el("div", { class: "range" }, day(`${field.name}.gte`, "from", 0), "–", day(`${field.name}.lt`, "to", 1)));
   },
 };
 
@@ -87,7 +85,7 @@ function range(entity, field, chosen, set) {
         if (isValid) set(`${field.name}.${operator}`, text);
       },
     });
-  return el("fieldset", {}, el("legend", {}, label(field.name)), el("div", { class: "range" }, bound("gte", "from"), "–", bound("lte", "to")));
+  return group(label(field.name), el("div", { class: "range" }, bound("gte", "from"), "–", bound("lte", "to")));
 }
 
 /** Midnight in the reader's time zone, `offset` days later. */

@@ -1,7 +1,7 @@
 // The records that refer to a record, one list for each relation.
 
 import { get, path } from "../core/api.js";
-import { el, link, replace, table } from "../core/dom.js";
+import { el, link, replace, soft, table } from "../core/dom.js";
 import { count, label } from "../core/format.js";
 import { places } from "../core/schema.js";
 import { shownValue, syncTag } from "./value.js";
@@ -15,7 +15,7 @@ export function relatedRecords(entity, id, schema, signal) {
 
 function section(entity, id, relation, other, signal) {
   const columns = other.usualColumns.filter((name) => name !== relation.by).slice(0, 3);
-  const list = el("div", {}, el("p", { class: "soft" }, "…"));
+  const list = el("div", {}, soft("…"));
   const title = el("h2", {}, label(relation.name));
   get(path(entity.name, id, relation.name), { limit: shownRecords, count: "true" }, signal)
     .then(({ data, total }) => {
@@ -32,10 +32,10 @@ function section(entity, id, relation, other, signal) {
         list,
         rows.length > 0 && table(label(relation.name), ["Record", ...columns.map(label)], rows),
         total > shownRecords && el("p", {}, link(`${places.records(other.name)}?${new URLSearchParams({ [relation.by]: id })}`, `All ${count(total)}`)),
-        rows.length === 0 && el("p", { class: "soft" }, "none"),
+        rows.length === 0 && soft("none"),
       );
     })
-    .catch((error) => signal.aborted || replace(list, el("p", { class: "soft" }, error.message)));
+    .catch((error) => signal.aborted || replace(list, soft(error.message)));
   return el(
     "section",
     {},

@@ -4,11 +4,9 @@ import { el, link } from "../core/dom.js";
 import { plain, time } from "../core/format.js";
 import { places } from "../core/schema.js";
 
-const soft = (text) => el("span", { class: "soft" }, text);
-
 /** `target` is the record that a reference names with its entity, if both are known. */
 export function shownValue(value, field, target = null) {
-  if (value === null || value === undefined || value === "") return soft("–");
+  if (value === null || value === undefined || value === "") return el("span", { class: "soft" }, "–");
   switch (field?.type) {
     case "enum":
       return el("span", { class: "tag" }, plain(value, field));

@@ -1,9 +1,9 @@
 // Conflicts: what both sides began with, what you wrote, what the upstream has; choose one, or undo the choice.
 
 import { get, isSame, path, query, send } from "../core/api.js";
-import { button, el, link, renew, throttled } from "../core/dom.js";
+import { actions, button, el, link, renew, soft, tabs, throttled } from "../core/dom.js";
 import { label, plain, time } from "../core/format.js";
-import { live, refreshStatus } from "../core/live.js";
+import { refreshStatus } from "../core/live.js";
 import { schema } from "../core/schema.js";
 import { attempt, empty } from "../parts/notices.js";
 import { recordLink } from "../parts/record-link.js";
@@ -16,7 +16,7 @@ const rules = {
 };
 
 export async function showConflicts(view, _, parameters) {
-  view.title("Conflicts");
+  const title = view.title("Conflicts");
   const known = await schema();
   const showsAll = parameters.get("all") === "true";
   const list = el("div");
@@ -37,12 +37,11 @@ export async function showConflicts(view, _, parameters) {
   }
   await load();
   const again = throttled(400, () => load().catch(() => {}));
-  live.addEventListener("changes", ({ detail }) => detail.some((change) => change.kind === "conflict") && again(), { signal: view.signal });
-  const tab = (href, text, isCurrent) => el("a", { href, "aria-current": isCurrent ? "true" : null }, text);
+  view.on("changes", ({ detail }) => detail.some((change) => change.kind === "conflict") && again());
   view.content.append(
-    el("h1", { tabindex: "-1" }, "Conflicts"),
-    el("p", { class: "soft" }, "Fields that were changed here and in the upstream to different values."),
-    el("nav", { class: "tabs", "aria-label": "Filter" }, tab("#/conflicts", "To decide", !showsAll), tab("#/conflicts?all=true", "All", showsAll)),
+    title,
+    soft("Fields that were changed here and in the upstream to different values."),
+    tabs("Filter", [["#/conflicts", "To decide", !showsAll], ["#/conflicts?all=true", "All", showsAll]]),
     list,
   );
 }
@@ -61,7 +60,7 @@ function conflictCard(conflict, field, reload) {
   const isOpen = conflict.winner === null;
   const show = (value) => (conflict.field === null && value === null ? "(deleted)" : conflict.field === null ? "(the whole record)" : plain(value, field));
   const choose = (winner) => async () => {
-    await attempt(() => send("POST", path("conflicts", String(conflict.id), "resolve"), { winner }), winner === "local" ? "Your value is sent to the upstream" : "The upstream's value is kept");
+    await attempt(() => send("POST", path("conflicts", conflict.id, "resolve"), { winner }), winner === "local" ? "Your value is sent to the upstream" : "The upstream's value is kept");
     refreshStatus();
     await reload();
   };
@@ -86,13 +85,11 @@ function conflictCard(conflict, field, reload) {
       side("Ours", conflict.local, conflict.local_at, "local"),
       side("Theirs", conflict.server, conflict.server_at, "server"),
     ),
-    el(
-      "p",
-      { class: "soft" },
+    soft(
       "Found ", time(conflict.at, true), `; the schema says: ${rules[conflict.rule] ?? conflict.rule}.`,
       conflict.undone_at && [" Undone ", time(conflict.undone_at, true), "."],
     ),
-    !isOpen && conflict.undone_at === null && el("div", { class: "actions" }, button("Undo: use the other value", () => undo(conflict, reload))),
+    !isOpen && conflict.undone_at === null && actions(button("Undo: use the other value", () => undo(conflict, reload))),
   );
 }
 
@@ -110,7 +107,7 @@ function marked(text, other) {
 }
 
 async function undo(conflict, reload) {
-  await attempt(() => send("POST", path("conflicts", String(conflict.id), "undo")), "The other value is sent to the upstream");
+  await attempt(() => send("POST", path("conflicts", conflict.id, "undo")), "The other value is sent to the upstream");
   refreshStatus();
   await reload();
 }

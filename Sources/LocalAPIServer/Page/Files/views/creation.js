@@ -11,7 +11,7 @@ import { say } from "../parts/notices.js";
 export async function showCreation(view, [name], parameters) {
   const entity = (await schema()).entity(name);
   if (!entity?.create) throw new Error(`The schema cannot create ${name}.`);
-  view.title(`New in ${label(name)}`);
+  const title = view.title(`New in ${label(name).toLowerCase()}`);
   const given = Object.fromEntries(parameters);
   const fields = entity.create.map((one) => entity.field(one)).filter((field) => field && !(field.name === entity.key && field.type !== "reference"));
   // Those that must be filled in come first.
@@ -34,5 +34,5 @@ export async function showCreation(view, [name], parameters) {
     },
     cancel: () => history.back(),
   });
-  view.content.append(el("p", {}, link(places.records(name), label(name))), el("h1", { tabindex: "-1" }, `New in ${label(name).toLowerCase()}`), form.node);
+  view.content.append(el("p", {}, link(places.records(name), label(name))), title, form.node);
 }

@@ -1,9 +1,8 @@
-// Drift and health: what the upstream sends otherwise than the schema says, and what else needs attention.
+// Drift and health: what the upstream sends otherwise than the schema says, and what the daemon finds at itself and its machine.
 
 import { get, path } from "../core/api.js";
-import { el, link, renew } from "../core/dom.js";
+import { el, link, renew, replace, soft, throttled } from "../core/dom.js";
 import { count, counted, label, time } from "../core/format.js";
-import { live, status } from "../core/live.js";
 import { empty } from "../parts/notices.js";
 import { recordLink } from "../parts/record-link.js";
 
@@ -20,20 +19,36 @@ const sentences = {
 
 const article = (word) => `${/^[aeiou]/.test(word) ? "an" : "a"} ${word}`;
 
+/** Where a finding can be settled on this page. */
+const places = { queue: "Queue", conflicts: "Conflicts", hooks: "Hooks", account: "Sign-in" };
+
 export async function showDrift(view) {
-  view.title("Drift and health");
-  const { data, set_aside } = await get(path("drift"), {}, view.signal);
-  const health = el("section");
-  const show = () => renew(health, el("h2", {}, "Health"), checks(status() ?? { entities: {}, upstream: {}, signals: [] }));
-  live.addEventListener("status", show, { signal: view.signal });
-  show();
+  const title = view.title("Drift and health");
+  const [wrong, words, fine] = [el("div"), el("summary"), el("ul")];
+  async function check() {
+    const { data } = await get(path("_doctor"), {}, view.signal);
+    const [good, others] = [data.filter(({ level }) => level === "ok"), data.filter(({ level }) => level !== "ok")];
+    renew(wrong, others.length === 0 ? empty("Nothing is wrong.") : others.map(warning));
+    replace(words, `${counted(good.length, "check")} found nothing wrong`);
+    replace(fine, good.map(({ check, message }) => el("li", { dir: "auto" }, el("strong", {}, check), ": ", message)));
+  }
+  const [{ data, set_aside }] = await Promise.all([get(path("drift"), {}, view.signal), check()]);
+  view.on("status", throttled(2000, () => check().catch(() => {})));
   view.content.append(
-    el("h1", { tabindex: "-1" }, "Drift and health"),
+    title,
     el("section", {}, el("h2", {}, "What differs from the schema"), data.length === 0 ? empty("Every record is as the schema says.") : data.map(finding)),
     set_aside.length === 0 ? "" : el("section", {}, el("h2", {}, `Set aside (${count(set_aside.length)})`), el("p", {}, "These came without a usable key, so they are not in the cache."), set_aside.slice(0, 20).map((one) => el("article", { class: "card warn" }, el("div", { class: "line" }, el("h3", {}, label(one.entity)), time(one.at, true)), el("pre", { tabindex: "0" }, JSON.stringify(one.record, null, 2))))),
-    health,
+    el("section", {}, el("h2", {}, "Health"), wrong, el("details", {}, words, fine), soft("For everything, with the whole database and each list of the upstream, run ", el("code", {}, "repairminder-sync doctor"), ".")),
   );
 }
+
+const warning = ({ check, level, message, advice }) =>
+  el(
+    "div",
+    { class: `notice ${level === "error" ? "bad" : "warn"}`, dir: "auto" },
+    el("p", {}, el("strong", {}, check), ": ", message),
+    el("p", { class: "soft" }, "To do: ", advice, places[check] && [". ", link(`#/${places[check].toLowerCase()}`, `Go to ${places[check]}`)]),
+  );
 
 function finding(one) {
   const line = schemaLine(one);
@@ -42,7 +57,7 @@ function finding(one) {
     { class: "card warn" },
     el("h3", {}, `${one.entity}: ${one.field}`),
     el("p", {}, `${label(one.field)} ${(sentences[one.kind] ?? (() => one.kind))(one)}.`),
-    el("p", { class: "soft" }, `${counted(one.count, "time")}, last `, time(one.last_seen, true), one.example && [", for example in ", recordLink(one.entity, one.example)], "."),
+    soft(`${counted(one.count, "time")}, last `, time(one.last_seen, true), one.example && [", for example in ", recordLink(one.entity, one.example)], "."),
     line && [el("p", {}, `If that is right, put this under the fields of ${one.entity} in the schema file:`), el("pre", { tabindex: "0" }, line)],
   );
 }
@@ -55,24 +70,3 @@ function schemaLine(one) {
   if (one.kind === "value") return `${one.field}: { values: { …, ${JSON.stringify(one.found)}: ${JSON.stringify(label(one.found))} } }`;
   return null;
 }
-
-function checks(now) {
-  const found = [
-    now.missing && ["bad", `Not set up: ${now.missing}.`],
-    !now.missing && now.error && ["bad", now.error],
-    ...(now.warnings ?? []).map((one) => ["warn", one]),
-    now.rescue && ["bad", `The database was damaged and replaced: ${now.rescue.summary}`],
-    ...Object.entries(now.entities).filter(([, one]) => one.error).map(([name, one]) => ["bad", `${label(name)}: ${one.error}`]),
-    ...Object.entries(now.entities).filter(([, one]) => one.held && !one.error).map(([name, one]) => ["warn", `${label(name)}: the last full read is not believed: ${one.held}.`]),
-    now.parked_deliveries > 0 && ["warn", `Hooks failed too often to deliver ${counted(now.parked_deliveries, "event")}: `, link("#/hooks", "retry or discard them")],
-    now.upstream.reachable === false && ["warn", "The upstream cannot be reached."],
-    Math.abs(now.upstream.clock_offset_ms ?? 0) > 60000 && ["warn", `The upstream's clock is ${counted(Math.round(Math.abs(now.upstream.clock_offset_ms) / 1000), "second")} ${now.upstream.clock_offset_ms > 0 ? "ahead" : "behind"}. Set this machine's clock.`],
-    now.upstream.batches && ["warn", now.upstream.batches],
-    now.upstream.budget?.waiting > 0 && ["warn", `${counted(now.upstream.budget.waiting, "request")} wait for the upstream's limit.`],
-    ...(now.signals ?? []).filter((one) => one.error).map((one) => ["warn", `Signals from ${one.path}: ${one.error}`]),
-  ].filter(Boolean);
-  if (found.length === 0) return [empty("Nothing is wrong."), hint()];
-  return [found.map(([tone, ...text]) => el("p", { class: `notice ${tone}` }, text)), hint()];
-}
-
-const hint = () => el("p", { class: "soft" }, "For a complete check of this machine, run ", el("code", {}, "repairminder-sync doctor"), ".");

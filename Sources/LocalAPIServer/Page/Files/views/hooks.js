@@ -1,9 +1,9 @@
 // Hooks: how far each is, and the deliveries that failed; pause or skip, retry or discard them.
 
 import { get, isSame, path, send } from "../core/api.js";
-import { button, el, renew, throttled } from "../core/dom.js";
+import { actions, button, el, notice, renew, soft, throttled } from "../core/dom.js";
 import { count, counted, label, time } from "../core/format.js";
-import { live, refreshStatus } from "../core/live.js";
+import { refreshStatus } from "../core/live.js";
 import { confirmed } from "../parts/dialog.js";
 import { attempt, empty } from "../parts/notices.js";
 import { recordLink } from "../parts/record-link.js";
@@ -15,7 +15,7 @@ const advice = "Each was tried several times, and the hook went on with the next
 const deliveries = (value) => (value === 1 ? "1 delivery" : `${count(value)} deliveries`);
 
 export async function showHooks(view) {
-  view.title("Hooks");
+  const title = view.title("Hooks");
   const list = el("div");
   let known = null;
 
@@ -32,9 +32,8 @@ export async function showHooks(view) {
     await load().catch(() => {});
   }
   await load();
-  const again = throttled(2000, () => load().catch(() => {}));
-  live.addEventListener("status", again, { signal: view.signal });
-  view.content.append(el("h1", { tabindex: "-1" }, "Hooks"), el("p", { class: "soft" }, "Programs and webhooks that are told of changes."), list);
+  view.on("status", throttled(2000, () => load().catch(() => {})));
+  view.content.append(title, soft("Programs and webhooks that are told of changes."), list);
 }
 
 function section(hook, done) {
@@ -48,20 +47,18 @@ function section(hook, done) {
       "div",
       { class: "line" },
       el("h2", {}, hook.name, " ", el("span", { class: `tag ${tones[hook.state] ?? ""}` }, words[hook.state] ?? hook.state)),
-      el(
-        "div",
-        { class: "actions" },
+      actions(
         (hook.parked > 1 || hook.attempts > 0) && all(hook.parked > 1 ? `Retry all ${count(hook.parked)}` : "Retry now", () => retry(hook, null, done)),
         hook.attempts > 0 && all("Skip", () => skip(hook, done)),
         hook.state === "paused" ? all("Resume", () => set(hook, "resume", done)) : all("Pause", () => set(hook, "pause", done)),
         hook.parked > 1 && all(`Discard all ${count(hook.parked)}`, () => discard(hook, null, done), { class: "danger" }),
       ),
     ),
-    el("p", { class: "soft" }, facts.filter(Boolean).join("; "), hook.delivered_at && ["; last ", time(hook.delivered_at, true)], "."),
-    hook.error && el("p", { class: "notice warn", dir: "auto" }, hook.error, hook.next_attempt_at && [" Tried again ", time(hook.next_attempt_at, true), "."]),
+    soft(facts.filter(Boolean).join("; "), hook.delivered_at && ["; last ", time(hook.delivered_at, true)], "."),
+    hook.error && notice("warn", hook.error, hook.next_attempt_at && [" Tried again ", time(hook.next_attempt_at, true), "."]),
     hook.parked > 0 && el("p", {}, `${deliveries(hook.parked)} parked. ${advice}`),
     parked.map((one) => card(hook, one, done)),
-    hook.parked > parked.length && el("p", { class: "soft" }, `The oldest ${count(parked.length)} are shown.`),
+    hook.parked > parked.length && soft(`The oldest ${count(parked.length)} are shown.`),
   );
 }
 
@@ -71,38 +68,31 @@ function card(hook, one, done) {
     { class: "card bad", "data-parked": one.id },
     el("div", { class: "line" }, el("h3", {}, label(one.event), one.record_id && [": ", recordLink(one.entity, one.record_id)]), time(one.parked_at, true)),
     el("p", { dir: "auto" }, one.reason),
-    el("p", { class: "soft" }, `Tried ${counted(one.attempts, "time")}.`),
-    el(
-      "div",
-      { class: "actions" },
+    soft(`Tried ${counted(one.attempts, "time")}.`),
+    actions(
       button("Retry", () => retry(hook, one.id, done), { "aria-label": `Retry delivery ${one.id}` }),
       button("Discard", () => discard(hook, one.id, done), { class: "danger", "aria-label": `Discard delivery ${one.id}` }),
     ),
   );
 }
 
-const choice = (id) => (id === null ? undefined : { id });
-
-async function retry(hook, id, done) {
-  await attempt(() => send("POST", path("_hooks", hook.name, "retry"), choice(id)), id === null ? "All of them are tried again" : "It is tried again");
+/** Sends an order about a hook, or about one of its parked deliveries. */
+async function order(hook, action, id, words, done) {
+  await attempt(() => send("POST", path("_hooks", hook.name, action), id === null ? undefined : { id }), words);
   await done();
 }
 
-async function set(hook, action, done) {
-  await attempt(() => send("POST", path("_hooks", hook.name, action)), action === "pause" ? "Paused: what happens meanwhile is delivered afterwards" : "It goes on");
-  await done();
-}
+const retry = (hook, id, done) => order(hook, "retry", id, id === null ? "All of them are tried again" : "It is tried again", done);
+
+const set = (hook, action, done) => order(hook, action, null, action === "pause" ? "Paused: what happens meanwhile is delivered afterwards" : "It goes on", done);
 
 async function skip(hook, done) {
-  if (!(await confirmed("Skip this delivery?", el("p", {}, `${hook.name} is never told of it, and goes on with the next.`), "Skip"))) return;
-  await attempt(() => send("POST", path("_hooks", hook.name, "skip")), "Skipped");
-  await done();
+  const isSure = await confirmed("Skip this delivery?", el("p", {}, `${hook.name} is never told of it, and goes on with the next.`), "Skip");
+  if (isSure) await order(hook, "skip", null, "Skipped", done);
 }
 
 async function discard(hook, id, done) {
-  const question = id === null ? `Discard ${deliveries(hook.parked)}?` : "Discard this delivery?";
-  const isSure = await confirmed(question, el("p", {}, `${hook.name} is never told of ${id === null ? "them" : "it"}.`), "Discard");
-  if (!isSure) return;
-  await attempt(() => send("POST", path("_hooks", hook.name, "discard"), choice(id)), "Discarded");
-  await done();
+  const [question, what] = id === null ? [`Discard ${deliveries(hook.parked)}?`, "them"] : ["Discard this delivery?", "it"];
+  const isSure = await confirmed(question, el("p", {}, `${hook.name} is never told of ${what}.`), "Discard");
+  if (isSure) await order(hook, "discard", id, "Discarded", done);
 }

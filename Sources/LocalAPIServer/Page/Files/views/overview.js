@@ -1,9 +1,9 @@
 // The overview: is the shop in sync, and if not, what to do.
 
 import { path, send } from "../core/api.js";
-import { button, el, link, renew, replace, table } from "../core/dom.js";
+import { actions, button, el, link, notice, renew, replace, table } from "../core/dom.js";
 import { count, duration, label, time } from "../core/format.js";
-import { isLinked, live, recentChanges, setStatus, status } from "../core/live.js";
+import { isLinked, recentChanges, setStatus, status } from "../core/live.js";
 import { places, schema } from "../core/schema.js";
 import { activity } from "../parts/activity.js";
 import { charts } from "../parts/charts.js";
@@ -29,9 +29,9 @@ export async function showOverview(view) {
     // A part that has the focus must not be replaced under the reader's hands.
     if (!entities.contains(document.activeElement)) replace(entities, entityParts(now, known));
   }
-  live.addEventListener("status", show, { signal: view.signal });
-  live.addEventListener("link", show, { signal: view.signal });
-  live.addEventListener("changes", ({ detail }) => feed.add(detail), { signal: view.signal });
+  view.on("status", show);
+  view.on("link", show);
+  view.on("changes", ({ detail }) => feed.add(detail));
   view.content.append(
     state,
     figures,
@@ -49,8 +49,8 @@ function stateParts(now, speed) {
   const isPaused = now.state === "paused";
   return [
     el("div", { class: `headline ${tone}` }, el("h1", { tabindex: "-1" }, word), el("p", {}, sentence)),
-    now.rescue && el("p", { class: "notice bad" }, `The database was damaged and replaced: ${now.rescue.summary}`),
-    now.warnings.map((one) => el("p", { class: "notice warn", dir: "auto" }, one)),
+    now.rescue && notice("bad", `The database was damaged and replaced: ${now.rescue.summary}`),
+    now.warnings.map((one) => notice("warn", one)),
     now.state === "syncing" && progress(now, speed),
     el(
       "dl",
@@ -62,9 +62,7 @@ function stateParts(now, speed) {
       fact("Last sync", time(now.last_sync_at, true)),
       !isPaused && fact("Next sync", nextSync(now)),
     ),
-    el(
-      "div",
-      { class: "actions" },
+    actions(
       button("Sync now", act(path("sync"), "Syncing"), { class: now.upstream.needs_sign_in ? "" : "primary", disabled: isPaused || now.state === "syncing" }),
       isPaused
         ? button("Resume", act(path("sync", "resume"), "Syncing goes on"))
@@ -128,7 +126,7 @@ function entityParts(now, known) {
   return [
     el("h2", {}, "Records"),
     table("Entities", ["Kind", "Records", "Last read", "State"], rows, ["Records"]),
-    errors.map(([name, entity]) => el("p", { class: "notice bad" }, el("strong", {}, label(name)), ": ", entity.error)),
+    errors.map(([name, entity]) => notice("bad", el("strong", {}, label(name)), ": ", entity.error)),
   ];
 }
 

@@ -1,9 +1,8 @@
 // The queue: what waits and why. Changes with the same error are one group, and are handled together.
 
 import { get, path } from "../core/api.js";
-import { button, el, link, renew, throttled } from "../core/dom.js";
+import { actions, button, el, link, renew, soft, tabs, throttled } from "../core/dom.js";
 import { count } from "../core/format.js";
-import { live } from "../core/live.js";
 import { schema } from "../core/schema.js";
 import { changeCard, discard, retry } from "../parts/change-card.js";
 import { empty } from "../parts/notices.js";
@@ -12,7 +11,7 @@ const filters = [["", "All"], ["failed", "Failed"], ["waiting", "Waiting to retr
 const pageSize = 100;
 
 export async function showQueue(view, [id], parameters) {
-  view.title("Queue");
+  const title = view.title(id === undefined ? "Queue" : `Change ${id}`);
   const known = await schema();
   const state = parameters.get("state") ?? "";
   const list = el("div");
@@ -62,13 +61,12 @@ export async function showQueue(view, [id], parameters) {
   }
 
   await load();
-  const again = throttled(400, () => load().catch(() => {}));
-  live.addEventListener("changes", again, { signal: view.signal });
+  view.on("changes", throttled(400, () => load().catch(() => {})));
   view.content.append(
-    el("h1", { tabindex: "-1" }, id === undefined ? "Queue" : `Change ${id}`),
-    el("p", { class: "soft" }, "Changes made here that the upstream does not have yet."),
+    title,
+    soft("Changes made here that the upstream does not have yet."),
     id === undefined
-      ? el("nav", { class: "tabs", "aria-label": "Filter" }, filters.map(([name, text]) => el("a", { href: `#/queue${name && `?state=${name}`}`, "aria-current": name === state ? "true" : null }, text)))
+      ? tabs("Filter", filters.map(([name, words]) => [`#/queue${name && `?state=${name}`}`, words, name === state]))
       : el("p", {}, link("#/queue", "The whole queue")),
     list,
   );
@@ -78,7 +76,7 @@ export async function showQueue(view, [id], parameters) {
 async function readBlockers(changes, signal) {
   const blockers = new Map(changes.map((change) => [change.id, change]));
   const missing = new Set(changes.map((change) => change.blocked_by).filter((one) => one !== null && !blockers.has(one)));
-  const read = await Promise.all([...missing].slice(0, 20).map((one) => get(path("pending", String(one)), {}, signal).catch(() => null)));
+  const read = await Promise.all([...missing].slice(0, 20).map((one) => get(path("pending", one), {}, signal).catch(() => null)));
   for (const change of read.filter(Boolean)) blockers.set(change.id, change);
   return blockers;
 }
@@ -96,7 +94,7 @@ function emptyGroup(error, reload) {
         "div",
         { class: "line" },
         el("h2", {}, `${error || "On their way"} (${count(changes.length)})`),
-        error && changes.length > 1 && el("div", { class: "actions" }, all("Retry", retry), all("Discard", discard, { class: "danger" })),
+        error && changes.length > 1 && actions(all("Retry", retry), all("Discard", discard, { class: "danger" })),
       ),
       cards,
     );

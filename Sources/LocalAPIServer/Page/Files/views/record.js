@@ -1,9 +1,9 @@
 // A record as a form made from the schema, with its pictures, its related records and its history.
 
 import { get, getTagged, path, send } from "../core/api.js";
-import { button, el, link, renew, replace, throttled } from "../core/dom.js";
+import { button, el, link, notice, renew, replace, soft, throttled } from "../core/dom.js";
 import { label, plain, time } from "../core/format.js";
-import { live, refreshStatus } from "../core/live.js";
+import { refreshStatus } from "../core/live.js";
 import { places, schema } from "../core/schema.js";
 import { recordContent } from "../parts/content.js";
 import { confirmed } from "../parts/dialog.js";
@@ -45,9 +45,9 @@ export async function showRecord(view, [name, id]) {
         !entity.local && button("Read from upstream", refresh),
         entity.delete && button("Delete", remove, { class: "danger" }),
       ),
-      error && el("p", { class: "notice bad" }, error.message, " ", link(`#/queue`, "See the queue")),
-      state === "conflict" && el("p", { class: "notice bad" }, "Both sides changed this record. ", link("#/conflicts", "Choose which value to keep")),
-      !entity.local && el("p", { class: "soft" }, "As the upstream had it ", time(synced_at, true), "."),
+      error && notice("bad", error.message, " ", link(`#/queue`, "See the queue")),
+      state === "conflict" && notice("bad", "Both sides changed this record. ", link("#/conflicts", "Choose which value to keep")),
+      !entity.local && soft("As the upstream had it ", time(synced_at, true), "."),
     );
   }
 
@@ -117,7 +117,7 @@ export async function showRecord(view, [name, id]) {
       },
     });
     replace(body, form.node);
-    form.node.querySelector("input, select, textarea")?.focus();
+    form.focus();
   }
   const focusEdit = () => head.querySelector("#edit")?.focus();
 
@@ -147,9 +147,9 @@ export async function showRecord(view, [name, id]) {
   if (entity.update?.length > 0) ownKeys.set("e", [() => !isEditing && edit(), "edit this record"]);
   view.signal.addEventListener("abort", () => ownKeys.delete("e"));
   const again = throttled(300, () => load().catch((error) => view.signal.aborted || replace(head, problem(error))));
-  live.addEventListener("changes", ({ detail }) => {
+  view.on("changes", ({ detail }) => {
     const renamed = detail.find((change) => change.kind === "renamed" && change.old_id === id);
     if (renamed) return history.replaceState(null, "", places.record(name, renamed.id));
     if (detail.length === 0 || detail.some((change) => change.entity === name && change.id === id)) again();
-  }, { signal: view.signal });
+  });
 }

@@ -1,7 +1,7 @@
 // The records of an entity: a table to search, filter and sort.
 
 import { get, path } from "../core/api.js";
-import { el, replace, throttled } from "../core/dom.js";
+import { el, replace, soft, tabs, throttled } from "../core/dom.js";
 import { count, label } from "../core/format.js";
 import { live } from "../core/live.js";
 import { places, schema } from "../core/schema.js";
@@ -61,7 +61,7 @@ export async function showRecords(view, [name], parameters) {
         update();
       },
       notice(error, { isEmpty, isComplete }) {
-        replace(notice, error ? problem(error) : isEmpty ? empty(emptyWords(chosen)) : isComplete === false && el("p", { class: "soft" }, "The first load is under way: more records come."));
+        replace(notice, error ? problem(error) : isEmpty ? empty(emptyWords(chosen)) : isComplete === false && soft("The first load is under way: more records come."));
       },
     });
     replace(place, table.node);
@@ -82,7 +82,7 @@ export async function showRecords(view, [name], parameters) {
     }),
   });
   view.content.append(
-    el("nav", { class: "tabs", "aria-label": "Kinds of records" }, known.entities.map((one) => el("a", { href: places.records(one.name), "aria-current": one === entity ? "true" : null }, label(one.name)))),
+    tabs("Kinds of records", known.entities.map((one) => [places.records(one.name), label(one.name), one === entity])),
     el(
       "div",
       { class: "toolbar" },
@@ -99,9 +99,9 @@ export async function showRecords(view, [name], parameters) {
   if (filterCount() > 0) fillFilters();
   open();
   const again = throttled(1000, () => table.reload());
-  live.addEventListener("changes", ({ detail }) => {
+  view.on("changes", ({ detail }) => {
     if (detail.length === 0 || detail.some((change) => change.entity === entity.name)) again();
-  }, { signal: view.signal });
+  });
   view.signal.addEventListener("abort", () => table.close());
 }
 

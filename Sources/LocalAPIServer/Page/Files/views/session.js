@@ -1,7 +1,7 @@
 // Signing in to the page with the API's token, for readers whom the daemon does not know.
 
 import { path, send } from "../core/api.js";
-import { button, el } from "../core/dom.js";
+import { actions, button, el, soft } from "../core/dom.js";
 import { attempt, problem } from "../parts/notices.js";
 
 /** Starts the page again, which then is another one. */
@@ -11,7 +11,6 @@ function reload() {
 }
 
 export function showSession(view) {
-  view.title("Sign in");
   const token = el("input", { type: "password", id: "token", name: "token", autocomplete: "current-password", required: true });
   // Password managers keep the token under this name.
   const user = el("input", { type: "text", name: "user", autocomplete: "username", value: "repairminder-sync", hidden: true });
@@ -31,11 +30,11 @@ export function showSession(view) {
     }
   }
   view.content.append(
-    el("h1", { tabindex: "-1" }, "Sign in"),
+    view.title("Sign in"),
     el("p", {}, "The daemon does not know you. Give the token of its API once: an administrator finds it in the file ", el("code", {}, "api-token"), " of the daemon's state directory."),
-    el("form", { class: "field", onsubmit: submit }, user, el("label", { for: "token" }, "Token"), token, el("div", { class: "actions" }, press)),
+    el("form", { class: "field", onsubmit: submit }, user, el("label", { for: "token" }, "Token"), token, actions(press)),
     failure,
-    el("p", { class: "soft" }, "You stay signed in until you close the browser, do not use the page for eight hours, or the daemon restarts."),
+    soft("You stay signed in until you close the browser, do not use the page for eight hours, or the daemon restarts."),
   );
 }
 

@@ -1,16 +1,16 @@
 // Signing in to the upstream, with the questions that the schema has for it.
 
 import { get, path, send } from "../core/api.js";
-import { button, el, link, replace } from "../core/dom.js";
+import { actions, button, el, link, replace, soft } from "../core/dom.js";
 import { label } from "../core/format.js";
 import { refreshStatus } from "../core/live.js";
 import { empty, problem, say } from "../parts/notices.js";
 
 export async function showSignIn(view) {
-  view.title("Sign in to the upstream");
+  const title = view.title("Sign in to the upstream");
   const { ways } = await get(path("_sign-in"));
   const place = el("div");
-  view.content.append(el("h1", { tabindex: "-1" }, "Sign in to the upstream"), place);
+  view.content.append(title, place);
   if (ways.length === 0)
     return place.append(empty("The daemon signs in by itself, or has a fixed token. Nothing can be done here."));
   if (ways.length > 1)
@@ -51,8 +51,8 @@ export async function showSignIn(view) {
       "form",
       { onsubmit: submit },
       questions.map(({ text }, index) => el("div", { class: "field" }, el("label", { for: inputs[index].id }, text), inputs[index])),
-      el("div", { class: "actions" }, press),
-      el("p", { class: "soft" }, "The daemon sends the answers to the upstream and keeps only the token that it gets. ", link("#/", "Back to the overview")),
+      actions(press),
+      soft("The daemon sends the answers to the upstream and keeps only the token that it gets. ", link("#/", "Back to the overview")),
     );
   }
 }
