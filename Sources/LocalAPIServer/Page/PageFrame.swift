@@ -39,7 +39,6 @@ struct PageFrame {
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
-            <noscript><meta http-equiv="refresh" content="10"></noscript>
             <title>\(headline) – \(title)</title>
             \(PageFile.all.map(\.element))</head>
             <body\(attributes)>

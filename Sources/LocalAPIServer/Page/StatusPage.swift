@@ -4,8 +4,9 @@ internal import SocketServer
 
 /// The page at `/`, for people with a browser.
 ///
-/// It shows `/v1/status` and the changes with errors by itself, and reloads every ten seconds. Where scripts run, the
-/// modules of `Files` take its place and show everything else through the API.
+/// It shows `/v1/status` and the changes with errors by itself, as of when it was loaded: a page that reloads itself takes a
+/// screen reader back to its beginning. Where scripts run, the modules of `Files` take its place and show everything else
+/// through the API.
 struct StatusPage {
     /// As `GET /v1/status` answers.
     let status: JSONText
@@ -24,7 +25,7 @@ struct StatusPage {
             content: "\(problem)\(figures)\(entities)\(changes)",
             footer: """
                 <p>repairminder-sync \(text("version")), schema \(text("schema")), up \(uptime)</p>
-                <noscript><nav>\(Self.links)</nav></noscript>
+                <noscript><nav><a href="/">Reload</a> \(Self.links)</nav></noscript>
                 """
         ).response()
     }
