@@ -14,17 +14,24 @@ def overview(shop, page):
     page.driver.get(f"{shop.address}/")
     page.see("h1", "In sync")
     page.see("td", "500")
+    # The page stays as it is; the looks need scripts of their own.
     page.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    page.look("without scripts")
     page.open()
     page.see(".headline h1", "In sync")
-    paint = page.run("return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0")
-    print(f"page: the first paint of the overview took {paint:.0f} ms")
+    paints = [page.first_paint() for _ in range(5)]
+    print(f"page: the first paints of the overview took {paints} ms")
+    # Other work on the machine may slow some of them down.
+    if min(paints) > 200:
+        raise Failed("the first paint of the overview takes more than 200 ms")
     page.see(".badge", "In sync")
     page.see("th", "Ticket messages")
     page.look("overview")
+    page.check_keyboard("overview")
     page.press(".actions button", "Pause")
     page.see(".headline h1", "Paused")
     page.press(".actions button", "Resume")
+    page.see(".toast", "Syncing goes on")
     page.run("window.spoken = []; const place = document.querySelector('.toast');"
              "new MutationObserver(() => place.textContent && spoken.push(place.textContent)).observe(place, {childList: true})")
     for times in (1, 2):
@@ -157,6 +164,7 @@ def refused(shop, page):
             page.see("[data-field=deposit] .hint", "an amount")
             page.type("[data-field=deposit] input", "10.00")
             page.look("new order")
+            page.check_keyboard("new order")
         page.press("button", "Create")
         page.see(".tag", "failed")
     page.go("g", "q")
@@ -170,6 +178,7 @@ def refused(shop, page):
     page.press(".card summary", "The request")
     page.run("scrollTo(0, 0)")
     page.look("refused")
+    page.check_keyboard("queue")
     page.press(".card button.primary", "Correct")
     page.type(".card [data-field=client_id] input", "tomasz walk")
     page.see(".picker li", "Tomasz Walker")
@@ -208,6 +217,7 @@ def conflict(shop, page):
     if marked != ["on Monday", "on Friday"]:
         raise Failed(f"the words that differ are not marked, but {marked}")
     page.look("conflict")
+    page.check_keyboard("conflicts")
     page.press(".side button", "Keep ours")
     page.see(".empty", "No conflict waits")
     await_true(lambda: shop.upstream_order()["notes"] == ours, 15, "our value was not sent")

@@ -39,6 +39,26 @@ return [...document.querySelectorAll("h1, h2, h3, p, dt, dd, th, td, label, butt
   .map((node) => `${node.tagName.toLowerCase()} ${node.textContent.slice(0, 40)}`).slice(0, 5)
 """
 
+# Notes what gets the focus, and whether that can be seen; returns how much a reader can use in the scene. The input for a time
+# shows the focus in its parts.
+WATCH_FOCUS = """
+document.activeElement.blur();
+scrollTo(0, 0);
+const all = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")];
+window.unreached = new Set(all.filter((node) => !node.disabled && node.checkVisibility()));
+window.unseen = [];
+document.addEventListener("focusin", ({ target }) => {
+  unreached.delete(target);
+  if (!target.matches("[tabindex='-1'], [type^=date]") && getComputedStyle(target).outlineStyle === "none") unseen.push(target);
+});
+return unreached.size;
+"""
+# Without what was drawn again meanwhile.
+FOCUSED = """
+return [[...unreached], unseen]
+  .map((nodes) => nodes.filter((node) => node.isConnected).map((node) => node.outerHTML.slice(0, 150)));
+"""
+
 # As fast as rows come: each step waits until the last row that is drawn has its record.
 SCROLL = """
 const [length, done] = arguments;
@@ -97,6 +117,20 @@ class Window:
         """Goes to a page by its keys."""
         for key in keys:
             self.driver.find_element(By.TAG_NAME, "body").send_keys(key)
+
+    def go_on(self, *keys):
+        """Sends keys to what has the focus."""
+        self.driver.switch_to.active_element.send_keys(*keys)
+
+    def tab_to(self, selector, text):
+        """Gives the focus to the first such element, with the Tab key alone."""
+        self.see(selector, text)
+        for _ in range(200):
+            self.go_on(Keys.TAB)
+            if self.run("const [selector, text] = arguments; const now = document.activeElement;"
+                        "return now.matches(selector) && now.textContent.includes(text)", selector, text):
+                return
+        raise Failed(f"the Tab key does not reach {selector} with {text!r}")
 
     def speak(self, language):
         agent = self.run("return navigator.userAgent")
@@ -175,6 +209,11 @@ class Window:
         self.driver.set_script_timeout(seconds + 30)
         return self.driver.execute_async_script(SCROLL, 1000 * seconds)
 
+    def first_paint(self):
+        """The milliseconds until the overview shows something."""
+        self.open()
+        return round(self.run("return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 1e6"))
+
     def heap(self):
         """The megabytes that the page's scripts and elements use, after a collection of garbage."""
         self.driver.execute_cdp_cmd("HeapProfiler.collectGarbage", {})
@@ -221,6 +260,19 @@ class Window:
         if found:
             raise Failed(f"{scene}: axe: " + "; ".join(
                 f"{one['id']} ({one['help']}): {[node['html'][:150] for node in one['nodes'][:3]]}" for one in found))
+
+    def check_keyboard(self, scene):
+        """Fails if the Tab key leaves out something that can be used, or gives something the focus without showing it."""
+        wanted = self.run(WATCH_FOCUS)
+        # An input for a time has several parts, so there are more stops.
+        for _ in range(6):
+            self.go_on(Keys.TAB * (wanted // 2 + 10))
+            left, hidden = self.run(FOCUSED)
+            if hidden:
+                raise Failed(f"{scene}: nothing shows that the focus is at {hidden}")
+            if not left:
+                return
+        raise Failed(f"{scene}: the Tab key does not reach {left}")
 
     def check_console(self, expected=()):
         """Fails for everything in the console but answers with a status that the story expects."""
