@@ -5,6 +5,8 @@ import Logging
 struct Configuration: Sendable, Equatable {
     /// The file that was read; nil when there is none.
     var file: String?
+    /// The files of the folder beside it, in the order in which they were read.
+    var parts: [String] = []
     /// A schema's name, or the path of its file.
     var schema: String
     var stateDirectory: String

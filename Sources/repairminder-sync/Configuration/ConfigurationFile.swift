@@ -1,21 +1,34 @@
 import EntitySchema
 import Yams
 
-/// The values in a configuration file, each with its line.
+/// The values in a configuration file, each with its line; `override(with:)` adds those of another file.
 ///
 /// Checks the structure: every section and key exists, appears once and has a plain value. Null counts as not set.
 struct ConfigurationFile {
     struct Value: Equatable {
         var text: String
+        /// The file that sets it.
+        var path: String
         /// From 1.
         var line: Int
+
+        /// `config.yaml:12`.
+        var source: String { "\(path):\(line)" }
+    }
+
+    /// What `hooks` has in one file, for `HookReader`.
+    struct Hooks {
+        var path: String
+        var node: Node
     }
 
     private(set) var values: [ConfigurationKey: Value] = [:]
     /// By name.
     private(set) var maps: [ConfigurationMap: [String: Value]] = [:]
-    /// What `hooks` has, for `HookReader`.
-    private(set) var hooks: Node?
+    /// One for each file that has hooks.
+    private(set) var hooks: [Hooks] = []
+    /// What later files have replaced, the latest first.
+    private(set) var overridden: [ConfigurationKey: [Value]] = [:]
     private let path: String
     /// The first thing that a lenient reader left out.
     private(set) var problem: ConfigurationError?
@@ -39,12 +52,21 @@ struct ConfigurationFile {
         try read(root, section: nil)
     }
 
-    func place(of key: ConfigurationKey) -> String {
-        "\(Self.place(path, values[key]?.line)): \(key.rawValue)"
-    }
+    func place(of key: ConfigurationKey) -> String { "\(values[key]?.source ?? path): \(key.rawValue)" }
 
     func place(of map: ConfigurationMap, _ name: String) -> String {
-        "\(Self.place(path, maps[map]?[name]?.line)): \(map.rawValue).\(name)"
+        "\(maps[map]?[name]?.source ?? path): \(map.rawValue).\(name)"
+    }
+
+    /// Adds the values of a later file: they replace earlier ones of the same key or name.
+    mutating func override(with later: ConfigurationFile) {
+        for (key, value) in later.values {
+            if let former = values[key] { overridden[key] = [former] + overridden[key, default: []] }
+            values[key] = value
+        }
+        for (map, named) in later.maps { maps[map, default: [:]].merge(named) { $1 } }
+        hooks += later.hooks
+        problem = problem ?? later.problem
     }
 
     private mutating func read(_ node: Node, section: String?) throws(ConfigurationError) {
@@ -59,7 +81,7 @@ struct ConfigurationFile {
             } else if let map = ConfigurationMap(rawValue: full) {
                 if !value.isNull { try read(value, into: map) }
             } else if full == Self.hooksKey {
-                if !value.isNull { hooks = value }
+                if !value.isNull { hooks = [Hooks(path: path, node: value)] }
             } else if section == nil, Self.sections.contains(name) {
                 if !value.isNull { try read(value, section: name) }
             } else {
@@ -72,7 +94,7 @@ struct ConfigurationFile {
     private mutating func set(_ key: ConfigurationKey, to node: Node) throws(ConfigurationError) {
         if node.isNull { return }
         guard let scalar = node.scalar else { throw error(node, key.rawValue, "expected a single value") }
-        values[key] = Value(text: scalar.string, line: node.mark?.line ?? 0)
+        values[key] = Value(text: scalar.string, path: path, line: node.mark?.line ?? 0)
     }
 
     private mutating func read(_ node: Node, into map: ConfigurationMap) throws(ConfigurationError) {
@@ -82,7 +104,8 @@ struct ConfigurationFile {
             guard let scalar = value.scalar else {
                 throw error(value, "\(map.rawValue).\(name)", "expected a single value")
             }
-            maps[map, default: [:]][name] = Value(text: scalar.string, line: value.mark?.line ?? 0)
+            maps[map, default: [:]][name] = Value(
+                text: scalar.string, path: path, line: value.mark?.line ?? 0)
         }
     }
 

@@ -1,6 +1,6 @@
 internal import Configuration
 
-/// The sources of a value in order of precedence: flags, then environment variables, then the file.
+/// The sources of a value in order of precedence: flags, then environment variables, then the files.
 struct ConfigurationLayers {
     struct Value: Equatable {
         var text: String
@@ -10,6 +10,7 @@ struct ConfigurationLayers {
     }
 
     private let layers: [Layer]
+    private let file: ConfigurationFile?
 
     private struct Layer {
         var provider: any ConfigProvider
@@ -18,6 +19,7 @@ struct ConfigurationLayers {
     }
 
     init(flags: [ConfigurationKey: String], environment: [String: String], file: ConfigurationFile?) {
+        self.file = file
         // An empty variable counts as not set.
         let variables = EnvironmentVariablesProvider(environmentVariables: environment.filter { !$0.value.isEmpty })
         layers = [
@@ -31,13 +33,22 @@ struct ConfigurationLayers {
 
     /// Nil when no source sets the key.
     subscript(key: ConfigurationKey) -> Value? {
-        for layer in layers {
-            let found = try? layer.provider.value(forKey: AbsoluteConfigKey(key.components), type: .string).value
-            if case .string(let text)? = found?.content {
-                return Value(text: text, place: layer.place(key), isFromFile: layer.isFile)
-            }
-        }
+        for layer in layers { if let value = Self.value(of: key, in: layer) { return value } }
         return nil
+    }
+
+    /// Everything that sets the key, first what counts.
+    func all(_ key: ConfigurationKey) -> [Value] {
+        layers.compactMap { Self.value(of: key, in: $0) }
+            + (file?.overridden[key] ?? []).map {
+                Value(text: $0.text, place: "\($0.source): \(key.rawValue)", isFromFile: true)
+            }
+    }
+
+    private static func value(of key: ConfigurationKey, in layer: Layer) -> Value? {
+        let found = try? layer.provider.value(forKey: AbsoluteConfigKey(key.components), type: .string).value
+        guard case .string(let text)? = found?.content else { return nil }
+        return Value(text: text, place: layer.place(key), isFromFile: layer.isFile)
     }
 
     private static func provider(_ values: [ConfigurationKey: String]) -> InMemoryProvider {

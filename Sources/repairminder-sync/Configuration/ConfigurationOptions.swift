@@ -189,6 +189,11 @@ struct ConfigurationOptions: ParsableArguments {
         try ConfigurationReader(path: config, flags: flags, maps: maps, environment: environment).configuration()
     }
 
+    /// Where each value comes from that is no default.
+    func origins(environment: Environment) throws(ConfigurationError) -> [ConfigurationOrigin] {
+        try ConfigurationReader(path: config, flags: flags, maps: maps, environment: environment).origins()
+    }
+
     func setupReader(environment: Environment) -> SetupReader {
         SetupReader(path: config, flags: flags, maps: maps, environment: environment)
     }

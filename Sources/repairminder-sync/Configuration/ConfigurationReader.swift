@@ -1,56 +1,39 @@
+import CacheStore
 import EntitySchema
 import LocalAPIServer
 import Logging
-import Yams
 
 /// Builds a `Configuration` from flags, environment and file: checks every value and fills in defaults.
 struct ConfigurationReader {
-    private let layers: ConfigurationLayers
+    let layers: ConfigurationLayers
     private let values: ConfigurationValues
-    private let maps: ConfigurationMaps
-    private let hooks: Node?
+    let maps: ConfigurationMaps
+    private let hooks: [ConfigurationFile.Hooks]
     private let environment: Environment
     private let file: String?
+    /// Those of the folder beside it.
+    private let parts: [String]
     /// What a lenient reader left out.
     let problem: ConfigurationError?
 
-    /// Reads the file at `path`; without a path, the system's file if it exists.
+    /// Reads the file at `path` and its folder; without a path, the system's file and folder if they exist.
     ///
-    /// Throws when the file at `path` cannot be read, or the file is not a configuration. With `isLenient`, only a file
+    /// Throws when the file at `path` cannot be read, or a file is not a configuration. With `isLenient`, only a file
     /// that is named and cannot be read is an error.
     init(
         path: String?, flags: [ConfigurationKey: String], maps: [ConfigurationMap: [String]] = [:],
         environment: Environment, isLenient: Bool = false
     ) throws(ConfigurationError) {
-        let isNamed = path != nil
-        let system = environment.systemFolder + "/config.yaml"
-        let path = path ?? (environment.isFile(system) ? system : nil)
-        file = path
-        let contents: ConfigurationFile?
-        if isLenient, !isNamed, let path {
-            switch Self.file(at: path, environment) {
-            case .success(let file): (contents, problem) = (file, file.problem)
-            case .failure(let error): (contents, problem) = (nil, error)
-            }
-        } else if let path {
-            let file = try ConfigurationFile(yaml: environment.text(of: path), path: path, isLenient: isLenient)
-            (contents, problem) = (file, file.problem)
-        } else {
-            (contents, problem) = (nil, nil)
-        }
-        layers = ConfigurationLayers(flags: flags, environment: environment.variables, file: contents)
-        hooks = contents?.hooks
+        let files = ConfigurationFiles(named: path, environment: environment)
+        let contents = try files.contents(isLenient: isLenient)
+        file = files.path
+        parts = contents.parts
+        problem = contents.problem
+        layers = ConfigurationLayers(flags: flags, environment: environment.variables, file: contents.file)
+        hooks = contents.file?.hooks ?? []
         values = ConfigurationValues(layers: layers)
-        self.maps = ConfigurationMaps(flags: maps, variables: environment.variables, file: contents)
+        self.maps = ConfigurationMaps(flags: maps, variables: environment.variables, file: contents.file)
         self.environment = environment
-    }
-
-    private static func file(
-        at path: String, _ environment: Environment
-    ) -> Result<ConfigurationFile, ConfigurationError> {
-        Result { () throws(ConfigurationError) in
-            try ConfigurationFile(yaml: environment.text(of: path), path: path, isLenient: true)
-        }
     }
 
     /// Only where the daemon is, whatever else is wrong.
@@ -63,7 +46,7 @@ struct ConfigurationReader {
     /// Throws for the first invalid value.
     func configuration() throws(ConfigurationError) -> Configuration {
         let configuration = Configuration(
-            file: file, schema: try schema(), stateDirectory: try stateDirectory(),
+            file: file, parts: parts, schema: try schema(), stateDirectory: try stateDirectory(),
             secretKeyFile: try path(.secretKeyFile) ?? credential("secret-key"), instance: try values.name(.instance),
             site: try values.name(.site), upstream: try upstream(),
             sync: Configuration.Sync(
@@ -190,10 +173,19 @@ struct ConfigurationReader {
             hour: try values.integer(.remindersHour, in: 0...23, else: 9))
     }
 
-    /// Only the file has hooks.
-    private func hookSettings() throws(ConfigurationError) -> [HookSettings] {
-        guard let hooks, let file else { return [] }
-        return try HookReader(file: file) { environment.absolute($0, from: environment.folder(of: file)) }.hooks(hooks)
+    /// Only files have hooks. One of a later file replaces the one of the same name.
+    func hookSettings() throws(ConfigurationError) -> [HookSettings] {
+        guard let file else { return [] }
+        var settings: [HookSettings] = []
+        for section in hooks {
+            let reader = HookReader(file: section.path) { environment.absolute($0, from: environment.folder(of: file)) }
+            for hook in try reader.hooks(section.node) {
+                settings.removeAll { $0.rule.name == hook.rule.name }
+                settings.append(hook)
+            }
+            try reader.requireFew(settings, section.node)
+        }
+        return settings
     }
 
     /// A program's path and its arguments, separated by spaces.

@@ -66,6 +66,17 @@ struct Environment: Sendable {
         }
     }
 
+    /// The names of a directory's entries; empty if there is no such directory. Throws when it cannot be listed.
+    func listing(of folder: String) throws(ConfigurationError) -> [String] {
+        var status = stat()
+        if stat(folder, &status) != 0, [ENOENT, ENOTDIR].contains(errno) { return [] }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+            throw ConfigurationError(
+                place: folder, problem: "cannot be listed; check that it is a directory, and its permissions")
+        }
+        return names
+    }
+
     /// The names of a directory's entries; empty when it cannot be listed.
     func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -2,7 +2,7 @@ import CacheStore
 import EntitySchema
 import Yams
 
-/// Reads `hooks` of the configuration file; every mistake is told with its line and key.
+/// Reads `hooks` of a configuration file; every mistake is told with its line and key.
 struct HookReader {
     let file: String
     /// The path that one in the file means.
@@ -28,8 +28,13 @@ struct HookReader {
             }
             hooks.append(try hook(name, item))
         }
-        guard hooks.count <= Self.most else { throw error(root, "there are more than \(Self.most) hooks; remove some") }
         return hooks
+    }
+
+    /// Throws for more hooks than a daemon has, of all files up to the one with `node`.
+    func requireFew(_ hooks: [HookSettings], _ node: Node) throws(ConfigurationError) {
+        guard hooks.count > Self.most else { return }
+        throw error(Item(key: "hooks", node: node), "there are more than \(Self.most) hooks; remove some")
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

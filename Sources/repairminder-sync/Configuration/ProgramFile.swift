@@ -1,8 +1,10 @@
 import Glibc
 
-/// A program that the configuration names, which runs with the daemon's rights.
+/// A program that the configuration names, which runs with the daemon's rights, or a file that names such programs.
 struct ProgramFile {
     let path: String
+    /// What it is called in messages.
+    var kind = "program"
     /// Who may put files in a folder with the sticky bit on the path, besides the folder's owner.
     var trusted: Set<uid_t> = [0, geteuid()]
 
@@ -13,16 +15,16 @@ struct ProgramFile {
     private func refusal(_ step: PathSteps.Step) -> String? {
         if !isOwnersOnly(step) {
             return
-                "other users can put another program in place of \(step.path); move \(path) to a folder that only root or the"
+                "other users can put another \(kind) in place of \(step.path); move \(path) to a folder that only root or the"
                 + " daemon's user can change"
         }
         // The mode of a link says nothing.
         guard let mode = step.status?.st_mode, mode & S_IFMT != S_IFLNK, mode & S_IWOTH != 0 else { return nil }
         guard mode & S_IFMT == S_IFDIR else {
-            return "other users can change the program \(step.path); run chmod o-w \(step.path)"
+            return "other users can change the \(kind) \(step.path); run chmod o-w \(step.path)"
         }
         if mode & S_ISVTX != 0 { return nil }
-        return "other users can change files in \(step.path), and so the program \(path); run chmod o-w \(step.path)"
+        return "other users can change files in \(step.path), and so the \(kind) \(path); run chmod o-w \(step.path)"
     }
 
     /// In a folder with the sticky bit, such as /tmp, every user can make a file, and only its owner replaces it.

@@ -18,6 +18,7 @@ struct SetupReader: Sendable {
     func setup() throws(ConfigurationError) -> Setup {
         let configuration = try ConfigurationReader(path: path, flags: flags, maps: maps, environment: environment)
             .configuration()
+        try checkFiles(configuration)
         let finder = SchemaFinder(environment: environment)
         let source = try finder.source(for: configuration)
         var setup = Setup(
@@ -40,6 +41,16 @@ struct SetupReader: Sendable {
     private func checkProgram(_ path: String?, place: String) throws(ConfigurationError) {
         guard let problem = path.flatMap({ ProgramFile(path: $0).refusal }) else { return }
         throw ConfigurationError(place: place, problem: problem)
+    }
+
+    /// Who can change a configuration file can name a program in it.
+    private func checkFiles(_ configuration: Configuration) throws(ConfigurationError) {
+        for path in [configuration.file].compactMap(\.self) + configuration.parts {
+            guard let problem = ProgramFile(path: environment.absolute(path), kind: "configuration").refusal else {
+                continue
+            }
+            throw ConfigurationError(place: path, problem: problem)
+        }
     }
 
     private func checkHooks(_ setup: Setup) throws(ConfigurationError) {

@@ -11,10 +11,16 @@ struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
             With --probe it also reads from the upstream: two or three pages of each list and one record. It shows what came, \
             what the schema expects and does not find, and what would be better. It changes nothing. Exits with 1 when a list \
             or a record cannot be used.
+
+            With --origin it also lists every value that is not the default, with the file and line, the flag or the \
+            environment variable that sets it, and what that replaces.
             """)
 
     @Flag(help: "Also read from the upstream, and compare what comes with the schema.")
     var probe = false
+
+    @Flag(help: "Also list what sets each value, and what it replaces.")
+    var origin = false
 
     @OptionGroup var options: ConfigurationOptions
 
@@ -25,13 +31,33 @@ struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
         let setup = try reader.setup()
         for warning in setup.configuration.warnings { StandardStream.error.write("warning: \(warning)\n") }
         var lines = [
-            "ok", "configuration  \(setup.configuration.file ?? "none, all defaults")",
+            "ok", "configuration  \(Self.files(of: setup.configuration))",
             "schema         \(setup.schemaFile) (\(setup.schema.entities.count.counted("entity", "entities")))",
             "state_dir      \(setup.configuration.stateDirectory)",
         ]
         if key.isClosed { lines.append("secret key     not checked: only the daemon's user and root can read it") }
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")
-        guard probe else { return }
+        if origin {
+            StandardStream.output.write("\n" + Self.text(of: try options.origins(environment: .ofThisProcess())))
+        }
+        if probe { try await printProbe(setup) }
+    }
+
+    private static func files(of configuration: Configuration) -> String {
+        guard let file = configuration.file else { return "none, all defaults" }
+        return ([file] + configuration.parts).joined(separator: "\n               ")
+    }
+
+    static func text(of origins: [ConfigurationOrigin]) -> String {
+        if origins.isEmpty { return "all values are the defaults\n" }
+        let rows = origins.map { [$0.key, $0.value, $0.source, $0.insteadOf.joined(separator: ", ")] }
+        return rows.map { row in
+            let line = row[3].isEmpty ? row.dropLast() : row[...2] + ["instead of \(row[3])"]
+            return line.map(TerminalText.line).joined(separator: "  ") + "\n"
+        }.joined()
+    }
+
+    private func printProbe(_ setup: Setup) async throws {
         let findings = try await UpstreamChecks(
             configuration: setup.configuration, schema: setup.schema,
             finder: SchemaFinder(environment: .ofThisProcess()), now: StateFiles.now

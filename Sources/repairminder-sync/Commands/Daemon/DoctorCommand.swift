@@ -63,7 +63,7 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
             return [.error("config", "\(error)", "fix that line; docs/config.md lists every key")]
         }
         let read = configuration.warnings.map { Finding.warning("config", $0, "unset it or correct its name") }
-        let config = read + [.ok("config", configuration.file ?? "none, all defaults")]
+        let config = read + [.ok("config", files(of: configuration))]
         do {
             schema = try SchemaFinder(environment: environment).schema(for: configuration)
         } catch {
@@ -78,6 +78,13 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
             + SignalChecks(configuration: configuration, schema: schema).findings()
             + listening(configuration)
             + (await DaemonChecks(configuration: configuration, systemSocket: options.systemSocket).findings())
+    }
+
+    private func files(of configuration: Configuration) -> String {
+        guard let file = configuration.file else { return "none, all defaults" }
+        guard !configuration.parts.isEmpty else { return file }
+        let count = configuration.parts.count.counted("file", "files")
+        return "\(file), and \(count) in \(ConfigurationFiles.folder(of: file))"
     }
 
     /// The state directory and its database, and the upstream with the token from there.
