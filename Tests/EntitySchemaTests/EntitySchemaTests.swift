@@ -34,6 +34,18 @@ struct EntitySchemaTests {
         #expect(try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)["orders"] != nil)
     }
 
+    @Test("a file may say its version, as a text or a number")
+    func version() throws {
+        func named(_ version: String) throws -> String? {
+            try EntitySchema(yaml: "version: \(version)\n" + Self.small, file: "s.yaml").version
+        }
+        #expect(try EntitySchema(yaml: Self.small, file: "s.yaml").version == nil)
+        #expect(try named("7") == "7")
+        #expect(try named("1.10") == "1.10")
+        #expect(try named("'2026-11-26'") == "2026-11-26")
+        for wrong in ["a b", "[1]", "''"] { #expect(throws: SchemaError.self) { try named(wrong) } }
+    }
+
     @Test("the Repair Minder schema has its five entities, in the order of pulling")
     func repairMinder() throws {
         let file = Self.folder.appending(path: "repairminder.yaml")

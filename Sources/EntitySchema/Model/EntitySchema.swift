@@ -5,6 +5,8 @@
 package struct EntitySchema: Sendable, Equatable {
     package var name: String
     package var title: String
+    /// What its author calls this state of the file; nil when not said.
+    package var version: String?
     package var upstream: UpstreamPlan
     /// In the order of the file, which is the order of pulling.
     package var entities: [Entity]
@@ -45,10 +47,11 @@ package struct EntitySchema: Sendable, Equatable {
 
     init(
         name: String, title: String, upstream: UpstreamPlan, entities: [Entity], dashboard: DashboardPlan? = nil,
-        reminders: [ReminderRule] = []
+        reminders: [ReminderRule] = [], version: String? = nil
     ) {
         self.name = name
         self.title = title
+        self.version = version
         self.upstream = upstream
         self.entities = entities
         self.dashboard = dashboard

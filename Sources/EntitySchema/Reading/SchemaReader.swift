@@ -3,7 +3,7 @@ struct SchemaReader {
     let root: SchemaNode
 
     func schema() throws(SchemaError) -> EntitySchema {
-        try root.requireKeys(["schema", "title", "upstream", "entities", "dashboard", "reminders"])
+        try root.requireKeys(["schema", "title", "version", "upstream", "entities", "dashboard", "reminders"])
         let nameNode = try root.required("schema")
         let name = try nameNode.string()
         guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }) else {
@@ -22,12 +22,21 @@ struct SchemaReader {
         var schema = EntitySchema(
             name: name, title: try root.child("title")?.string() ?? name, upstream: plan, entities: entities,
             dashboard: try dashboard(root.child("dashboard"), entities),
-            reminders: try reminders(root.child("reminders"), entities))
+            reminders: try reminders(root.child("reminders"), entities),
+            version: try root.child("version").map { (node) throws(SchemaError) in try schemaVersion(node) })
         schema.upstream.signals = try SignalReader(
             node: upstream.child("signals"), entities: entities
         ).sources()
         try SchemaCheck(schema: schema, root: root).run()
         return schema.withForeignKeys.withTies.withWindowIndexes.withEmbeddedSecrets.withFarNames.withBatches
+    }
+
+    private func schemaVersion(_ node: SchemaNode) throws(SchemaError) -> String {
+        let version = try node.string()
+        guard version.count <= 64,
+            version.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) })
+        else { throw node.error("expected a version of letters, digits, -, _ and ., at most 64") }
+        return version
     }
 
     private func dashboard(_ node: SchemaNode?, _ entities: [Entity]) throws(SchemaError) -> DashboardPlan? {

@@ -99,10 +99,12 @@ package struct DaemonDescription: Sendable {
     package var site: String
     /// Changes with the schema file; empty if unknown.
     package var schemaHash: String
+    /// Why a newer configuration is not in use; nil when there is none.
+    package var rejection: @Sendable () async -> String?
 
     package init(
         version: String, startedAt: Timestamp, warnings: [String] = [], instance: String = "", site: String = "",
-        schemaHash: String = ""
+        schemaHash: String = "", rejection: @escaping @Sendable () async -> String? = { nil }
     ) {
         self.version = version
         self.startedAt = startedAt
@@ -110,5 +112,6 @@ package struct DaemonDescription: Sendable {
         self.instance = instance
         self.site = site
         self.schemaHash = schemaHash
+        self.rejection = rejection
     }
 }

@@ -89,13 +89,15 @@ extension Handlers {
     func statusDocument() async throws -> JSONText {
         let (status, missing) = await engine.report()
         let summary = try store.summary()
+        let rejection = await about.rejection().map { "the new configuration is not in use: \($0)" }
+        let warnings = about.warnings + [rejection].compactMap(\.self)
         let document: JSONText = .object([
             "state": .string(status.state.rawValue),
             "progress": number(status.progress),
             "phase": .string(status.phase),
             "error": .string(status.error),
             "missing": .string(missing),
-            "warnings": .array(about.warnings.map { .string($0) }),
+            "warnings": .array(warnings.map { .string($0) }),
             "last_sync_at": time(status.lastSyncAt),
             "next_sync_at": time(status.nextSyncAt),
             "pending": .integer(summary.count.pending),

@@ -9,6 +9,8 @@ struct Configuration: Sendable, Equatable {
     var parts: [String] = []
     /// A schema's name, or the path of its file.
     var schema: String
+    /// What that schema must be.
+    var schemaPin = SchemaPin()
     var stateDirectory: String
     /// The file with the key that encrypts secrets; nil for the one that the daemon creates in `stateDirectory`.
     var secretKeyFile: String?

@@ -76,7 +76,9 @@ struct ConfigurationFile {
         for (nameNode, value) in mapping {
             guard let name = nameNode.string else { throw error(nameNode, section, "expected a text key") }
             let full = section.map { "\($0).\(name)" } ?? name
-            if let key = ConfigurationKey(rawValue: full) {
+            if full == ConfigurationKey.schema.rawValue, value.mapping != nil {
+                try read(value, section: name)
+            } else if let key = full == Self.schemaName ? .schema : ConfigurationKey(rawValue: full) {
                 try set(key, to: value)
             } else if let map = ConfigurationMap(rawValue: full) {
                 if !value.isNull { try read(value, into: map) }
@@ -110,13 +112,15 @@ struct ConfigurationFile {
     }
 
     private static let hooksKey = "hooks"
+    /// The key `schema` beside what it is pinned to.
+    private static let schemaName = "schema.name"
 
     private static let sections = Set(ConfigurationKey.allCases.map(\.components).filter { $0.count > 1 }.map { $0[0] })
 
     private func unknown(_ node: Node, _ name: String) -> ConfigurationError {
         let known = ConfigurationKey.allCases.map(\.rawValue) + ConfigurationMap.allCases.map(\.rawValue)
         let near =
-            Suggestion.nearest(to: name, among: known + Self.sections.sorted() + [Self.hooksKey])
+            Suggestion.nearest(to: name, among: known + Self.sections.sorted() + [Self.hooksKey, Self.schemaName])
             ?? known.first { $0.hasSuffix(".\(name)") }
         let hint = near.map { "did you mean \($0)?" } ?? "the keys are \(known.joined(separator: ", "))"
         return error(node, name, "unknown key; \(hint)")

@@ -5,6 +5,8 @@ enum ConfigurationKey: String, CaseIterable, Sendable {
     case secretKeyFile = "secret_key_file"
     case instance = "instance"
     case site = "site"
+    case schemaVersion = "schema.version"
+    case schemaSHA256 = "schema.sha256"
     case upstreamBaseURL = "upstream.base_url"
     case upstreamAllowPlainHTTP = "upstream.allow_plain_http"
     case upstreamTokenFile = "upstream.token_file"

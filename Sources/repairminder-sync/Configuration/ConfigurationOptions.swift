@@ -23,6 +23,14 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(name: .customLong("site"), help: ArgumentHelp("Where this daemon is, such as a shop.", valueName: "name"))
     var site: String?
 
+    @Option(
+        name: .customLong("schema.version"), help: ArgumentHelp("The version that the schema has.", valueName: "name"))
+    var schemaVersion: String?
+
+    @Option(
+        name: .customLong("schema.sha256"), help: ArgumentHelp("The SHA-256 of the schema's file.", valueName: "hash"))
+    var schemaSHA256: String?
+
     @Option(name: .customLong("upstream.base-url"), help: ArgumentHelp("The upstream's address.", valueName: "url"))
     var upstreamBaseURL: String?
 
@@ -205,7 +213,7 @@ struct ConfigurationOptions: ParsableArguments {
     var flags: [ConfigurationKey: String] {
         let all: [ConfigurationKey: String?] = [
             .schema: schema, .stateDirectory: stateDirectory, .secretKeyFile: secretKeyFile,
-            .instance: instance, .site: site,
+            .instance: instance, .site: site, .schemaVersion: schemaVersion, .schemaSHA256: schemaSHA256,
             .upstreamBaseURL: upstreamBaseURL, .upstreamAllowPlainHTTP: upstreamAllowPlainHTTP,
             .upstreamTokenFile: upstreamTokenFile, .upstreamParallel: upstreamParallel,
             .upstreamDeadline: upstreamDeadline, .syncInterval: syncInterval, .syncFullEvery: syncFullEvery,

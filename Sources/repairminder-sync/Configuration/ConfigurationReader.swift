@@ -46,7 +46,8 @@ struct ConfigurationReader {
     /// Throws for the first invalid value.
     func configuration() throws(ConfigurationError) -> Configuration {
         let configuration = Configuration(
-            file: file, parts: parts, schema: try schema(), stateDirectory: try stateDirectory(),
+            file: file, parts: parts, schema: try schema(), schemaPin: try schemaPin(),
+            stateDirectory: try stateDirectory(),
             secretKeyFile: try path(.secretKeyFile) ?? credential("secret-key"), instance: try values.name(.instance),
             site: try values.name(.site), upstream: try upstream(),
             sync: Configuration.Sync(
@@ -212,6 +213,16 @@ struct ConfigurationReader {
         guard let value = layers[.schema] else { return "repairminder-live" }
         guard SchemaFinder.isPath(value.text) else { return try values.name(.schema) ?? "" }
         return resolved(value)
+    }
+
+    private func schemaPin() throws(ConfigurationError) -> SchemaPin {
+        SchemaPin(
+            version: try values.name(.schemaVersion).map { pinned($0, .schemaVersion) },
+            sha256: try values.sha256(.schemaSHA256).map { pinned($0, .schemaSHA256) })
+    }
+
+    private func pinned(_ value: String, _ key: ConfigurationKey) -> SchemaPin.Value {
+        SchemaPin.Value(text: value, place: layers[key]?.place ?? key.rawValue)
     }
 
     private func stateDirectory() throws(ConfigurationError) -> String {

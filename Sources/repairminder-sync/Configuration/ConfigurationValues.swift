@@ -64,6 +64,13 @@ struct ConfigurationValues {
             })
     }
 
+    /// In lower case; nil when not set.
+    func sha256(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
+        try value(
+            key, "a SHA-256 of 64 hexadecimal digits, as sha256sum prints it",
+            { text in text.count == 64 && text.allSatisfy { $0.isASCII && $0.isHexDigit } ? text.lowercased() : nil })
+    }
+
     /// Nil when not set.
     func timeZone(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
         try value(key, "a time zone's name such as Europe/London", { TimeZone(identifier: $0) == nil ? nil : $0 })

@@ -14,11 +14,13 @@ struct SchemaFinder {
         var file: String
         var text: String
 
-        /// The first 12 digits of its SHA-256: `sha256sum FILE | cut -c 1-12`.
-        var hash: String {
-            let digest = SHA256.hash(data: Data(text.utf8))
-            return String(digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined().prefix(12))
+        /// `sha256sum FILE | cut -c 1-64`.
+        var sha256: String {
+            SHA256.hash(data: Data(text.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         }
+
+        /// The first 12 digits of `sha256`.
+        var hash: String { String(sha256.prefix(12)) }
     }
 
     /// Whether `schema` is a path rather than a name: it has a slash or a file extension.
@@ -30,12 +32,17 @@ struct SchemaFinder {
         try schema(from: source(for: configuration), for: configuration)
     }
 
+    /// Throws when it is not the schema that the configuration pins, or no schema.
     func schema(from source: Source, for configuration: Configuration) throws(ConfigurationError) -> EntitySchema {
+        try configuration.schemaPin.check(source)
+        let schema: EntitySchema
         do {
-            return try EntitySchema(yaml: source.text, file: source.file, settings: configuration.upstream.settings)
+            schema = try EntitySchema(yaml: source.text, file: source.file, settings: configuration.upstream.settings)
         } catch {
             throw ConfigurationError(place: "", problem: "\(error)")
         }
+        try configuration.schemaPin.check(schema, in: source.file)
+        return schema
     }
 
     /// Throws when no directory has the schema; the error lists where it was searched.

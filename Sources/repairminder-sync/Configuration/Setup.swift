@@ -9,8 +9,11 @@ struct Setup: Sendable, Equatable {
     var schema: EntitySchema
     /// The file that the schema was read from.
     var schemaFile: String
-    /// The first 12 digits of the file's SHA-256.
-    var schemaHash: String
+    /// The SHA-256 of that file.
+    var schemaSHA256: String
+
+    /// The first 12 digits of it.
+    var schemaHash: String { String(schemaSHA256.prefix(12)) }
 
     /// The upstream's address; nil while it is not set.
     var baseURL: String? { configuration.upstream.baseURL ?? schema.upstream.baseURL }

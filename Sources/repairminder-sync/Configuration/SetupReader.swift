@@ -23,7 +23,7 @@ struct SetupReader: Sendable {
         let source = try finder.source(for: configuration)
         var setup = Setup(
             configuration: configuration, schema: try finder.schema(from: source, for: configuration),
-            schemaFile: source.file, schemaHash: source.hash)
+            schemaFile: source.file, schemaSHA256: source.sha256)
         try configuration.requireEncryption(for: setup.schema)
         setup.configuration.warnings += configuration.plainHTTP(with: setup.schema)
         try checkToken(configuration, setup.schema)

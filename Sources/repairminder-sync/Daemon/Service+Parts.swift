@@ -250,7 +250,7 @@ extension Service {
                 version: ProgramVersion.text, startedAt: host.startedAt,
                 warnings: try configuration.plainHTTP(with: setup.schema) + leftBehind(store, state),
                 instance: configuration.instance ?? host.machine.hostName, site: configuration.site ?? "",
-                schemaHash: setup.schemaHash),
+                schemaHash: setup.schemaHash, rejection: rejection),
             calendar: configuration.calendar,
             metrics: host.metrics, now: host.now, clock: TimerClock(),
             thumbnailer: Thumbnailer(executable: "/proc/self/exe"), signIns: try signInDesk(),

@@ -73,6 +73,25 @@ struct ReloadTests {
         }
     }
 
+    @Test(
+        "with another schema than the pinned one, the former stays in use and the status says so until that is corrected"
+    )
+    func pinned() async throws {
+        try await SupervisedDaemon.run(setup: { try $0.configure() }) { daemon throws in
+            _ = try await daemon.manager.message(containing: "READY=1")
+            let folder = daemon.folder.appending(path: "conf.d")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let pin = folder.appending(path: "10-pin.yaml")
+            try Data("schema: { version: 7 }".utf8).write(to: pin)
+            #expect(try await daemon.reload().contains { $0.contains("is not the pinned one") })
+            let warnings = try await daemon.call("GET", "/v1/status").body["warnings"]?.elements ?? []
+            #expect(warnings.first?.string?.contains("10-pin.yaml:1: schema.version: the schema ") == true)
+            try FileManager.default.removeItem(at: pin)
+            _ = try await daemon.reload()
+            #expect(try await daemon.call("GET", "/v1/status").body["warnings"]?.elements.isEmpty == true)
+        }
+    }
+
     @Test("after a schema that the cache cannot be migrated to, the working one stays in use")
     func unfit() async throws {
         try await SupervisedDaemon.run(setup: { try $0.configure() }) { daemon throws in

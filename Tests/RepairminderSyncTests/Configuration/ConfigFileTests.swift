@@ -29,6 +29,8 @@ import Testing
         let withoutValue: Set<ConfigurationKey> = [
             .secretKeyFile, .upstreamBaseURL, .upstreamTokenFile, .listenUnix, .dashboardTimeZone,
             .remindersCommand, .remindersWebhook, .mirrorDirectory, .signalsSecretFile, .instance, .site,
+            .schemaVersion,
+            .schemaSHA256,
         ]
         #expect(set.union(withoutValue) == Set(ConfigurationKey.allCases))
     }

@@ -222,6 +222,8 @@ enum Samples {
     static func value(_ key: ConfigurationKey) -> String {
         switch key {
         case .schema: "other"
+        case .schemaVersion: "2026-11"
+        case .schemaSHA256: String(repeating: "0a", count: 32)
         case .mirrorDirectory, .stateDirectory, .secretKeyFile, .upstreamTokenFile, .listenUnix,
             .signalsSecretFile:
             "/tmp/elsewhere"

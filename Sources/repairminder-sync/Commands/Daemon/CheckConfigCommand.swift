@@ -35,6 +35,7 @@ struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
             "schema         \(setup.schemaFile) (\(setup.schema.entities.count.counted("entity", "entities")))",
             "state_dir      \(setup.configuration.stateDirectory)",
         ]
+        if origin { lines.append("sha256         \(setup.schemaSHA256), of the schema") }
         if key.isClosed { lines.append("secret key     not checked: only the daemon's user and root can read it") }
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")
         if origin {
