@@ -80,6 +80,21 @@ struct BackupKeeperTests {
         #expect(names.first?.hasPrefix("20261125") == true && names.first?.hasSuffix("-daily.db") == true)
     }
 
+    @Test("the newest from before an upgrade is kept besides, until it is old")
+    func upgrade() async throws {
+        let scene = try Scene()
+        let path = try scene.backups.path(for: .upgrade, at: scene.time.withLock { $0 })
+        try await scene.store.backUp(to: path)
+        for _ in 0..<5 {
+            scene.pass(days: 1)
+            try await scene.keep(keep: 2, days: 10)
+        }
+        #expect(scene.backups.backups.count == 3 && scene.backups.backups.last == path)
+        scene.pass(days: 6)
+        try await scene.keep(keep: 2, days: 10)
+        #expect(!scene.backups.backups.contains(path))
+    }
+
     @Test("old backups are deleted, but never the last")
     func age() async throws {
         let scene = try Scene()

@@ -57,4 +57,26 @@ struct DaemonChecksTests {
         configuration.file = file
         #expect(configuration.startCommand(systemFolder: "/etc/sync") == command)
     }
+
+    @Test(
+        "the command that restores a backup stops the service, or is that of the program",
+        arguments: [
+            (nil, "repairminder-sync restore /b.db"),
+            ("/home/ada/c.yaml", "repairminder-sync restore /b.db --config /home/ada/c.yaml"),
+            (
+                "/etc/sync/config.yaml",
+                "sudo systemctl stop repairminder-sync && sudo repairminder-sync restore /b.db; "
+                    + "sudo systemctl start repairminder-sync"
+            ),
+            (
+                "/etc/sync/propdocs.yaml",
+                "sudo systemctl stop repairminder-sync@propdocs && sudo repairminder-sync restore /b.db "
+                    + "--config /etc/sync/propdocs.yaml; sudo systemctl start repairminder-sync@propdocs"
+            ),
+        ] as [(String?, String)])
+    func restore(file: String?, command: String) throws {
+        var configuration = try TemporaryFolder().configuration()
+        configuration.file = file
+        #expect(configuration.restoreCommand("/b.db", systemFolder: "/etc/sync") == command)
+    }
 }

@@ -30,6 +30,12 @@ package final class DatabasePreview {
         return !applied.isSuperset(of: Migrations.names)
     }
 
+    /// Whether a newer version has migrated the file. False for a file that does not exist or cannot be read.
+    package var isOfNewerVersion: Bool {
+        guard let connection, let applied = try? OpeningCheck.migrations(connection) else { return false }
+        return !applied.isSubset(of: Migrations.names)
+    }
+
     /// See `OpeningCheck.run`. A missing file passes.
     func check() throws {
         guard let connection else { return }
@@ -48,6 +54,9 @@ package final class DatabasePreviews: Sendable {
 
     /// See `DatabasePreview.needsMigration`.
     package func needsMigration(_ path: String) -> Bool { ask(path) { $0.needsMigration } }
+
+    /// See `DatabasePreview.isOfNewerVersion`.
+    package func isOfNewerVersion(_ path: String) -> Bool { ask(path) { $0.isOfNewerVersion } }
 
     /// Gives up the preview of this file, for the caller to open or to drop; the next question makes a new one.
     package func take(_ path: String) -> sending DatabasePreview? {

@@ -9,6 +9,15 @@ extension Configuration {
         return "sudo systemctl start repairminder-sync" + (name == "config" ? "" : "@\(name)")
     }
 
+    /// The commands that put a backup in place of the database.
+    func restoreCommand(_ backup: String, systemFolder: String = Environment.ofThisProcess().systemFolder) -> String {
+        let start = startCommand(systemFolder: systemFolder)
+        let named = file.map { $0 == "\(systemFolder)/config.yaml" ? "" : " --config \($0)" } ?? ""
+        let restore = "repairminder-sync restore \(backup)\(named)"
+        guard start.hasPrefix("sudo ") else { return restore }
+        return "\(start.replacing(" start ", with: " stop ")) && sudo \(restore); \(start)"
+    }
+
     /// The command that signs this daemon in.
     func loginCommand(systemFolder: String = Environment.ofThisProcess().systemFolder) -> String {
         guard let file else { return "repairminder-sync login" }

@@ -24,6 +24,7 @@ struct CacheOpener {
         var path = try state.asking(previews.origin).choose()
         if try finish(path) { _ = previews.take(path) }
         path = try adopt(insteadOf: path, state)
+        if previews.isOfNewerVersion(path) { throw newer(path) }
         if previews.needsMigration(path) { try backUp(path) }
         var store = try make(path, previews.take(path))
         if let account = try store.setting("account"), !state.isNamed(path, after: account) {
@@ -51,6 +52,19 @@ struct CacheOpener {
             metadata: ["path": "\(adopted)", "instead_of": "\(path)"])
         _ = try finish(adopted)
         return adopted
+    }
+
+    /// Says how to go on: with that version, or with the newest backup that this one can read.
+    private func newer(_ path: String) -> CommandFailure {
+        let backup = folder(path).backups.first { (try? DatabaseSummary(ofDatabaseAt: $0)) != nil }
+        let isPlain = backup?.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/-_.@".contains($0)) } ?? false
+        let way =
+            backup.map { isPlain ? setup.configuration.restoreCommand($0) : "restore \($0)" }
+            ?? "there is no backup in \(folder(path).path) that this version can read, so restore one of your own"
+        return CommandFailure(
+            .badConfiguration,
+            "\(path) was written by a newer version of repairminder-sync; install that version again, or go back, with unsent "
+                + "changes kept: \(way) (see Downgrade in docs/guides/operating.md)")
     }
 
     private func make(_ path: String, _ preview: sending DatabasePreview? = nil) throws -> CacheStore {

@@ -18,7 +18,7 @@ struct DatabaseChecks {
             let summary = try DatabaseSummary(ofDatabaseAt: path)
             return [library(), integrity(path)] + consistency(path) + rescue(summary) + [queue(summary), backups(path)]
         } catch CacheError.incompatible(let message) {
-            return [library(), .error("database", message, "install that version")]
+            return [library(), .error("database", message, "start the daemon: its message says how to go back")]
         } catch {
             return [library(), damaged("\(error)"), backups(path)]
         }

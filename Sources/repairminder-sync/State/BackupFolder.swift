@@ -14,6 +14,8 @@ struct BackupFolder {
 
     private let folder: String
 
+    var path: String { folder }
+
     init(stateDirectory: String, database: String) {
         let name = (database as NSString).lastPathComponent
         folder = "\(stateDirectory)/backups/\(name.hasSuffix(".db") ? String(name.dropLast(3)) : name)"
@@ -51,11 +53,12 @@ struct BackupFolder {
         }
     }
 
-    /// Deletes all but the newest `keep` backups, and those older than `age`; always keeps the newest. Returns the
-    /// number of deleted backups.
+    /// Deletes all but the newest `keep` backups, and those older than `age`; always keeps the newest. The newest from before
+    /// an upgrade is also kept up to `age`: the version before reads no later one. Returns the number of deleted backups.
     func prune(keep: Int, age: Duration, at now: Timestamp) throws -> Int {
+        let upgrade = backups.first { $0.hasSuffix("-\(Reason.upgrade.rawValue).db") }
         let old = backups.enumerated().filter { index, path in
-            index > 0 && (index >= keep || Self.time(path).map { $0 + age < now } ?? false)
+            index > 0 && (index >= keep && path != upgrade || Self.time(path).map { $0 + age < now } ?? false)
         }
         for (_, path) in old { try FileManager.default.removeItem(atPath: path) }
         return old.count

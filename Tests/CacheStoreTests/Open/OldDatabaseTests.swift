@@ -28,6 +28,19 @@ struct OldDatabaseTests {
         return try DatabaseQueue(path: old.path, configuration: configuration).read(body)
     }
 
+    @Test(
+        "the tables of the queue keep every column, so that the older version finds it after a downgrade",
+        arguments: ["sync_outbox", "sync_change_log", "sync_conflict", "sync_setting", "sync_alias", "sync_answer"])
+    func keptColumns(table: String) throws {
+        let sql = "SELECT name FROM pragma_table_info(?)"
+        let unopened = try OldDatabase()
+        let before = try DatabaseQueue(path: unopened.path).read { db in
+            try Set(String.fetchAll(db, sql: sql, arguments: [table]))
+        }
+        let after = try read { db in try Set(String.fetchAll(db, sql: sql, arguments: [table])) }
+        #expect(!before.isEmpty && after.isSuperset(of: before))
+    }
+
     // MARK: Records
 
     @Test("each view has the same columns and rows", arguments: try OldDatabase().schema.entities.map(\.name))

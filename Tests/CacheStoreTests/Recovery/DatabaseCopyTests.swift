@@ -355,6 +355,34 @@ struct DatabaseCopyTests {
         #expect(ids == ["a", "b"])
     }
 
+    @Test("a backup replaces the database of a newer version, whose queue stays, with what came since the backup")
+    func olderVersion() async throws {
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        let store = fixture.cache.store
+        try await store.update("orders", key: "b", body: .object(["status": "late"]), at: RescueFixture.now)
+        try await fixture.sendFirst()
+        let before = try fixture.queue()
+        // A newer version may add columns and tables, and nothing else that a queue depends on.
+        try await store.pool.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO grdb_migrations VALUES ('999: from the future');
+                    ALTER TABLE sync_outbox ADD COLUMN later TEXT NOT NULL DEFAULT 'x';
+                    CREATE TABLE sync_later (id INTEGER PRIMARY KEY)
+                    """)
+        }
+        try store.close()
+        let report = try await restore(backup, to: fixture.path)
+        #expect(report.queued == 3 && report.since == 1 && report.uncertain == 0 && report.lost.isEmpty)
+        let reopened = try TestCache(in: fixture.cache.folder)
+        #expect(try RescueFixture.queue(reopened.store).map(\.key) == before.map(\.key))
+        try reopened.store.close()
+        let replaced = try #require(report.replaced)
+        #expect(
+            DatabasePreview(path: replaced).isOfNewerVersion && !DatabasePreview(path: fixture.path).isOfNewerVersion)
+    }
+
     @Test("a backup of a newer version is refused, and the database is unchanged")
     func newer() async throws {
         let fixture = try await RescueFixture()

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Glibc
 import JSONText
 import TestSupport
@@ -128,6 +129,43 @@ struct BackupAndDamageTests {
             #expect(Set(applied.compactMap { $0["idempotency_key"]?.string }).count == applied.count)
             #expect("\(applied.count)" == before && applied.count > keys.count)
         }
+    }
+
+    @Test("after an upgrade, an older version says how to go back, and the way loses no change and sends none twice")
+    func downgrade() async throws {
+        try await withUnsentWork { shop, keys in
+            #expect(await shop.stopDaemon() == 0)
+            let path = try database(shop)
+            try layOut(
+                path,
+                "DELETE FROM grdb_migrations WHERE identifier LIKE '19:%'; ALTER TABLE sync_outbox DROP COLUMN trace")
+            try await shop.startDaemon()
+            // The upgrade has made a backup. This change comes after it.
+            try await write(shop)
+            #expect(await shop.stopDaemon() == 0)
+            try layOut(
+                path, "INSERT INTO grdb_migrations VALUES ('999: later'); ALTER TABLE sync_outbox ADD COLUMN later TEXT"
+            )
+            let config = shop.folder.appending(path: "config.yaml").path
+            let older = try await Program.run("repairminder-sync", ["run", "--config", config])
+            #expect(older.status == 78)
+            let command = try #require(older.output.firstMatch(of: /repairminder-sync restore (\S+-upgrade\.db)/))
+            let restored = try await shop.command("restore", String(command.1))
+            #expect(
+                restored.output.contains("50 changes are queued")
+                    && restored.output.contains("30 of them were made since"))
+            try await shop.startDaemon()
+            try await shop.gateway.open()
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            let applied = try await shop.admin("log").filter { $0["applied"]?.boolean == true }
+            #expect(applied.count == 50 && keys.count == 20)
+            #expect(Set(applied.compactMap { $0["idempotency_key"]?.string }).count == applied.count)
+        }
+    }
+
+    /// Changes the layout of a database in the way of another version.
+    private func layOut(_ path: String, _ sql: String) throws {
+        try DatabaseQueue(path: path).write { db in try db.execute(sql: sql) }
     }
 
     private func write(_ shop: Shop) async throws {

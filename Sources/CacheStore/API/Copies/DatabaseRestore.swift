@@ -17,6 +17,10 @@ package struct DatabaseRestore: Sendable {
         /// The number of changes in the queue now, and how many of them may have been sent before.
         package var queued: Int
         package var uncertain: Int
+        /// How many of them were made since the backup.
+        package var since = 0
+        /// The ids of changes that are unsent according to the replaced database, and that could not be read from it.
+        package var lost: [Int64] = []
     }
 
     let path: String
@@ -51,9 +55,9 @@ package struct DatabaseRestore: Sendable {
             }
         }
         do {
-            let (queued, uncertain) = try await fill(fresh, at: now)
-            let replaced = try DatabaseFile(path).replace(with: fresh, .replaced, at: now)
-            return Report(replaced: replaced, queued: queued, uncertain: uncertain)
+            var report = try await fill(fresh, at: now)
+            report.replaced = try DatabaseFile(path).replace(with: fresh, .replaced, at: now)
+            return report
         } catch {
             for suffix in ["", "-wal", "-shm"] { unlink(fresh + suffix) }
             throw error
@@ -91,20 +95,20 @@ package struct DatabaseRestore: Sendable {
         try GivenFields.forget(db)
     }
 
-    private func fill(_ fresh: String, at now: Timestamp) async throws -> (queued: Int, uncertain: Int) {
+    private func fill(_ fresh: String, at now: Timestamp) async throws -> Report {
         let store = try CacheStore(
             path: fresh, schema: schema, sealer: sealer, reminderDays: reminderDays, makeID: makeID)
         do {
-            let counts = try await replaceQueue(of: store, at: now)
+            let report = try await replaceQueue(of: store, at: now)
             try store.close()
-            return counts
+            return report
         } catch {
             try? store.close()
             throw error
         }
     }
 
-    private func replaceQueue(of store: CacheStore, at now: Timestamp) async throws -> (queued: Int, uncertain: Int) {
+    private func replaceQueue(of store: CacheStore, at now: Timestamp) async throws -> Report {
         var merge = QueueMerge()
         if FileManager.default.fileExists(atPath: path) {
             DamagedFile(path: path, backups: []).forEachReading { reading in
@@ -117,13 +121,16 @@ package struct DatabaseRestore: Sendable {
         }
         var older = try store.snapshot(QueueSnapshot.init)
         try store.snapshot { db in try older.countKnownRecords(schema, db) }
+        let known = KnownChanges(older.changes)
+        let since = merge.queue.changes.count { known.index(of: $0) == nil }
         merge.add(older)
         var queue = merge.queue
+        let lost = queue.isComplete ? [] : queue.lost
         // Everything else comes from the backup itself.
         queue.rows = [:]
         queue.settings = older.settings
         try await store.replaceQueue(with: queue, isSameCache: true, at: now)
-        return (queue.changes.count, merge.uncertain)
+        return Report(queued: queue.changes.count, uncertain: merge.uncertain, since: since, lost: lost)
     }
 }
 

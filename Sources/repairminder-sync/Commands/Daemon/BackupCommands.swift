@@ -90,6 +90,13 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
         try requireAlone(files.configuration)
         let report = try await files.whileStopped { try await restore(files) }
         var lines = ["restored; \(report.queued.counted("change is", "changes are")) queued"]
+        if report.since > 0 { lines.append("\(report.since) of them were made since the backup was made") }
+        if !report.lost.isEmpty {
+            let ids = report.lost.prefix(20).map { "\($0)" }.joined(separator: ", ")
+            lines.append(
+                "\(report.lost.count.counted("change", "changes")) could not be read and may be unsent; their numbers: \(ids)"
+                    + (report.lost.count > 20 ? ", …" : ""))
+        }
         if report.uncertain > 0 {
             lines.append("\(report.uncertain) of them may have been sent since the backup was made")
         }
