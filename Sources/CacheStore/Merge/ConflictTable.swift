@@ -67,6 +67,12 @@ struct ConflictTable {
             winner: (row["winner"] as String?).flatMap(Conflict.Side.init), isUndone: row["undone_at"] != nil)
     }
 
+    /// Replaces the local side of an open conflict.
+    func setLocal(_ local: JSONText, at time: Timestamp, of id: Int64) throws {
+        try db.cachedStatement(sql: "UPDATE sync_conflict SET local = ?, local_at = ? WHERE id = ?")
+            .execute(arguments: [local.text, time.milliseconds, id])
+    }
+
     func decide(_ id: Int64, _ winner: Conflict.Side) throws {
         try db.cachedStatement(sql: "UPDATE sync_conflict SET winner = ?, decided_at = ? WHERE id = ?")
             .execute(arguments: [winner.rawValue, now.milliseconds, id])

@@ -21,6 +21,7 @@ struct ConflictResolver {
         guard change.state != .uploading else {
             throw CacheError.conflict("change \(change.id) is being sent right now; wait for its outcome")
         }
+        try noteLaterEdit(conflict, change, table)
         let merge = Merge(table: table, context: context)
         // Decided first: a change that leaves the queue closes its open conflicts.
         try conflicts.decide(id, winner)
@@ -34,6 +35,20 @@ struct ConflictResolver {
         try note(conflict, .resolved)
         if try !context.row(table).exists(conflict.key) {
             try context.log.append(.deleted, entity: conflict.entity, keys: [conflict.key])
+        }
+    }
+
+    /// An edit that was made while the conflict waited is the local side by now: an undo must bring that back.
+    private func noteLaterEdit(
+        _ conflict: ConflictTable.Entry, _ change: OutboxTable.Entry, _ table: EntityTable
+    ) throws {
+        guard conflict.operation != .delete else { return }
+        if let field = conflict.field {
+            guard let local = change.body[field] else { return }
+            try conflicts.setLocal(local, at: change.editedAt(field), of: conflict.id)
+        } else if let local = try context.row(table).load(conflict.key)?.document {
+            let changes = try context.queue.changes(of: conflict.entity, key: conflict.key)
+            try conflicts.setLocal(local, at: changes.map(\.lastEdit).max() ?? change.lastEdit, of: conflict.id)
         }
     }
 
