@@ -119,6 +119,39 @@ struct CacheReader {
         }
     }
 
+    /// A conflict, whether or not it was decided; times are milliseconds.
+    struct Decision {
+        var entity: String
+        var key: String
+        var operation: Operation
+        /// Nil for the whole record.
+        var field: String?
+        /// What both sides started from, and each side's value.
+        var sides: [String?]
+        var localAt: Int64?
+        var serverAt: Int64?
+        var rule: String
+        /// `local` or `server`; nil until someone chooses.
+        var winner: String?
+    }
+
+    /// All conflicts that were ever found.
+    func decisions() throws -> [Decision] {
+        try store.pool.read { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT entity, record_key, operation, field, base, local, server, local_at, server_at, rule, winner
+                        FROM sync_conflict ORDER BY id
+                        """)
+            ).map { row in
+                Decision(
+                    entity: row[0], key: row[1], operation: Operation(rawValue: row[2]) ?? .update, field: row[3],
+                    sides: [row[4], row[5], row[6]], localAt: row[7], serverAt: row[8], rule: row[9], winner: row[10])
+            }
+        }
+    }
+
     /// Records, as `entity/key`, with a conflict that a user must resolve before they follow the server.
     func undecidedRecords() throws -> Set<String> {
         try store.pool.read { db in

@@ -13,6 +13,7 @@ struct Violation: Error, Sendable, CustomStringConvertible {
         case heldWhileQueued = "a record with queued changes stays in the cache, also outside of its window"
         case noFalseDeletion = "no record leaves the cache while the upstream has it"
         case promptSignals = "a change that a signal names is here within seconds"
+        case sameDecision = "the same conflict is decided the same way wherever it is met"
         case lastWriteWins = "the last write wins, by the server's clock"
         case consistent =
             "columns, overlays, derived fields, counters, search and reminders agree with records and queue"

@@ -1,4 +1,5 @@
 import EntitySchema
+import GRDB
 import JSONText
 import Logging
 import ReferenceUpstream
@@ -29,6 +30,8 @@ final class SimulatedDaemon {
     private(set) var path: String
     private(set) var life: Life?
     private(set) var crashes = 0
+    /// A trigger that each process puts into its database: another fault on purpose.
+    var trigger: String?
 
     init(number: Int, server: SimulatedServer, databases: DatabaseFolder, mutation: Mutation?) throws {
         self.number = number
@@ -52,6 +55,7 @@ final class SimulatedDaemon {
             schedule: { commit in executor.enqueue(commit) },
             makeID: { [number, ids] in "d\(number)-\(ids.next())" })
         try mutation?.damage(store)
+        if let trigger { try store.pool.write { db in try db.execute(sql: trigger) } }
         // As in the daemon: the offset that an earlier process measured is used until the first answer.
         let serverClock = ServerClock(
             now: { [clock] in clock.timeOfDay }, monotonic: { executor.now },

@@ -19,11 +19,15 @@ final class World {
     /// One for each daemon.
     private let presence: [PresenceCheck]
 
-    init(seed: UInt64, databases: DatabaseFolder, mutation: Mutation?, rules: Set<Violation.Rule>) throws {
+    /// `settings`: those of the seed unless others are given.
+    init(
+        seed: UInt64, databases: DatabaseFolder, mutation: Mutation?, rules: Set<Violation.Rule>,
+        settings: SimulationSettings? = nil
+    ) throws {
         self.seed = seed
         self.mutation = mutation
         self.rules = rules
-        let settings = SimulationSettings(seed: seed, for: mutation)
+        let settings = settings ?? SimulationSettings(seed: seed, for: mutation)
         self.settings = settings
         executor = SimulatedExecutor(seed: seed)
         log = EventLog(executor: executor)
