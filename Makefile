@@ -1,7 +1,7 @@
 # The commands for developers and CI. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help packages build check test test-all lint demo bench bench-setup simulate simulate-fleet model fuzz sanitize fuzz-api page-test torture histories completions man deb \
-    release boot interop conventions mutants clean
+.PHONY: help packages build check test test-all lint demo bench bench-setup simulate simulate-fleet simulate-crowd model fuzz sanitize fuzz-api page-test torture histories completions man deb \
+    release boot interop conventions fleet mutants clean
 
 help:            ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -29,6 +29,9 @@ simulate: packages ## simulate SEEDS (2000) bad days from FIRST (1), or replay o
 
 simulate-fleet: packages ## simulate a week of 1000 machines at one upstream, and print its figures
 	FLEET_DAYS=7 swift test --filter 'SimulationTests.FleetTests'
+
+simulate-crowd: packages ## simulate 50 daemons that write the same records on one upstream: SEEDS (20) bad days from FIRST (1)
+	CROWD_SEEDS=$(or $(SEEDS),20) FIRST_SEED=$(or $(FIRST),1) swift test --filter 'SimulationTests.CrowdTests'
 
 model:           ## check the model of the protocol (docs/model) completely; needs the Debian package spin
 	@docs/model/run
@@ -60,6 +63,9 @@ torture: build   ## inject faults into the built daemon (crashes, power cuts, â€
 
 conventions: build ## drive the built daemon against servers of other conventions; ARGS="drf rails" for some
 	Tests/Conventions/run $(ARGS)
+
+fleet: build     ## let 12 built daemons write the same records on one upstream under faults; ARGS="--seed 7" for the choices of a run
+	Tests/Fleet/run $(ARGS)
 
 interop: build   ## let other programs judge the built daemon: REDbot, promtool, slowhttptest, â€¦; ARGS="slow" for some
 	Tests/Interop/run $(ARGS)
