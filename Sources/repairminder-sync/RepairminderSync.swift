@@ -18,7 +18,7 @@ struct RepairminderSync: AsyncParsableCommand {
             SyncCommand.self, PauseCommand.self, ResumeCommand.self, OpenCommand.self,
             QueueCommand.self, PendingCommand.self, ConflictsCommand.self,
             DriftCommand.self, DashboardCommand.self, RemindersCommand.self, HooksCommand.self,
-            WatchCommand.self, TailCommand.self, EventsCommand.self, HistoryCommand.self,
+            WatchCommand.self, TailCommand.self, EventsCommand.self, FeedCommand.self, HistoryCommand.self,
             SearchCommand.self, ExportCommand.self, ImportCommand.self,
             ListCommand.self, GetCommand.self, EditCommand.self, SetCommand.self, CreateCommand.self,
             DeleteCommand.self,

@@ -1,0 +1,168 @@
+import JSONText
+import LocalAPI
+
+/// The daemon's side of a feed.
+struct FeedSource {
+    let client: LocalAPIClient
+    /// The entities to feed; empty for all.
+    let entities: [String]
+
+    /// The entities as the daemon has them now, and a text that changes with anything that the tables depend on.
+    struct Shape: Equatable {
+        var entities: [FeedEntity]
+        var text: String
+    }
+
+    struct Batch {
+        var entries: [JSONText]
+        var epoch: String
+        /// Where the log continues.
+        var next: Int
+    }
+
+    // MARK: The schema
+
+    /// `schemaHash` is that of the schema's file.
+    func shape(schemaHash: String) async throws -> Shape {
+        let answer = try await client.get(LocalAPIPaths.schema)
+        guard let tag = answer.tag, let described = answer.body?["entities"] else {
+            throw LocalAPIError.unexpected(
+                "\(LocalAPIPaths.schema) returned no schema; is the daemon the same version?")
+        }
+        let all = described.elements.compactMap(FeedEntity.init)
+        if let unknown = entities.first(where: { name in !all.contains { $0.name == name } }) {
+            throw CommandFailure(
+                .badData, "the daemon has no entity \(unknown); it has \(all.map(\.name).joined(separator: ", "))")
+        }
+        let wanted = entities.isEmpty ? all : all.filter { entities.contains($0.name) }
+        return Shape(
+            entities: wanted, text: ([tag, schemaHash] + wanted.map(\.name)).joined(separator: " "))
+    }
+
+    /// What the daemon calls itself, and the hash of its schema's file.
+    func about() async throws -> (instance: String, schemaHash: String) {
+        let response = try await client.answer(
+            to: LocalAPIRequest(method: "GET", target: PathTemplate.metrics.text))
+        let lines = String(decoding: response.body, as: UTF8.self).split(separator: "\n")
+        guard response.status == 200,
+            let line = lines.first(where: { $0.hasPrefix("repairminder_sync_info{") }).map(String.init)
+        else {
+            // The same refusal, or that the daemon is busy, in its own words.
+            _ = try await client.get(LocalAPIPaths.status)
+            throw LocalAPIError.unexpected("/metrics does not say which daemon this is; is it the same version?")
+        }
+        return (Self.label("instance", line), Self.label("schema_hash", line))
+    }
+
+    /// The value of a label of a series (Prometheus text format): a quote, a backslash and a line break are escaped.
+    static func label(_ name: String, _ line: String) -> String {
+        guard let start = line.firstRange(of: "\(name)=\"")?.upperBound else { return "" }
+        var value = ""
+        var isEscaped = false
+        for character in line[start...].unicodeScalars {
+            switch character {
+            case _ where isEscaped:
+                value.unicodeScalars.append(character == "n" ? "\n" : character)
+                isEscaped = false
+            case "\\": isEscaped = true
+            case "\"": return value
+            default: value.unicodeScalars.append(character)
+            }
+        }
+        return value
+    }
+
+    // MARK: Changes
+
+    /// The end of the change log.
+    func end() async throws -> Batch { try await batch([]) }
+
+    /// The entries after a position, at most 1000; waits up to `wait` seconds for the first. Nil if the log no longer has
+    /// them, or the cache is another one.
+    func changes(after position: FeedPosition, wait: Int) async throws -> Batch? {
+        do throws(LocalAPIError) {
+            return try await batch([
+                ("since", "\(position.sequence)"), ("epoch", position.epoch), ("wait", "\(wait)"), ("limit", "1000"),
+            ])
+        } catch {
+            if case .problem(let problem) = error, problem.status == 410 { return nil }
+            throw error
+        }
+    }
+
+    private func batch(_ query: LocalAPIClient.Query) async throws(LocalAPIError) -> Batch {
+        let body = try await client.get(LocalAPIPaths.changes, query: query).body
+        guard let data = body?["data"], let next = body?["next"]?.integer, let epoch = body?["epoch"]?.string else {
+            throw .unexpected("\(LocalAPIPaths.changes) returned no list of changes; is the daemon the same version?")
+        }
+        return Batch(entries: data.elements, epoch: epoch, next: next)
+    }
+
+    // MARK: Records
+
+    /// The first entity whose records are not all in the cache yet; nil if there is none.
+    func incomplete(_ shape: Shape) async throws -> String? {
+        for entity in shape.entities {
+            let page = try await client.get(
+                LocalAPIPaths.records(of: entity.name), query: [("limit", "1"), ("fields", entity.key)])
+            if page.body?["complete"]?.boolean == false { return entity.name }
+        }
+        return nil
+    }
+
+    /// The next page of all records, and where the one after it begins.
+    func page(of entity: FeedEntity, after cursor: String?) async throws -> (records: [JSONText], next: String?) {
+        try await page(entity, [("limit", "1000")], cursor)
+    }
+
+    /// Those of the records with these keys that the cache has. It never asks the upstream.
+    func records(of entity: FeedEntity, _ keys: [String]) async throws -> [JSONText] {
+        var found: [JSONText] = []
+        for values in Self.filters(keys) {
+            var cursor: String?
+            repeat {
+                let page = try await page(entity, [("\(entity.key).in", values), ("limit", "1000")], cursor)
+                found += page.records
+                cursor = page.next
+            } while cursor != nil
+        }
+        return found
+    }
+
+    private func page(
+        _ entity: FeedEntity, _ query: LocalAPIClient.Query, _ cursor: String?
+    ) async throws -> (records: [JSONText], next: String?) {
+        let path = LocalAPIPaths.records(of: entity.name)
+        let body = try await client.get(path, query: query + (cursor.map { [("cursor", $0)] } ?? [])).body
+        guard let data = body?["data"] else {
+            throw LocalAPIError.unexpected("\(path) did not return a list; is the daemon the same version?")
+        }
+        let next = body?["next"]?.string
+        guard next == nil || next != cursor else {
+            throw LocalAPIError.unexpected("\(path) returned the same cursor twice, so the list has no end")
+        }
+        return (data.elements, next)
+    }
+
+    /// Filters for keys, each short enough for one request: a list of quoted values in parentheses.
+    static func filters(_ keys: [String]) -> [String] {
+        var filters: [String] = []
+        var values: [String] = []
+        var length = 0
+        func close() { if !values.isEmpty { filters.append("(\(values.joined(separator: ",")))") } }
+        for key in keys {
+            let escaped = key.unicodeScalars.map { "\"\\".unicodeScalars.contains($0) ? "\\\($0)" : "\($0)" }
+            let value = "\"\(escaped.joined())\""
+            // In an address most other characters take three times their bytes.
+            let size = 3 * value.utf8.count + 3
+            if length + size > 6000 || values.count == 500 {
+                close()
+                (values, length) = ([], 0)
+            }
+            values.append(value)
+            length += size
+        }
+        close()
+        return filters
+    }
+}

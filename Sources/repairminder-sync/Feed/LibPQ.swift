@@ -1,0 +1,68 @@
+import Glibc
+
+/// PostgreSQL's client library, loaded when it is first needed, so that nothing else depends on it.
+struct LibPQ {
+    typealias Text = UnsafePointer<CChar>
+    typealias Texts = UnsafePointer<UnsafePointer<CChar>?>
+
+    let connect: @convention(c) (Texts?, Texts?, Int32) -> OpaquePointer?
+    let finish: @convention(c) (OpaquePointer?) -> Void
+    let status: @convention(c) (OpaquePointer?) -> Int32
+    let errorMessage: @convention(c) (OpaquePointer?) -> Text?
+    let execute:
+        @convention(c) (
+            OpaquePointer?, Text?, Int32, UnsafePointer<UInt32>?, Texts?, UnsafePointer<Int32>?, UnsafePointer<Int32>?,
+            Int32
+        ) -> OpaquePointer?
+    let resultStatus: @convention(c) (OpaquePointer?) -> Int32
+    let resultErrorField: @convention(c) (OpaquePointer?, Int32) -> Text?
+    let rowCount: @convention(c) (OpaquePointer?) -> Int32
+    let columnCount: @convention(c) (OpaquePointer?) -> Int32
+    let value: @convention(c) (OpaquePointer?, Int32, Int32) -> Text?
+    let isNull: @convention(c) (OpaquePointer?, Int32, Int32) -> Int32
+    let affected: @convention(c) (OpaquePointer?) -> Text?
+    let clear: @convention(c) (OpaquePointer?) -> Void
+
+    /// `CONNECTION_OK`, `PGRES_COMMAND_OK` and `PGRES_TUPLES_OK` (libpq-fe.h).
+    static let connected: Int32 = 0
+    static let succeeded: ClosedRange<Int32> = 1...2
+    /// `PG_DIAG_SQLSTATE` and `PG_DIAG_MESSAGE_PRIMARY` (postgres_ext.h).
+    static let sqlState = Int32(UInt8(ascii: "C"))
+    static let primaryMessage = Int32(UInt8(ascii: "M"))
+
+    /// The name that stays for as long as the functions keep their arguments.
+    static let fileName = "libpq.so.5"
+
+    /// Throws words that say how to install it.
+    init(fileName: String = Self.fileName) throws(CommandFailure) {
+        guard let library = dlopen(fileName, RTLD_NOW) else {
+            let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
+            throw CommandFailure(
+                .badConfiguration,
+                "PostgreSQL's client library cannot be loaded (\(reason)); install it: sudo apt-get install libpq5")
+        }
+        connect = try Self.function("PQconnectdbParams", library)
+        finish = try Self.function("PQfinish", library)
+        status = try Self.function("PQstatus", library)
+        errorMessage = try Self.function("PQerrorMessage", library)
+        execute = try Self.function("PQexecParams", library)
+        resultStatus = try Self.function("PQresultStatus", library)
+        resultErrorField = try Self.function("PQresultErrorField", library)
+        rowCount = try Self.function("PQntuples", library)
+        columnCount = try Self.function("PQnfields", library)
+        value = try Self.function("PQgetvalue", library)
+        isNull = try Self.function("PQgetisnull", library)
+        affected = try Self.function("PQcmdTuples", library)
+        clear = try Self.function("PQclear", library)
+    }
+
+    /// `Function` must be the type that libpq-fe.h gives it.
+    private static func function<Function>(
+        _ name: String, _ library: UnsafeMutableRawPointer
+    ) throws(CommandFailure) -> Function {
+        guard let address = dlsym(library, name) else {
+            throw CommandFailure(.badConfiguration, "\(fileName) has no function \(name); is it PostgreSQL's?")
+        }
+        return unsafeBitCast(address, to: Function.self)
+    }
+}
