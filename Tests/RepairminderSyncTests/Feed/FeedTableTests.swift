@@ -25,10 +25,9 @@ import Testing
         let record = try JSONText(
             parsing:
                 #"{"id": "a", "street": "x", "address": {"lines": [{"street": "y", "no": 1}]}, "_sync": {}, "z": 1}"#)
-        #expect(
-            entity.fed(record).text == #"{"id": "a","address":{"lines": [{ "no": 1}]},"z":1}"#
-                || entity.fed(record)["street"] == nil && !entity.fed(record).text.contains("\"y\""))
-        #expect(entity.fed(record)["z"] == 1 && entity.fed(record)["_sync"] == nil)
+        let fed = entity.fed(record)
+        #expect(fed.members.map(\.key) == ["id", "address", "z"])
+        #expect(fed["address"]?["lines"]?.elements.map { $0.members.map(\.key) } == [["no"]])
     }
 
     @Test("a new table has a column for each field, and none has a name of the feed or of PostgreSQL")
