@@ -16,9 +16,9 @@ extension CacheStore {
     /// Text that differs when another window applies to the entity; nil without one.
     package func windowDefinition(of entity: Entity) throws -> String? {
         guard let window = entity.pull?.window else { return nil }
-        let definition = window.definition(account: window.usesAccount ? try setting("account") : nil)
+        let account = window.usesAccount ? try setting("account") : nil
         let returns = try windowTime(of: entity.name)?.returns ?? 0
-        return returns == 0 ? definition : "\(definition); clock \(returns)"
+        return WindowDefinition(of: window, account: account, returns: returns).text
     }
 
     /// Whether the entity's list must show something, going by what is cached.
@@ -48,9 +48,16 @@ extension CacheStore {
     ///
     /// The candidates are found on a reader. What they refer to may leave once they have left, so this goes on until
     /// nothing leaves.
-    package func leaveWindows(at now: Timestamp, serverNow: Timestamp) async throws -> [String: Int] {
+    ///
+    /// `unpulled`: entities of which nothing leaves, because no pull has brought all of their window yet. Otherwise the
+    /// window of the last pull, set again, would count as complete.
+    package func leaveWindows(
+        at now: Timestamp, serverNow: Timestamp, unpulled: Set<String> = []
+    ) async throws -> [String: Int] {
         var left: [String: Int] = [:]
-        let entities = try schema.entities.filter { try $0.pull?.window != nil && untested(of: $0.name).isEmpty }
+        let entities = try schema.entities.filter {
+            try $0.pull?.window != nil && !unpulled.contains($0.name) && untested(of: $0.name).isEmpty
+        }
         var goesOn = !entities.isEmpty
         while goesOn {
             goesOn = false

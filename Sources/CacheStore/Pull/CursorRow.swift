@@ -61,7 +61,7 @@ extension PullInProgress {
     fileprivate var json: String {
         JSONText.object([
             "kind": .string(kind.rawValue), "since": .string(since), "delta": .string(delta),
-            "position": .string(position),
+            "until": .string(until), "position": .string(position),
             "seen": .integer(seen), "latest": .string(latest),
             "started": .integer(started.map { Int($0.milliseconds) }), "began": .integer(began.map { Int($0) }),
             "window": .string(window),
@@ -75,7 +75,7 @@ extension PullInProgress {
         else { return nil }
         self.init(
             kind: kind, since: value["since"]?.string, delta: value["delta"]?.string,
-            position: value["position"]?.string, seen: seen,
+            until: value["until"]?.string, position: value["position"]?.string, seen: seen,
             latest: value["latest"]?.string,
             started: value["started"]?.integer.map { Timestamp(milliseconds: Int64($0)) },
             began: value["began"]?.integer.map { Int64($0) }, window: value["window"]?.string)

@@ -63,6 +63,8 @@ package struct PullInProgress: Sendable, Equatable {
         case delta
         /// By change time, newest first, down to the first page that is known.
         case newest
+        /// What a wider window has and the one before had not.
+        case widening
     }
 
     package var kind: Kind
@@ -70,6 +72,8 @@ package struct PullInProgress: Sendable, Equatable {
     package var since: String?
     /// The token of a pull of changes since one.
     package var delta: String?
+    /// The upper bound of what a wider window adds: `{$until}`.
+    package var until: String?
     /// The position of the next page; nil for the first.
     package var position: String?
     /// Records received so far.
@@ -84,12 +88,13 @@ package struct PullInProgress: Sendable, Equatable {
     package var window: String?
 
     package init(
-        kind: Kind, since: String? = nil, delta: String? = nil, position: String? = nil, seen: Int = 0,
-        latest: String? = nil, started: Timestamp? = nil, began: Int64? = nil, window: String? = nil
+        kind: Kind, since: String? = nil, delta: String? = nil, until: String? = nil, position: String? = nil,
+        seen: Int = 0, latest: String? = nil, started: Timestamp? = nil, began: Int64? = nil, window: String? = nil
     ) {
         self.kind = kind
         self.since = since
         self.delta = delta
+        self.until = until
         self.position = position
         self.seen = seen
         self.latest = latest

@@ -20,7 +20,9 @@ struct PlanReader {
             ] + ListReader.keys)
         var list = try ListReader(node: node, base: list).list()
         list.lone = lone
-        var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()
+        var names = names(of: list, node.child("since"))
+        if node.child("where") != nil { names.values.insert("until") }
+        var request = try ListCallReader(node: node, names: names).read()
         let mode = try mode(node, request.call)
         if case .since(let parameter, _) = mode {
             request.call = request.call?.formatting("since", as: parameter.format)

@@ -10,6 +10,7 @@ struct WindowReader {
         for (index, entity) in entities.enumerated() where entity.pull != nil {
             let node = ["entities", entity.name, "pull"].reduce(root) { $0.child($1) ?? $0 }
             result[index].pull?.window = try window(node, of: entity)
+            if let plan = result[index].pull, plan.readsUntil { try checkUntil(of: plan, node) }
         }
         return result
     }
@@ -31,6 +32,27 @@ struct WindowReader {
             throw test.error("{$account} needs upstream.account, which says whose records these are; add it")
         }
         return window
+    }
+
+    /// `{$until}` must have a bound to stand for, and pulls that do not read the whole list anyway.
+    private func checkUntil(of plan: PullPlan, _ pull: SchemaNode) throws(SchemaError) {
+        guard let window = plan.window, let node = pull.child("where") else { return }
+        let bounds = window.test.alternatives.joined().filter(\.isLowerBound)
+        guard window.test.alternatives.count == 1, bounds.count == 1 else {
+            throw node.error(
+                "{$until} stands for the lower bound before a change of where, so where needs exactly one, such as "
+                    + "created_at.gte, and no alternatives")
+        }
+        let isWhole = plan.deltaToken != nil || plan.mode == .full || window.opensWithTime
+        if isWhole { throw node.error("{$until} has no effect here: another window is always read whole; remove it") }
+        let mixed = plan.call?.templates.first { template in
+            template.placeholders.count > 1 && template.placeholders.contains { $0.name == .value("until") }
+        }
+        if mixed != nil {
+            throw node.error(
+                "a parameter with {$until} is only sent after a change of where, with all that it says; give {$until} a "
+                    + "parameter or member of its own")
+        }
     }
 
     /// With 1 and 0 beside true and false, as some upstreams write them.

@@ -112,6 +112,7 @@ package struct PageRequest: Sendable, Equatable {
         case "cursor": cursor
         case "since": values.since.map(JSONText.string)
         case "delta": values.delta.map(JSONText.string)
+        case "until": values.until.map { text in Int(text).map { .integer($0) } ?? .string(text) }
         case "account": values.account.map(JSONText.string)
         default: .none
         }
@@ -141,13 +142,16 @@ package struct PageRequest: Sendable, Equatable {
 }
 
 extension PullPlan {
-    /// A request for a page of the list of `entity`: of all of it, of what changed since a time, or since a token.
+    /// A request for a page of the list of `entity`: of all of it, of what changed since a time, or since a token; `until` asks
+    /// for a part of the window only.
     package func request(
-        of entity: String, at position: String? = nil, since: String? = nil, delta: String? = nil, now: Timestamp? = nil
+        of entity: String, at position: String? = nil, since: String? = nil, delta: String? = nil, until: String? = nil,
+        now: Timestamp? = nil
     ) -> PageRequest {
         var request = PageRequest(
             entity: entity, path: path, query: query, call: call, list: list, position: position)
         request.values = ListValues(since: since, delta: delta, now: now)
+        request.values.until = until
         switch mode {
         case .since(let parameter, _):
             request.values.since = since ?? parameter.from

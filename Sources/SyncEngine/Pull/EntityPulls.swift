@@ -141,6 +141,7 @@ struct EntityPulls {
 
     private func pull(_ entity: Entity, full: Bool) async throws -> PullSummary {
         await monitor.notePull(of: entity.name)
+        try logWindow(of: entity)
         let summary = try await puller(of: entity.name).pull(entity, full: full)
         environment.measure(.pulled(entity: entity.name, written: summary.written, deleted: summary.deleted))
         environment.log.info(
@@ -158,6 +159,16 @@ struct EntityPulls {
         }
         if let problem = summary.problem { throw UpstreamError.malformed(problem) }
         return summary
+    }
+
+    private func logWindow(of entity: Entity) throws {
+        let cursor = try store.cursor(of: entity.name)
+        guard cursor.lastSyncedAt != nil, entity.pull?.window != nil || cursor.window != nil else { return }
+        let change = try store.windowChange(of: entity, since: cursor.window, at: puller(of: entity.name).upstreamTime)
+        guard change != .none else { return }
+        environment.log.info(
+            "the window is another one than that of the last pull",
+            metadata: ["entity": "\(entity.name)", "reads": "\(change.reads)"])
     }
 
     /// Returns nil for a failure that concerns this entity only, and records it. Throws a failure that every other

@@ -27,6 +27,8 @@ struct ListPull {
     private let wroteBefore: Bool
     /// A full pull was requested.
     private let isDue: Bool
+    /// The cache has all that the window includes, but for what changed.
+    private let isNarrower: Bool
     /// The list disagrees with itself as it always does.
     private var isUsualGap = false
 
@@ -53,9 +55,11 @@ struct ListPull {
         var cursor = try puller.store.cursor(of: entity.name)
         Self.forgetFuture(in: &cursor, puller)
         let window = try puller.store.windowDefinition(of: entity)
+        let change = try puller.store.windowChange(of: entity, since: cursor.window, at: puller.upstreamTime)
         // Records of another window have no new change times, nor have those that time brings.
-        let full = full || cursor.window != window || plan.window?.opensWithTime ?? false
-        let pull = PullStart(plan: plan, cursor: cursor, full: full, window: window).pull
+        let full = full || change == .other || plan.window?.opensWithTime ?? false
+        let pull = PullStart(plan: plan, cursor: cursor, full: full, window: window, until: change.until).pull
+        isNarrower = change == .narrowed
         progress = Progress(cursor: cursor, pull: pull)
         reader = PageReader(puller, entity, plan, from: pull)
         isDue = full
@@ -80,9 +84,12 @@ struct ListPull {
     private var pull: PullInProgress { progress.pull }
 
     /// False for lists in which no record can slide past the pages, or in which one may be named for each of its changes.
-    private var showsEachOnce: Bool { pull.kind == .everything || pull.kind == .changes }
+    private var showsEachOnce: Bool { [.everything, .changes, .widening].contains(pull.kind) }
 
     var pullsEverything: Bool { pull.kind == .everything }
+
+    /// It brings what a wider window adds, and not what has changed.
+    var widens: Bool { pull.kind == .widening }
 
     /// False if the part before an interruption is not known. If the cache was empty before, every record is new.
     var isWhole: Bool { !isResumed || pull.began != nil }
@@ -169,7 +176,8 @@ struct ListPull {
         isResumed = false
         progress.seen = nil
         progress.pull = PullInProgress(
-            kind: pull.kind, since: pull.since, delta: pull.delta, started: puller.now(), window: pull.window)
+            kind: pull.kind, since: pull.since, delta: pull.delta, until: pull.until, started: puller.now(),
+            window: pull.window)
         if showsEachOnce {
             let nothing = try puller.store.startDeletionSweep(of: entity.name, window: window(moved: .seconds(-300)))
             progress.seen = nothing
@@ -204,7 +212,8 @@ struct ListPull {
         var page = PulledPage(
             entity: entity.name, records: fetched.page.records, position: fetched.position,
             cursor: fetched.after.position == nil ? nil : cursor,
-            watermark: plan.mode == .full ? nil : cursor.watermark)
+            // What another window brings is not late.
+            watermark: plan.mode == .full || cursor.window != pull.window ? nil : cursor.watermark)
         for reader in children {
             let (families, problem) = reader.embedded(in: fetched.page.records)
             page.children += reader.pulled(
@@ -272,6 +281,8 @@ struct ListPull {
             cursor.total = plan.window == nil ? nil : total ?? pull.seen
             try await settleUnseen()
             if childrenAreOpen { cursor.lastFullAt = nil }
+        } else if widens ? isWhole : isNarrower {
+            cursor.window = pull.window
         }
         try await settleTombstones()
         try await puller.store.setCursor(of: entity.name, to: cursor)
@@ -302,7 +313,7 @@ struct ListPull {
     /// next one the pages that this one knew. Nothing moves while a record may have slid past the pages.
     private mutating func moveWatermark() {
         let wentFar = pull.kind == .newest && reader.pages > 1
-        guard !hasMoved, isWhole, wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
+        guard !hasMoved, isWhole, !widens, wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
             let latest = pull.latest.flatMap(Timestamp.init(iso8601:)),
             puller.serverNow().map({ latest <= $0 + .seconds(1) }) ?? true
         else { return }

@@ -9,6 +9,8 @@ struct PullStart {
     let full: Bool
     /// The definition of the entity's window; nil without one.
     var window: String?
+    /// Up to where the window has what the one of the last pull had not, if that can be asked for (`{$until}`).
+    var until: String?
 
     var pull: PullInProgress {
         var pull = begun
@@ -19,6 +21,9 @@ struct PullStart {
     private var begun: PullInProgress {
         if let pull = cursor.pull, fits(pull) { return pull }
         if full { return PullInProgress(kind: .everything) }
+        if let until, plan.isSince ? plan.settled(cursor) != nil : cursor.lastFullAt != nil {
+            return PullInProgress(kind: .widening, until: until)
+        }
         if plan.isSince, let since = plan.settled(cursor) { return PullInProgress(kind: .changes, since: since) }
         if plan.deltaToken != nil, let delta = cursor.delta, cursor.lastFullAt != nil {
             return PullInProgress(kind: .delta, delta: delta)
@@ -33,9 +38,10 @@ struct PullStart {
         guard pull.window == window else { return false }
         return switch pull.kind {
         case .everything: true
-        case .changes: !full && plan.isSince
+        case .widening: !full && until != nil
+        case .changes: !full && until == nil && plan.isSince
         case .delta: !full && plan.deltaToken != nil && pull.delta == cursor.delta
-        case .newest: !full && plan.mode == .newestFirst
+        case .newest: !full && until == nil && plan.mode == .newestFirst
         }
     }
 }

@@ -45,12 +45,23 @@ struct Puller: Sendable {
 
     private func pull(_ entity: Entity, _ plan: PullPlan, full: Bool) async throws -> PullSummary {
         try await store.takeBackWindowTime(of: entity, at: upstreamTime)
+        let (added, widened) = try await passes(entity, plan, full: full)
+        guard widened else { return added }
+        var (summary, _) = try await passes(entity, plan, full: false)
+        summary.add(added)
+        return summary
+    }
+
+    /// `widened`: only what a wider window adds was read, and not yet what has changed.
+    private func passes(
+        _ entity: Entity, _ plan: PullPlan, full: Bool
+    ) async throws -> (summary: PullSummary, widened: Bool) {
         var first = try ListPull(self, entity, plan, full: full)
         let summary = try await first.run()
-        guard summary.hasGap || !first.isWhole else { return summary }
+        guard summary.hasGap || !first.isWhole else { return (summary, first.widens) }
         // Only an uninterrupted pull finds deletions, and records that slid over a page's edge.
         var second = try ListPull(self, entity, plan, full: full || first.pullsEverything, after: summary)
-        return try await second.run()
+        return (try await second.run(), second.widens)
     }
 
     /// Returns nil after the last page.
@@ -58,7 +69,7 @@ struct Puller: Sendable {
         guard let pull else { return nil }
         // A change acknowledged after this point is newer than the page.
         let position = try store.position()
-        var request = plan.request(of: entity, at: pull.position, since: pull.since, delta: pull.delta)
+        var request = plan.request(of: entity, at: pull.position, since: pull.since, delta: pull.delta, until: pull.until)
         // The same for all pages, so that a list that it limits does not move under them.
         if plan.call != nil, let started = pull.started {
             request.values.now = started + (serverNow()?.since(now()) ?? .zero)
@@ -122,6 +133,16 @@ struct PullSummary: Equatable {
         held += outcome.held
         heldReason = outcome.reason ?? heldReason
         delay = outcome.problem
+    }
+
+    /// What came before it in the same pull.
+    mutating func add(_ part: PullSummary) {
+        seen += part.seen
+        written += part.written
+        deleted += part.deleted
+        setAside += part.setAside
+        for (entity, outcome) in part.children { children[entity, default: ChildOutcome()] += outcome }
+        childProblem = childProblem ?? part.childProblem
     }
 
     var wrote: Bool { written + deleted > 0 || children.values.contains { $0.changed } }

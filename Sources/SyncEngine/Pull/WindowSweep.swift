@@ -13,11 +13,21 @@ struct WindowSweep {
         var problems: [String: (text: String, isPassing: Bool)] = [:]
     }
 
+    /// The entities whose last pull was made with another window.
+    private func unpulled() throws -> Set<String> {
+        Set(
+            try puller.schema.entities.filter { entity in
+                guard entity.pull?.window != nil else { return false }
+                return try puller.store.cursor(of: entity.name).window != puller.store.windowDefinition(of: entity)
+            }.map(\.name))
+    }
+
     /// `asksAgain`: also for records that the upstream did not serve a while ago.
     func run(asksAgain: Bool = false) async throws -> Outcome {
         let store = puller.store
         var outcome = Outcome()
-        outcome.left = try await store.leaveWindows(at: puller.now(), serverNow: puller.upstreamTime)
+        outcome.left = try await store.leaveWindows(
+            at: puller.now(), serverNow: puller.upstreamTime, unpulled: try unpulled())
         var readers = puller.schema.entities.filter { $0.pull?.window?.keepsReferenced == true }.map {
             ReferenceReader(puller: puller, entity: $0)
         }

@@ -31,12 +31,15 @@ package indirect enum JSONTemplate: Sendable, Equatable {
     }
 
     /// Every placeholder in it.
-    package var placeholders: [ValueTemplate.Placeholder] {
+    package var placeholders: [ValueTemplate.Placeholder] { templates.flatMap(\.placeholders) }
+
+    /// Every text in it that may name values.
+    var templates: [ValueTemplate] {
         switch self {
         case .constant: []
-        case .text(let template): template.placeholders
-        case .object(let members): members.flatMap(\.value.placeholders)
-        case .list(let elements): elements.flatMap(\.placeholders)
+        case .text(let template): [template]
+        case .object(let members): members.flatMap(\.value.templates)
+        case .list(let elements): elements.flatMap(\.templates)
         }
     }
 

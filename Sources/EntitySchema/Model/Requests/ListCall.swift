@@ -13,9 +13,10 @@ package struct ListCall: Sendable, Equatable {
     package var query: [Parameter] = []
     package var body: JSONTemplate?
 
-    package var placeholders: [ValueTemplate.Placeholder] {
-        (path?.placeholders ?? []) + query.flatMap(\.value.placeholders) + (body?.placeholders ?? [])
-    }
+    package var placeholders: [ValueTemplate.Placeholder] { templates.flatMap(\.placeholders) }
+
+    /// Every text with values.
+    var templates: [ValueTemplate] { [path].compactMap(\.self) + query.map(\.value) + (body?.templates ?? []) }
 
     /// Whether a value of this name stands anywhere, so that it is no parameter of its own.
     package func names(_ value: String) -> Bool { placeholders.contains { $0.name == .value(value) } }
@@ -43,6 +44,8 @@ package struct ListValues: Sendable, Equatable {
     package var since: String?
     /// `{$delta}`.
     package var delta: String?
+    /// `{$until}`, a time in ISO 8601 or a number: nil unless only a part of the window is asked for.
+    package var until: String?
     /// `{$account}`.
     package var account: String?
     /// `{$now}`: the upstream's time.

@@ -47,7 +47,7 @@ struct ListCallReader {
     /// What a path may name has a value in every request.
     private var pathNames: TemplateNames {
         var names = names
-        names.values.subtract(["since", "delta", "cursor"])
+        names.values.subtract(["since", "delta", "cursor", "until"])
         return names
     }
 

@@ -30,11 +30,6 @@ package struct Window: Sendable, Equatable {
         }
     }
 
-    /// Identical text means the same window, at the same time.
-    package func definition(account: String?) -> String {
-        usesAccount ? "\(test.definition); account \(account ?? "")" : test.definition
-    }
-
     /// The window at a time; nil while it needs an account and none is known.
     package func test(at now: Timestamp, account: String?) -> RecordTest? {
         var test = test
