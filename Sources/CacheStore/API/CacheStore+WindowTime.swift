@@ -7,6 +7,8 @@ package import EntitySchema
 extension CacheStore {
     /// Differences up to here are those of two measurements.
     private static let tolerance = Duration.seconds(60)
+    /// Less than this is not remembered, so that not every page of a pull writes.
+    static let unnotedTime = tolerance / 2
 
     /// `returns`: how often the time was seen to go back.
     func windowTime(of entity: String) throws -> (time: Timestamp, returns: Int)? {
@@ -20,8 +22,7 @@ extension CacheStore {
     package func noteWindowTime(_ serverNow: Timestamp, of entity: Entity) async throws {
         guard entity.pull?.window?.usesTime == true else { return }
         let noted = try windowTime(of: entity.name)
-        // Half the tolerance, so that not every page of a pull writes.
-        if let noted, serverNow <= noted.time + Self.tolerance / 2 { return }
+        if let noted, serverNow <= noted.time + Self.unnotedTime { return }
         try await setWindowTime(serverNow, noted?.returns ?? 0, of: entity.name)
     }
 

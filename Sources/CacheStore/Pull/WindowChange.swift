@@ -37,8 +37,9 @@ extension CacheStore {
             // Of a window that opens with time, the last pull brought only what it included then.
             !old.opensWithTime, !new.opensWithTime
         else { return .other }
-        // The old window may have been applied at a time that is a little later than the one that is measured now.
-        let latest = max(serverNow, try windowTime(of: entity.name)?.time ?? serverNow)
+        // The old window may have left out records at a time that is a little later than the one that is measured now.
+        let noted = try windowTime(of: entity.name).map { $0.time + Self.unnotedTime }
+        let latest = max(serverNow, noted ?? serverNow)
         if new.isInside(old, at: serverNow), new.isInside(old, at: latest) { return .narrowed }
         guard let plan = entity.pull, plan.readsUntil, let bound = new.bound(of: old, at: latest) else { return .other }
         return plan.until(bound).map { .widened(until: $0) } ?? .other

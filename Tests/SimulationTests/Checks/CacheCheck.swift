@@ -144,7 +144,7 @@ struct CacheCheck {
             // A record that becomes visible long after its change time is found by the next full pull.
             let lateness = server.time(at: row.visibleAt).since(row.changedAt)
             guard lateness < overlap / 2, !undecided.contains("\(entity)/\(row.key)"),
-                !world.settings.window.hasDueTime, world.isInWindow(entity, row.record),
+                !world.settings.window.hasDueTime, isInWindow(entity, row.record), try daemon.hasPulledWindow(of: entity),
                 !row.isDeleted || server.schema[entity]?.tombstones == nil
             else { continue }
             let remote = known[row.key]?.remote
@@ -156,6 +156,12 @@ struct CacheCheck {
                     \(remote?.text ?? "nothing")
                     """)
         }
+    }
+
+    /// Whether the record is in the daemon's window, and not so near to its edge that the measured time decides.
+    private func isInWindow(_ entity: String, _ record: JSONText) -> Bool {
+        let changesWindow = world.settings.shapes.contains { $0 != .base }
+        return world.isInWindow(entity, record, ago: changesWindow ? .seconds(-10) : .zero, daemon.shape)
     }
 
     /// The cache has everything that had happened when the upstream made the token.

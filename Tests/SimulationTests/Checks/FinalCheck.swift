@@ -17,7 +17,8 @@ struct FinalCheck {
         world.server.calm()
         for daemon in world.daemons {
             daemon.network.heal()
-            try daemon.start()
+            if daemon.shape != .base { try daemon.stop() }
+            try daemon.start(.base)
             world.resume(daemon)
         }
         try settle(after: .seconds(100), full: false)

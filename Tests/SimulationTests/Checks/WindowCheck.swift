@@ -43,20 +43,23 @@ struct WindowCheck {
 
 extension World {
     /// Whether a cache may lack a record because of its window: it is outside now, or was until the last pull.
-    func mayBeOutside(_ entity: String, _ record: JSONText) -> Bool {
-        !isInWindow(entity, record) || settings.window.hasDueTime && !isInWindow(entity, record, ago: .seconds(200))
+    func mayBeOutside(_ entity: String, _ record: JSONText, _ shape: WindowShape = .base) -> Bool {
+        !isInWindow(entity, record, shape)
+            || settings.window.hasDueTime && !isInWindow(entity, record, ago: .seconds(200), shape)
     }
 
     /// Whether the caches keep a record that is upstream; `ago`: whether they did then.
-    func isInWindow(_ entity: String, _ record: JSONText, ago: Duration = .zero) -> Bool {
+    func isInWindow(
+        _ entity: String, _ record: JSONText, ago: Duration = .zero, _ shape: WindowShape = .base
+    ) -> Bool {
         guard entity == "orders" else { return true }
-        if settings.window.hasStages, record["stage"] != "open" { return false }
+        if settings.window.hasStages, !shape.stages.contains(record["stage"]?.string ?? "") { return false }
         if settings.window.hasDueTime {
             guard let due = record["due_at"]?.string.flatMap(Timestamp.init(iso8601:)) else { return false }
-            return due < server.now - ago + .seconds(SimulationSettings.Window.span)
+            return due < server.now - ago + .seconds(shape.span)
         }
         guard settings.window.hasTime else { return true }
         guard let time = record["updated_at"]?.string.flatMap(Timestamp.init(iso8601:)) else { return false }
-        return time >= server.now - ago - .seconds(SimulationSettings.Window.span)
+        return time >= server.now - ago - .seconds(shape.span)
     }
 }

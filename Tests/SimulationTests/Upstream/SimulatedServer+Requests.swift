@@ -20,7 +20,9 @@ extension SimulatedServer {
         if poison == .alwaysFails { return .failure(.unclear(status: 500, "poisoned")) }
         if poison == .alwaysRefuses { return .failure(.malformed("poisoned: no list here")) }
         if poison == nil, let answer = feedPage(request) { return answer }
-        let rows = listed(entity, of: parent, since: request.since.flatMap { Timestamp(iso8601: $0.value) })
+        let rows = listed(
+            entity, of: parent, since: request.since.flatMap { Timestamp(iso8601: $0.value) },
+            before: request.values.until.flatMap(Timestamp.init(iso8601:)))
         let number = request.position.flatMap { Int($0) } ?? 1
         let size = settings.pageSize
         let shown = rows.dropFirst((number - 1) * size).prefix(size)
@@ -41,11 +43,12 @@ extension SimulatedServer {
         return (parts[2], parts[1])
     }
 
-    private func listed(_ entity: String, of parent: String?, since: Timestamp?) -> [Row] {
+    private func listed(_ entity: String, of parent: String?, since: Timestamp?, before: Timestamp?) -> [Row] {
         let mode = schema[entity]?.pull?.mode ?? .full
         var rows = rows(entity).filter { row in
             if let parent, row.record[SimulationSettings.parents[entity]?.0 ?? ""] != .string(parent) { return false }
             if row.isDeleted, schema[entity]?.tombstones != nil { return false }
+            if let before, row.changedAt >= before { return false }
             if let since { return row.changedAt >= since }
             // A list that cannot be filtered by change time has no tombstones either.
             return !row.isDeleted || mode != .full && schema[entity]?.tombstones == nil

@@ -67,8 +67,9 @@ final class SimulatedUpstream: Upstream {
 
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let since = (request.since?.value ?? request.values.delta).map { " since \($0)" } ?? ""
+        let until = request.values.until.map { " until \($0)" } ?? ""
         return try await exchange(
-            .read, "page \(request.path) \(request.position ?? "1")\(since)", garbled: Self.notJSON,
+            .read, "page \(request.path) \(request.position ?? "1")\(since)\(until)", garbled: Self.notJSON,
             misread: { [self] in misread($0, of: request, as: $1) }
         ) { [server] in server.page(request) }
     }

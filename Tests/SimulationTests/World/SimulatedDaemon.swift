@@ -32,6 +32,9 @@ final class SimulatedDaemon {
     private(set) var crashes = 0
     /// A trigger that each process puts into its database: another fault on purpose.
     var trigger: String?
+    private var starts = 0
+    /// How far the window of the last start reaches.
+    private(set) var shape = WindowShape.base
 
     init(number: Int, server: SimulatedServer, databases: DatabaseFolder, mutation: Mutation?) throws {
         self.number = number
@@ -45,11 +48,14 @@ final class SimulatedDaemon {
 
     // MARK: Processes
 
-    func start() throws {
+    /// `wanted`: how far the window reaches; nil lets the seed decide.
+    func start(_ wanted: WindowShape? = nil) throws {
         guard life == nil else { return }
         let executor = server.executor
-        let schema =
-            mutation == .ignoresWindow ? try server.settings.schema(ignoringWindow: true) : server.schema
+        let shapes = server.settings.shapes
+        shape = wanted ?? (starts == 0 ? .base : shapes[(number + starts) % shapes.count])
+        starts += 1
+        let schema = try server.settings.schema(shape, ignoringWindow: mutation == .ignoresWindow)
         let store = try CacheStore(
             path: path, schema: schema, sealer: .sample(),
             schedule: { commit in executor.enqueue(commit) },
@@ -68,7 +74,7 @@ final class SimulatedDaemon {
             random: { executor.random { $0.fraction() } },
             clockOffset: { [mutation] in mutation == .ignoresServersClock ? nil : serverClock.offset },
             log: Logger(label: "engine") { _ in handler })
-        server.log.add("d\(number) starts")
+        server.log.add("d\(number) starts\(shape == .base ? "" : " with a \(shape) window")")
         let running = Task { [log = server.log, number] in
             do {
                 try await engine.run()
@@ -94,6 +100,12 @@ final class SimulatedDaemon {
             interval: .seconds(90), fullEvery: .seconds(900), writeDelay: .milliseconds(100),
             parallel: server.settings.parallel,
             retry: RetryPolicy(maximumAttempts: server.settings.maximumAttempts, base: .seconds(1), cap: .seconds(20)))
+    }
+
+    /// Whether the last pull was made with the window of this process; true for an entity without one.
+    func hasPulledWindow(of entity: String) throws -> Bool {
+        guard let store = life?.store, let known = store.schema[entity] else { return false }
+        return try store.cursor(of: entity).window == store.windowDefinition(of: known)
     }
 
     /// Ends the process at once: only what is on disk is left, and tasks that still run find everything closed.

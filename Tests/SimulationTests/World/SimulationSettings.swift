@@ -28,6 +28,8 @@ struct SimulationSettings: Sendable {
     var comparesAll: Bool
     /// Which orders the caches keep.
     var window: Window
+    /// How far the window reaches at each start of a daemon, in turn.
+    var shapes: [WindowShape]
     /// How it says what has changed and what is gone.
     var feeds: Feeds
 
@@ -35,9 +37,6 @@ struct SimulationSettings: Sendable {
         case everything, open, recent, openAndRecent
         /// Orders that are due soon: more of them as time passes.
         case dueSoon
-
-        /// Seconds.
-        static let span = 300
 
         var hasStages: Bool { self == .open || self == .openAndRecent }
         var hasTime: Bool { self == .recent || self == .openAndRecent }
@@ -68,6 +67,8 @@ struct SimulationSettings: Sendable {
         comparesAll = seed % 8 == 0
         var other = SplitMix64(seed: seed ^ 0x7769_6e64_6f77)
         window = other.chance(0.6) ? .everything : other.pick(Window.allCases)
+        let changesWindow = other.chance(0.5)
+        shapes = (0..<5).map { _ in changesWindow ? other.pick(WindowShape.allCases) : .base }
         feeds = Feeds(seed: seed)
         adapt(to: mutation)
     }
@@ -109,11 +110,14 @@ struct SimulationSettings: Sendable {
     /// Two entities that list what changed, one of them with flags as tombstones, and children that are listed whole.
     ///
     /// `ignoringWindow`: as an engine has it that keeps everything.
-    func schema(ignoringWindow: Bool = false) throws -> EntitySchema {
-        try EntitySchema(yaml: ignoringWindow ? yaml.replacing(conditions, with: "") : yaml, file: "simulated.yaml")
+    func schema(_ shape: WindowShape = .base, ignoringWindow: Bool = false) throws -> EntitySchema {
+        let text = ignoringWindow ? yaml.replacing(conditions(.base), with: "") : yaml(shape)
+        return try EntitySchema(yaml: text, file: "simulated.yaml")
     }
 
-    var yaml: String {
+    var yaml: String { yaml(.base) }
+
+    private func yaml(_ shape: WindowShape) -> String {
         let lookUp = idempotency ? "" : renames ? ", look_up: { match: [name] }" : ", look_up: key"
         let noteLookUp = idempotency ? "" : renames ? ", look_up: { match: [text] }" : ", look_up: key"
         let ordersMode = newestFirst ? "mode: newest_first, changed_at: updated_at" : since
@@ -153,7 +157,7 @@ struct SimulationSettings: Sendable {
                   updated_at: { type: time }
                   \(window.hasStages ? "stage: { type: enum, values: { open: Open, done: Done } }" : "")
                   \(window.hasDueTime ? "due_at: { type: time }" : "")
-                pull: { path: /orders, \(ordersMode), \(feeds.deleted(overlap: overlap))\(conditions) }
+                pull: { path: /orders, \(ordersMode), \(feeds.deleted(overlap: overlap))\(conditions(shape)) }
                 push:
                   create: { call: POST /orders\(lookUp) }
                   update: { call: "PATCH /orders/{id}" }
@@ -178,13 +182,15 @@ struct SimulationSettings: Sendable {
           order_done: { of: orders, at: updated_at, before: 1h, text: "{name}" }
         """
 
-    private var conditions: String {
+    private func conditions(_ shape: WindowShape) -> String {
         let conditions = [
-            window.hasStages ? "stage: open" : nil,
-            window.hasTime ? "updated_at.gte: \"{$now-\(Window.span)s}\"" : nil,
-            window.hasDueTime ? "due_at.lt: \"{$now+\(Window.span)s}\"" : nil,
+            window.hasStages ? "stage: [\(shape.stages.joined(separator: ", "))]" : nil,
+            window.hasTime ? "updated_at.gte: \"{$now-\(shape.span)s}\"" : nil,
+            window.hasDueTime ? "due_at.lt: \"{$now+\(shape.span)s}\"" : nil,
         ].compactMap(\.self)
-        return conditions.isEmpty ? "" : ", where: { \(conditions.joined(separator: ", ")) }"
+        guard !conditions.isEmpty else { return "" }
+        let query = window.hasTime ? ", query: { before: \"{$until}\" }" : ""
+        return "\(query), where: { \(conditions.joined(separator: ", ")) }"
     }
 
     private var relations: String {
