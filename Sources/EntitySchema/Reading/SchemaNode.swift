@@ -19,16 +19,15 @@ struct SchemaNode {
     /// The line of the key, from 1.
     let line: Int
 
-    /// Throws when the text is not one YAML document, or names a setting that there is not.
-    init(yaml: String, file: String, settings: [String: String] = [:]) throws(SchemaError) {
+    /// The file as it is written. Throws when the text is not one YAML document.
+    init(yaml: String, file: String) throws(SchemaError) {
         self.file = file
         self.path = .root
         do {
             guard let value = try YAMLValue(parsing: yaml) else {
                 throw SchemaError(file: file, line: 0, key: "", problem: "the file is empty; expected a schema")
             }
-            let filler = SettingFiller(file: file, settings: settings)
-            self.value = SettingFiller.isNeeded(by: yaml) ? try filler.filled(value) : value
+            self.value = value
             line = 1
         } catch let error as SchemaError {
             throw error
@@ -36,6 +35,12 @@ struct SchemaNode {
             let error = error as? YAMLError ?? YAMLError(problem: "\(error)")
             throw SchemaError(file: file, line: error.line ?? 0, key: "", problem: "not YAML: \(error.problem)")
         }
+    }
+
+    /// The whole file with the settings that it names. Throws when there is none of a name.
+    func filled(with settings: [String: String]) throws(SchemaError) -> SchemaNode {
+        let filled = try SettingFiller(file: file, settings: settings).filled(value)
+        return SchemaNode(file: file, value: filled, path: path, line: line)
     }
 
     private init(file: String, value: YAMLValue, path: Path, line: Int?) {

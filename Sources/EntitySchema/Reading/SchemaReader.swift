@@ -169,8 +169,10 @@ struct SchemaReader {
 extension EntitySchema {
     /// Reads and checks one schema file; `file` is named in every error. `settings` are those of this installation.
     package init(yaml: String, file: String, settings: [String: String] = [:]) throws(SchemaError) {
-        let root = try SchemaNode(yaml: yaml, file: file, settings: settings)
+        let written = try SchemaNode(yaml: yaml, file: file)
+        let root = SettingFiller.isNeeded(by: yaml) ? try written.filled(with: settings) : written
         self = try SchemaReader(root: root).schema()
+        try CredentialCheck(root: written).run()
     }
 }
 

@@ -65,7 +65,7 @@ struct ValueTemplateTests {
     }
 
     @Test(
-        "a setting that is missing, or would be a template, is refused with its line",
+        "a setting that is missing, or would be a template, is refused with its line and key",
         arguments: [
             ("/{$setting.tennant}", ["host": "a", "tenant": "b"], "did you mean tenant?"),
             ("/{$setting.tenant}", ["host": "a", "tenant": "{id}"], "without { and }"),
@@ -74,6 +74,9 @@ struct ValueTemplateTests {
     func refusedSettings(_ path: String, _ settings: [String: String], _ words: String) {
         #expect {
             try Self.schema(path, settings)
-        } throws: { ($0 as? SchemaError).map { $0.problem.contains(words) && $0.line == 3 } ?? false }
+        } throws: { error in
+            guard let error = error as? SchemaError else { return false }
+            return error.problem.contains(words) && error.line == 3 && error.key == "entities.notes.pull.path"
+        }
     }
 }

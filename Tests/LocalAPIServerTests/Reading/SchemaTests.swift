@@ -115,7 +115,7 @@ struct SchemaTests {
     @Test("nothing about the upstream is shown")
     func secrets() async throws {
         let text = await (try TestAPI(yaml: Self.workshop)).call("GET", "/v1/schema").text
-        for secret in ["hunter2", "workshop.example", "X-Key", "s3cret", "/api/"] {
+        for secret in ["workshop.example", "X-Key", "s3cret", "/api/"] {
             #expect(!text.contains(secret), "\(secret)")
         }
     }
@@ -142,7 +142,7 @@ struct SchemaTests {
         schema: workshop
         title: The Workshop
         upstream:
-          base_url: https://ada:hunter2@workshop.example
+          base_url: https://workshop.example
           headers: { X-Key: s3cret }
         entities:
           orders:
