@@ -20,6 +20,8 @@ final class CurlExchange {
     private var response: ResponseCollector
     /// Set just before the first byte of the request. Until then, a failure proves that the upstream saw nothing of it.
     private(set) var hasBegun = false
+    /// The kept connection ended without a response, and nothing was sent again.
+    private var isDropped = false
     private let startedAt = ContinuousClock.now
     private var sent = 0
     /// Why this side ended the exchange, if it did.
@@ -60,6 +62,7 @@ final class CurlExchange {
             answer.isEndCertain = isEndCertain(of: answer)
             return continuation.resume(returning: .success(answer))
         }
+        if isDropped, request.isSafe { return fail(.dropped(Self.dropped(request.host))) }
         let failure = CurlFailure(
             code: code, explanation: easy.explanation(of: code), refusal: refusal ?? response.refusal,
             host: request.host, requestHasBegun: hasBegun, isSafe: request.isSafe)
@@ -70,6 +73,10 @@ final class CurlExchange {
     private var lacksContent: Bool {
         guard let source = request.source, (200..<300).contains(easy.status) else { return false }
         return sent < source.size
+    }
+
+    private static func dropped(_ host: String) -> String {
+        "the connection kept to \(host) ended before a response came; the request changes nothing, so it can be repeated"
     }
 
     private static func early(_ host: String) -> String {
@@ -278,7 +285,8 @@ final class CurlExchange {
     }
 
     /// libcurl resends a request by itself, whatever its method, when a reused connection dies before the response,
-    /// although the upstream may have applied the first one. Here a method that is not safe is sent only once.
+    /// although the upstream may have applied the first one. Here a method that is not safe is sent only once, and so is
+    /// one that is counted.
     private func mayBegin(to address: String) -> Bool {
         guard !request.isPublicOnly || NetworkAddress.isPublic(address) else {
             refusal = Self.localPlace(address)
@@ -289,7 +297,8 @@ final class CurlExchange {
             return false
         }
         defer { hasBegun = true }
-        return !hasBegun || request.isSafe
+        isDropped = hasBegun && (request.isSentOnce || !request.isSafe)
+        return !isDropped
     }
 
     private static func from(_ pointer: UnsafeMutableRawPointer) -> CurlExchange {

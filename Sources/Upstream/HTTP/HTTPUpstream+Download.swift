@@ -61,7 +61,8 @@ extension HTTPUpstream {
         } catch {
             switch error {
             case .unsendable(let message): throw .refused(status: nil, message)
-            case .unreachable(let message), .ambiguous(let message): throw .unclear(status: nil, message)
+            case .unreachable(let message), .ambiguous(let message), .dropped(let message):
+                throw .unclear(status: nil, message)
             case .unacceptable(let message): throw .malformed(message)
             case .cancelled: throw .cancelled
             }

@@ -19,6 +19,7 @@ extension HTTPCaller {
         request.maximumBody = .max >> 1
         request.stall = idle
         request.isEndless = true
+        request.isSentOnce = budget != nil
         let passage = Passage(try await pass(), budget)
         defer { passage.leave() }
         request.sink = BodySink { status, type in

@@ -45,16 +45,28 @@ struct HTTPCaller: Sendable {
         let isLarge = call.isReading || call.hasManyAnswers
         request.maximumBody = isLarge ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
         transfer.apply(to: &request)
+        request.isSentOnce = budget != nil
+        var outcome = try await exchange(request)
+        if case .failure(.dropped) = outcome { outcome = try await exchange(request) }
+        do {
+            return try outcome.get()
+        } catch {
+            throw failure(error).withoutSecrets(call.secrets)
+        }
+    }
+
+    /// Sends it once, when the budget allows it.
+    private func exchange(_ request: HTTPRequest) async throws(UpstreamError) -> Result<HTTPResponse, TransportError> {
         let pass = try await pass()
         let sentAt = clock?.instant
         do {
             let response = try await transport.send(request)
             if let pass, let budget { budget.leave(pass, rateLimit(of: response).stated(response, budget.limits)) }
             if let sentAt { clock?.observe(response, sentAt: sentAt) }
-            return response
+            return .success(response)
         } catch {
             if let pass { budget?.leave(pass) }
-            throw failure(error).withoutSecrets(call.secrets)
+            return .failure(error)
         }
     }
 
@@ -63,7 +75,7 @@ struct HTTPCaller: Sendable {
         switch error {
         case .unsendable(let message): .refused(status: nil, message)
         case .unreachable(let message): .offline(message)
-        case .ambiguous(let message): .unclear(status: nil, message)
+        case .ambiguous(let message), .dropped(let message): .unclear(status: nil, message)
         case .unacceptable(let message): .malformed(message)
         case .cancelled: .cancelled
         }

@@ -25,6 +25,8 @@ package struct HTTPRequest: Sendable, Equatable {
     /// The response's body goes on for as long as the upstream likes. A compressed one is refused: a small piece of it
     /// could keep the thread of all requests busy for minutes.
     var isEndless = false
+    /// Each sending counts, so the transport never repeats it by itself, not even on a kept connection that was dead.
+    var isSentOnce = false
     /// It changes nothing at the upstream although its method might.
     var isReading = false
 

@@ -23,6 +23,9 @@ package enum TransportError: Error, Sendable, Equatable {
     case unreachable(String)
     /// The request may have arrived and been applied: a timeout, a reset or a truncated response after sending began.
     case ambiguous(String)
+    /// The connection that was kept from an earlier request ended before a response came, and the request must not be sent
+    /// again unasked (`HTTPRequest.isSentOnce`). It changes nothing.
+    case dropped(String)
     /// The response is larger than allowed, or cannot be decoded.
     case unacceptable(String)
     /// The calling task was cancelled.
@@ -31,7 +34,9 @@ package enum TransportError: Error, Sendable, Equatable {
     /// What happened, in plain words.
     package var reason: String {
         switch self {
-        case .unsendable(let text), .unreachable(let text), .ambiguous(let text), .unacceptable(let text): text
+        case .unsendable(let text), .unreachable(let text), .ambiguous(let text), .dropped(let text),
+            .unacceptable(let text):
+            text
         case .cancelled: "cancelled"
         }
     }

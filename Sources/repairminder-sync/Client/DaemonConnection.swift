@@ -77,7 +77,7 @@ struct DaemonConnection: Equatable {
         switch error {
         case .unsendable(let message), .unreachable(let message):
             return .unreachable("the daemon cannot be reached at \(address) (\(message)); is it running?")
-        case .ambiguous(let message):
+        case .ambiguous(let message), .dropped(let message):
             return .unreachable(
                 "the response from the daemon at \(address) was cut off (\(message)); a change may have been made")
         case .unacceptable(let message): return .unexpected("\(address) sent an invalid response: \(message)")

@@ -75,6 +75,15 @@ struct CurlTransportConnectionTests {
         #expect(server.acceptedConnections == 2)
     }
 
+    @Test("a safe request that is counted is not sent again by itself")
+    func countedGet() async throws {
+        let server = try ScriptedServer([.receive, Self.ok, .receive, .reset], [.receive, Self.ok])
+        var request = HTTPRequest(url: server.url)
+        request.isSentOnce = true
+        _ = try await transport.send(request)
+        #expect(try await transport.failure(of: request).kind == .dropped)
+    }
+
     @Test(
         "a change lost on a reused connection is never sent twice", arguments: ["POST", "PATCH", "PUT", "DELETE"])
     func swallowedChange(_ method: String) async throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import Upstream
 
 /// What the caller can do about a failure, without its message.
-enum FailureKind: Equatable { case unsendable, unreachable, ambiguous, unacceptable, cancelled }
+enum FailureKind: Equatable { case unsendable, unreachable, ambiguous, dropped, unacceptable, cancelled }
 
 extension TransportError {
     var kind: FailureKind {
@@ -11,6 +11,7 @@ extension TransportError {
         case .unsendable: .unsendable
         case .unreachable: .unreachable
         case .ambiguous: .ambiguous
+        case .dropped: .dropped
         case .unacceptable: .unacceptable
         case .cancelled: .cancelled
         }
@@ -18,7 +19,9 @@ extension TransportError {
 
     var message: String {
         switch self {
-        case .unsendable(let text), .unreachable(let text), .ambiguous(let text), .unacceptable(let text): text
+        case .unsendable(let text), .unreachable(let text), .ambiguous(let text), .dropped(let text),
+            .unacceptable(let text):
+            text
         case .cancelled: ""
         }
     }
