@@ -91,52 +91,13 @@ extension JSONText {
         return .object(members: members.filter { $0.key != key })
     }
 
-    /// This object with every member of `changes` set in turn. A null sets null; it removes nothing.
-    package func setting(_ changes: JSONText) -> JSONText {
-        let changes = changes.members
-        guard changes.count >= Self.manyMembers, kind == .object else {
-            return changes.reduce(self) { $0.setting($1.key, to: $1.value) }
-        }
-        return settingAtOnce(changes)
-    }
-
-    /// From so many members on, they are set in one pass; one after the other, each would copy all of the text.
-    private static let manyMembers = 64
-
-    /// As if the members were set one after the other.
-    private func settingAtOnce(_ changes: [(key: String, value: JSONText)]) -> JSONText {
-        // By their bytes: two names that a person reads as the same are two.
-        let values = Dictionary(changes.map { (Array($0.key.utf8), $0.value) }) { $1 }
-        var places: [[UInt8]: Range<Int>] = [:]
-        for (key, value) in members {
-            let name = Array(key.utf8)
-            if values.keys.contains(name) { places[name] = value.bytes.startIndex..<value.bytes.endIndex }
-        }
-        var result: [UInt8] = []
-        var end = bytes.startIndex
-        for (name, place) in places.sorted(by: { $0.value.lowerBound < $1.value.lowerBound }) {
-            result += bytes[end..<place.lowerBound]
-            if let value = values[name] { result += value.bytes }
-            end = place.upperBound
-        }
-        result += bytes[end...]
-        Self.open(&result)
-        var seen = Set(places.keys)
-        for (key, _) in changes {
-            let name = Array(key.utf8)
-            if seen.insert(name).inserted, let value = values[name] { Self.append(key, value, to: &result) }
-        }
-        result.append(UInt8(ascii: "}"))
-        return JSONText(trusted: result[...])
-    }
-
     /// Removes the end of an object's text, so that members can be appended.
-    private static func open(_ object: inout [UInt8]) {
+    static func open(_ object: inout [UInt8]) {
         object.removeLast()
         while let last = object.last, [0x20, 0x0A, 0x0D, 0x09].contains(last) { object.removeLast() }
     }
 
-    private static func append(_ key: String, _ value: JSONText, to object: inout [UInt8]) {
+    static func append(_ key: String, _ value: JSONText, to object: inout [UInt8]) {
         if object.last != UInt8(ascii: "{") { object.append(UInt8(ascii: ",")) }
         JSONEscapes.append(key, to: &object)
         object.append(UInt8(ascii: ":"))

@@ -103,6 +103,35 @@ struct JSONTextTests {
         }
     }
 
+    @Test(
+        "setting a few members gives the text of setting them one after the other",
+        arguments: [
+            #"{ "m1": 1.50, "x":[ ] ,"m1":2, "\u006d2" : 3, "é":4, "m3":{} }"#, #"{"m2":"a","m1":null}"#, "{}", "{ }", "null",
+        ])
+    func settingFew(_ text: String) throws {
+        let record = try JSONText(parsing: text)
+        let edits = [
+            "{}", "[1]", #"{"m1":5}"#, #"{"m3":1,"new":2,"m1":3}"#, #"{"m1":1,"m1":2}"#, #"{"a":1,"b":2,"a":3}"#,
+            #"{ "m2" : "x" , "é" : 1e2 }"#, #"{"m\u0031":7,"m2":8}"#, #"{"a\"b":1,"m3":2}"#, #"{"M1":1,"m":2,"":3}"#,
+        ]
+        for edit in edits {
+            let changes = try JSONText(parsing: edit)
+            let expected = changes.members.reduce(record) { $0.setting($1.key, to: $1.value) }
+            #expect(record.setting(changes) == expected)
+        }
+    }
+
+    @Test(
+        "a merge patch sets what is set one by one unless it merges, removes, or meets a member twice",
+        arguments: [
+            (#"{"a":1,"b":[]}"#, true), (#"{"new":1}"#, true), (#"{"a":null}"#, false), (#"{"new":{}}"#, false),
+            (#"{"twice":1}"#, false), (#"{"b":1,"\u0074wice":1}"#, false), ("{}", true),
+        ])
+    func mergePatch(_ edit: String, _ isMergePatch: Bool) throws {
+        let record = try JSONText(parsing: #"{"a":1,"twice":2,"b":3,"\u0074wice":4}"#)
+        #expect(try record.laying(JSONText(parsing: edit)).isMergePatch == isMergePatch)
+    }
+
     @Test("100,000 members are set in the time of one pass")
     func settingManyQuickly() {
         let changes = JSONText.object(members: (0..<100_000).map { (key: "m\($0)", value: JSONText.integer($0)) })

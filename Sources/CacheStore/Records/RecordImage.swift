@@ -34,8 +34,9 @@ struct RecordImage {
         if let shown, shown != self.shown || !isPatch { whole = shown }
     }
 
-    /// The same for `shown` that is nothing but the local fields over the server's version.
-    mutating func show(patched shown: JSONText) {
+    /// The same for `shown` that is nothing but the local fields over the server's version. `isPatch`: whether
+    /// `json_patch` gives it.
+    mutating func show(patched shown: JSONText, isPatch: Bool) {
         whole = isPatch ? .none : .some(shown)
         patched = shown
     }
@@ -44,9 +45,7 @@ struct RecordImage {
     private var isPatch: Bool {
         guard let local else { return true }
         guard let remote else { return false }
-        return local.members.allSatisfy { name, value in
-            value.kind != .null && value.kind != .object && remote.count(of: name) <= 1
-        }
+        return remote.laying(local).isMergePatch
     }
 }
 

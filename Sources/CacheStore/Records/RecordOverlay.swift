@@ -43,15 +43,16 @@ struct RecordOverlay {
         let local = local(changes, over: old.remote)
         let creation = changes.first { $0.operation == Operation.create.rawValue }
         let beneath = old.remote ?? creation?.base
-        let edited = withContentState(beneath?.setting(local) ?? local, changes)
+        let patched = beneath?.laying(local)
+        let edited = withContentState(patched?.result ?? local, changes)
         let own = computed.overlay(
             edited: edited, local: entity.content?.state == nil ? .some(local) : .none, remote: old.remote,
             creation: creation.map(Self.state), shown: [shown, old.whole].compactMap(\.self))
         var new = old
         new.local = changes.isEmpty ? .none : .some(local)
         let laid = (old.derived?.members ?? []) + own
-        if laid.isEmpty, old.remote != nil, entity.content == nil {
-            new.show(patched: edited)
+        if laid.isEmpty, old.remote != nil, entity.content == nil, let patched {
+            new.show(patched: patched.result, isPatch: patched.isMergePatch)
         } else {
             new.show(edited.setting(.object(members: laid)))
         }

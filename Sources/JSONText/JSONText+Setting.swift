@@ -1,0 +1,154 @@
+internal import Glibc
+
+/// Setting several members of an object at once.
+extension JSONText {
+    /// This object with every member of `changes` set in turn. A null sets null; it removes nothing.
+    package func setting(_ changes: JSONText) -> JSONText { laying(changes).result }
+
+    /// The same, and whether `changes` as a merge patch (RFC 7396) sets no more and no less: none of its values is null or
+    /// an object, and this object has none of its members twice.
+    package func laying(_ changes: JSONText) -> (result: JSONText, isMergePatch: Bool) {
+        if kind == .object, let changes = MemberChanges(changes) { return changes.laid(over: self) }
+        let members = changes.members
+        let isMergePatch = members.allSatisfy { name, value in
+            value.kind != .null && value.kind != .object && count(of: name) <= 1
+        }
+        guard members.count > MemberChanges.most, kind == .object else {
+            return (members.reduce(self) { $0.setting($1.key, to: $1.value) }, isMergePatch)
+        }
+        return (settingAtOnce(members), isMergePatch)
+    }
+
+    /// As if the members were set one after the other, each of which would copy all of the text.
+    private func settingAtOnce(_ changes: [(key: String, value: JSONText)]) -> JSONText {
+        // By their bytes: two names that a person reads as the same are two.
+        let values = Dictionary(changes.map { (Array($0.key.utf8), $0.value) }) { $1 }
+        var places: [[UInt8]: Range<Int>] = [:]
+        for (key, value) in members {
+            let name = Array(key.utf8)
+            if values.keys.contains(name) { places[name] = value.bytes.startIndex..<value.bytes.endIndex }
+        }
+        var result: [UInt8] = []
+        var end = bytes.startIndex
+        for (name, place) in places.sorted(by: { $0.value.lowerBound < $1.value.lowerBound }) {
+            result += bytes[end..<place.lowerBound]
+            if let value = values[name] { result += value.bytes }
+            end = place.upperBound
+        }
+        result += bytes[end...]
+        Self.open(&result)
+        var seen = Set(places.keys)
+        for (key, _) in changes {
+            let name = Array(key.utf8)
+            if seen.insert(name).inserted, let value = values[name] { Self.append(key, value, to: &result) }
+        }
+        result.append(UInt8(ascii: "}"))
+        return JSONText(trusted: result[...])
+    }
+}
+
+/// The members of one object that are to be set in another, as in most edits: few, and their names without escapes. They
+/// are compared as they are written, in one walk over the other object.
+private struct MemberChanges {
+    /// With more, a dictionary is faster.
+    static let most = 63
+
+    private let bytes: ArraySlice<UInt8>
+    /// Where each name, without its quotes, and its value are from the start of `bytes`.
+    private var members: [(name: Range<Int>, value: Range<Int>)] = []
+    private var hasOnlyPlainValues = true
+
+    /// Nil for changes that are not like this.
+    init?(_ changes: JSONText) {
+        bytes = changes.bytes
+        guard changes.kind == .object, read() else { return nil }
+    }
+
+    private mutating func read() -> Bool {
+        bytes.withUnsafeBufferPointer { text in
+            var scanner = JSONScanner(text, isChecked: true)
+            scanner.at = 1
+            while let (name, value) = scanner.nextCheckedMember() {
+                guard members.count < Self.most, !Self.hasEscape(name, text) else { return false }
+                let first = text[value.lowerBound]
+                if first == UInt8(ascii: "n") || first == UInt8(ascii: "{") { hasOnlyPlainValues = false }
+                if let earlier = index(of: name, in: text, text) {
+                    members[earlier].value = value
+                } else {
+                    members.append((name, value))
+                }
+            }
+            return true
+        }
+    }
+
+    func laid(over object: JSONText) -> (result: JSONText, isMergePatch: Bool) {
+        var places = [Range<Int>?](repeating: nil, count: members.count)
+        // The changes that the object has a member for, in the order of these.
+        var order: [Int] = []
+        var isRepeated = false
+        object.bytes.withUnsafeBufferPointer { text in
+            bytes.withUnsafeBufferPointer { changes in
+                var scanner = JSONScanner(text, isChecked: true)
+                scanner.at = 1
+                while let (name, value) = scanner.nextCheckedMember() {
+                    guard let change = index(of: name, in: text, changes) else { continue }
+                    if places[change] != nil {
+                        isRepeated = true
+                        order.removeAll { $0 == change }
+                    }
+                    places[change] = value
+                    order.append(change)
+                }
+            }
+        }
+        return (text(of: object.bytes, places, order), hasOnlyPlainValues && !isRepeated)
+    }
+
+    private func text(of object: ArraySlice<UInt8>, _ places: [Range<Int>?], _ order: [Int]) -> JSONText {
+        var result: [UInt8] = []
+        result.reserveCapacity(object.count + bytes.count)
+        var end = object.startIndex
+        for change in order {
+            guard let place = places[change] else { continue }
+            result += object[end..<(object.startIndex + place.lowerBound)]
+            result += part(members[change].value)
+            end = object.startIndex + place.upperBound
+        }
+        result += object[end...]
+        guard order.count < members.count else { return JSONText(trusted: result[...]) }
+        JSONText.open(&result)
+        for change in members.indices where places[change] == nil {
+            if result.last != UInt8(ascii: "{") { result.append(UInt8(ascii: ",")) }
+            let (name, value) = members[change]
+            result += part(name.lowerBound - 1..<name.upperBound + 1)
+            result.append(UInt8(ascii: ":"))
+            result += part(value)
+        }
+        result.append(UInt8(ascii: "}"))
+        return JSONText(trusted: result[...])
+    }
+
+    private func part(_ range: Range<Int>) -> ArraySlice<UInt8> {
+        bytes[(bytes.startIndex + range.lowerBound)..<(bytes.startIndex + range.upperBound)]
+    }
+
+    /// The change of the member whose name is there in `text`; `changes` are the own bytes.
+    private func index(
+        of name: Range<Int>, in text: UnsafeBufferPointer<UInt8>, _ changes: UnsafeBufferPointer<UInt8>
+    ) -> Int? {
+        if Self.hasEscape(name, text) {
+            let spelled = JSONEscapes.decode(Array(text[name])[...])
+            return members.firstIndex { changes[$0.name].elementsEqual(spelled.utf8) }
+        }
+        guard let text = text.baseAddress, let changes = changes.baseAddress else { return nil }
+        return members.firstIndex { member in
+            member.name.count == name.count
+                && memcmp(changes + member.name.lowerBound, text + name.lowerBound, name.count) == 0
+        }
+    }
+
+    private static func hasEscape(_ name: Range<Int>, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        text.baseAddress.map { memchr($0 + name.lowerBound, 0x5C, name.count) != nil } ?? false
+    }
+}
