@@ -126,6 +126,24 @@ final class EntityTable: Sendable {
         return "CASE typeof(\(column)) WHEN 'integer' THEN \(Self.time(column)) ELSE \(column) END"
     }
 
+    /// The same, in less time where a query reads few fields of each row: the document is not put together for it.
+    func plainAlone(for name: String, of row: String) -> String {
+        // What is at a source may be inside another field.
+        guard let field = entity[field: name], field.source == nil, !isStored(field), name != entity.key else {
+            return plain(for: name, of: row)
+        }
+        return expression(for: field, in: Self.text(with: name, of: row))
+    }
+
+    /// That of the texts of a row in which readers see the field. Without `_document`, local fields replace those of the
+    /// server, and none of them is null.
+    private static func text(with field: String, of row: String) -> String {
+        """
+        iif(\(row)_document IS NULL AND \(row)_local -> '$."\(field)"' IS NOT NULL, \(row)_local, \
+        coalesce(\(row)_document, \(row)_remote))
+        """
+    }
+
     /// `IS NOT NULL` as a condition that an index can seek: at least the smallest value that the column can hold.
     func isNotNull(_ column: String) -> String {
         let field = entity.fields.first { sql(for: $0.name) == column }

@@ -67,25 +67,6 @@ struct SearchPart {
         """
     }
 
-    /// Deletes the outdated entries with a `_pk` after ?1 from the index, and indexes the current values of the records
-    /// that are still indexed.
-    ///
-    /// FTS5 must get the indexed values byte for byte (https://sqlite.org/fts5.html#the_delete_command). In the order
-    /// of the rows, the old before the new, it collects all terms and writes them once.
-    var catchUp: String {
-        let outdated = SearchTable.outdated(entity)
-        return """
-            INSERT INTO \(name) (\(name), rowid, \(columnList))
-              SELECT 'delete' AS command, _pk, \(columnList) FROM \(outdated)
-              WHERE part = \(kind.rawValue) AND _pk > ?1 AND was_indexed
-              UNION ALL
-              SELECT NULL, now._pk, \(columns.map { "now.\($0)" }.joined(separator: ", "))
-              FROM \(outdated) old CROSS JOIN \(SearchTable.view(entity)) now ON now._pk = old._pk
-              WHERE old.part = \(kind.rawValue) AND old._pk > ?1 AND old._pk <= \(SearchTable.indexedTo(entity))
-              ORDER BY _pk, command DESC
-            """
-    }
-
     /// True when there is an outdated entry with a `_pk` after ?1.
     var isOutdated: String {
         "EXISTS (SELECT 1 FROM \(SearchTable.outdated(entity)) WHERE part = \(kind.rawValue) AND _pk > ?1)"

@@ -132,16 +132,40 @@ struct SearchTable {
     static let longest = 1 << 16
 
     /// A field of a record as it is indexed.
-    func value(of field: String) -> String {
-        let source = "substr(\(table.plain(for: field)), 1, \(Self.longest))"
+    func value(of field: String) -> String { indexed(table.plain(for: field), of: field) }
+
+    private func indexed(_ value: String, of field: String) -> String {
+        let source = "substr(\(value), 1, \(Self.longest))"
         guard fragments?.fields.contains(field) ?? false else { return source }
         return Self.separators.unicodeScalars.reduce(source) { "replace(\($0), char(\($1.value)), '')" }
     }
 
     // MARK: Updating
 
-    /// Updates all parts; ?1 as in `SearchPart.catchUp`.
-    var catchUp: [(isNeeded: String, sql: String)] { parts.map { ($0.isOutdated, $0.catchUp) } }
+    /// For each part whether it needs updating, and the update.
+    var catchUp: [(isNeeded: String, sql: String)] { parts.map { ($0.isOutdated, catchUp(of: $0)) } }
+
+    /// Deletes the outdated entries with a `_pk` after ?1 from the index, and indexes the current values of the records
+    /// that are still indexed.
+    ///
+    /// FTS5 must get the indexed values byte for byte (https://sqlite.org/fts5.html#the_delete_command). In the order
+    /// of the rows, the old before the new, it collects all terms and writes them once. The current values are those of
+    /// the view, read in less time.
+    private func catchUp(of part: SearchPart) -> String {
+        let outdated = Self.outdated(entity.name)
+        let current = part.fields.map { indexed(table.plainAlone(for: $0, of: "now."), of: $0) }
+        return """
+            INSERT INTO \(part.name) (\(part.name), rowid, \(part.columnList))
+              SELECT 'delete' AS command, _pk, \(part.columnList) FROM \(outdated)
+              WHERE part = \(part.kind.rawValue) AND _pk > ?1 AND was_indexed
+              UNION ALL
+              SELECT NULL, now._pk, \(current.joined(separator: ", "))
+              FROM \(outdated) old CROSS JOIN \(table.name) now ON now._pk = old._pk AND now._deleted = 0
+              WHERE old.part = \(part.kind.rawValue) AND old._pk > ?1 AND old._pk <= \(Self.indexedTo(entity.name))
+              ORDER BY _pk, command DESC
+            """
+    }
+
     /// Forgets the outdated entries with a `_pk` after ?1.
     var forgetOutdated: String { "DELETE FROM \(Self.outdated(entity.name)) WHERE _pk > ?1" }
 

@@ -198,6 +198,48 @@ struct SearchIndexTests {
         try await cache.requireInStep()
     }
 
+    @Test(
+        "a field by itself is what the whole document says, however the edit is stored",
+        arguments: [
+            #"{"name":"Robert"}"#, #"{"notes":null}"#, #"{"notes":null,"phone":"0900"}"#, #"{"extra":{"rank":"7"}}"#,
+            #"{"rank":"9"}"#, #"{"tags":["new"]}"#, #"{"tags":null,"born":"1990-01-02"}"#, #"{"weight":1.50}"#,
+        ])
+    func fieldAlone(_ body: String) async throws {
+        let schema = SearchShop.schema.replacing(
+            "pin: { type: string, secret: true }\n    many:",
+            with: """
+                extra: { type: object }
+                      tags: { type: list }
+                      first: { type: string, from: tags.0 }
+                      born: { type: date }
+                      weight: { type: number }
+                    many:
+                """)
+        let cache = try TestCache(schema: schema)
+        _ = try await cache.pull(
+            "clients",
+            """
+            [{"id":"a","name":"Ada","notes":"old","extra":{"rank":"3"},"tags":["x"],"born":"1980-05-06","weight":2},
+             {"id":"b","name":null,"phone":"0700 1234","tags":[]}]
+            """)
+        for key in ["a", "b"] { try await change(cache, key, body) }
+        _ = try await cache.store.create("clients", body: JSONText(parsing: body), at: now)
+        let table = try cache.store.table("clients")
+        for field in table.entity.fields.map(\.name) {
+            let differing = try await cache.store.pool.read { db in
+                try Int.fetchOne(
+                    db,
+                    sql: """
+                        SELECT count(*) FROM \(table.name) AS now
+                        WHERE \(table.plainAlone(for: field, of: "now.")) IS NOT \(table.plain(for: field, of: "now."))
+                        """)
+            }
+            #expect(differing == 0, "\(field)")
+        }
+        try await cache.store.catchUpSearch()
+        try await cache.requireInStep()
+    }
+
     @Test("a large load is merged into one segment, also when it is interrupted")
     func merged() async throws {
         let cache = try await filled()
