@@ -5,18 +5,26 @@ extension JSONText {
     /// This object with every member of `changes` set in turn. A null sets null; it removes nothing.
     package func setting(_ changes: JSONText) -> JSONText { laying(changes).result }
 
-    /// The same, and whether `changes` as a merge patch (RFC 7396) sets no more and no less: none of its values is null or
-    /// an object, and this object has none of its members twice.
-    package func laying(_ changes: JSONText) -> (result: JSONText, isMergePatch: Bool) {
+    /// An object with other members set, and what the walk over it has shown.
+    package struct Laid {
+        package var result: JSONText
+        /// The changes as a merge patch (RFC 7396) set no more and no less: none of the values is null or an object, and
+        /// the object has none of the members twice.
+        package var isMergePatch: Bool
+        /// Neither the object nor the changes have space between their parts; false if that is not known.
+        package var isCompact: Bool
+    }
+
+    /// As `setting(_:)`.
+    package func laying(_ changes: JSONText) -> Laid {
         if kind == .object, let changes = MemberChanges(changes) { return changes.laid(over: self) }
         let members = changes.members
         let isMergePatch = members.allSatisfy { name, value in
             value.kind != .null && value.kind != .object && count(of: name) <= 1
         }
-        guard members.count > MemberChanges.most, kind == .object else {
-            return (members.reduce(self) { $0.setting($1.key, to: $1.value) }, isMergePatch)
-        }
-        return (settingAtOnce(members), isMergePatch)
+        let isMany = members.count > MemberChanges.most && kind == .object
+        let result = isMany ? settingAtOnce(members) : members.reduce(self) { $0.setting($1.key, to: $1.value) }
+        return Laid(result: result, isMergePatch: isMergePatch, isCompact: false)
     }
 
     /// As if the members were set one after the other, each of which would copy all of the text.
@@ -57,6 +65,7 @@ private struct MemberChanges {
     /// Where each name, without its quotes, and its value are from the start of `bytes`.
     private var members: [(name: Range<Int>, value: Range<Int>)] = []
     private var hasOnlyPlainValues = true
+    private var hasSpace = false
 
     /// Nil for changes that are not like this.
     init?(_ changes: JSONText) {
@@ -78,15 +87,17 @@ private struct MemberChanges {
                     members.append((name, value))
                 }
             }
+            hasSpace = scanner.hasSkippedSpace
             return true
         }
     }
 
-    func laid(over object: JSONText) -> (result: JSONText, isMergePatch: Bool) {
+    func laid(over object: JSONText) -> JSONText.Laid {
         var places = [Range<Int>?](repeating: nil, count: members.count)
         // The changes that the object has a member for, in the order of these.
         var order: [Int] = []
         var isRepeated = false
+        var hasSpace = hasSpace
         object.bytes.withUnsafeBufferPointer { text in
             bytes.withUnsafeBufferPointer { changes in
                 var scanner = JSONScanner(text, isChecked: true)
@@ -100,9 +111,12 @@ private struct MemberChanges {
                     places[change] = value
                     order.append(change)
                 }
+                if scanner.hasSkippedSpace { hasSpace = true }
             }
         }
-        return (text(of: object.bytes, places, order), hasOnlyPlainValues && !isRepeated)
+        return JSONText.Laid(
+            result: text(of: object.bytes, places, order), isMergePatch: hasOnlyPlainValues && !isRepeated,
+            isCompact: !hasSpace)
     }
 
     private func text(of object: ArraySlice<UInt8>, _ places: [Range<Int>?], _ order: [Int]) -> JSONText {

@@ -7,6 +7,8 @@ struct FixedQueries: Sendable {
     struct Reading: Sendable {
         let table: EntityTable
         let one: NumberedSQL
+        /// One that was changed just now; see `RecordSelect.changed`.
+        let changed: NumberedSQL?
         let lists: ListStatement.Common
         /// Without labels.
         let extras: RecordExtras
@@ -27,9 +29,10 @@ struct FixedQueries: Sendable {
         var loaded: [String: NumberedSQL] = [:]
         for entity in schema.entities {
             let table = EntityTable(entity: entity)
+            let select = RecordSelect(table: table)
             records[entity.name] = Reading(
-                table: table, one: numbers.next(RecordSelect(table: table).one), lists: ListStatement.Common(table),
-                extras: RecordExtras(table, sealers))
+                table: table, one: numbers.next(select.one), changed: select.changed.map { numbers.next($0) },
+                lists: ListStatement.Common(table), extras: RecordExtras(table, sealers))
             loaded[entity.name] = numbers.next(LoadedCondition(entity: entity, schema: schema).sql)
         }
         self.records = records

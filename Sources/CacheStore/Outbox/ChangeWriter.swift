@@ -82,6 +82,7 @@ struct ChangeWriter {
             return try save(document.setting(body), of: key, fields: .object(members: changed), .update)
         }
         var waiting = try queue.changes(of: entity.name, key: key)
+        let isFirst = waiting.isEmpty
         for members in try parts(of: changed, record: record) {
             let base = members.compactMap { name, _ in
                 image.remote.flatMap { entity.value(of: name, in: $0) }.map { (key: name, value: $0) }
@@ -90,7 +91,18 @@ struct ChangeWriter {
                 .update, key: key, body: .object(members: members), base: .object(members: base), record: record)
             try note(change, carriedBy: queue.joinOrAppend(change, to: &waiting, at: now))
         }
-        try writer.rebuildDocument(over: image, waiting.map(\.shown))
+        let new = try writer.rebuildDocument(over: image, waiting.map(\.shown))
+        if isFirst, let new { note(new, as: given, changed.map(\.key)) }
+    }
+
+    /// Keeps what readers see of a record for the answer; `changed`: all fields that its queued changes set.
+    private func note(_ image: RecordImage, as name: String, _ changed: [String]) {
+        guard let document = image.asRead, let local = image.local else { return }
+        // Fields that move with each edit wait only if a change sets them itself.
+        let moving = entity.touchedFields.map(\.name).filter { !changed.contains($0) }
+        let pending = local.members.map(\.key).filter { !moving.contains($0) }
+        context.records.note(
+            ChangedRecord(entity: entity.name, key: image.key, name: name, document: document, pending: pending))
     }
 
     // MARK: Deleting

@@ -23,14 +23,16 @@ struct RecordBytes {
     }
 
     /// Appends the record of the current row of `statement`, followed by `_sync` and, if asked for, `_labels`. Returns
-    /// where the record's own members end.
+    /// where the record's own members end. `pending`: the row is one of `RecordSelect.changed`, and these fields wait.
     @discardableResult
-    mutating func appendRecord(_ statement: OpaquePointer) -> Int {
+    mutating func appendRecord(_ statement: OpaquePointer, pending: [String]? = nil) -> Int {
         let start = bytes.count
         appendOwnMembers(statement)
         if extras.added.mayBeSent { removeAddedMembers(from: start) }
         let ownEnd = bytes.count
-        if sqlite3_column_type(statement, RecordSelect.syncColumn) == SQLITE_NULL {
+        if let pending {
+            appendPending(pending, statement)
+        } else if sqlite3_column_type(statement, RecordSelect.syncColumn) == SQLITE_NULL {
             appendSynced(statement)
         } else {
             append(",\"_sync\":")
@@ -77,6 +79,21 @@ struct RecordBytes {
             lastSync = (milliseconds, text)
         }
         lastSync?.text.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+    }
+
+    /// Appends what `RecordSelect` makes of queued changes that nothing has happened to.
+    private mutating func appendPending(_ fields: [String], _ statement: OpaquePointer) {
+        append(",\"_sync\":{\"state\":\"pending\",\"pending_fields\":")
+        bytes += JSONText.array(fields.map(JSONText.string)).bytes
+        append(",\"synced_at\":")
+        if sqlite3_column_type(statement, RecordSelect.syncedAtColumn) == SQLITE_NULL {
+            append("null")
+        } else {
+            append(UInt8(ascii: "\""))
+            bytes += Timestamp(milliseconds: sqlite3_column_int64(statement, RecordSelect.syncedAtColumn)).utf8
+            append(UInt8(ascii: "\""))
+        }
+        append(",\"error\":null}")
     }
 
     private static let syncedAt: StaticString = ",\"_sync\":{\"state\":\"synced\",\"pending_fields\":[],\"synced_at\":"

@@ -43,10 +43,10 @@ package struct ShownRecord: Sendable {
 }
 
 extension ShownRecord {
-    /// Reads the current row of a `RecordSelect` statement.
-    init(reading statement: OpaquePointer, _ extras: RecordExtras) {
+    /// Reads the current row of a `RecordSelect` statement; `pending` as for `RecordBytes.appendRecord`.
+    init(reading statement: OpaquePointer, _ extras: RecordExtras, pending: [String]? = nil) {
         var bytes = RecordBytes(reserving: 1024, extras)
-        let ownLength = bytes.appendRecord(statement)
+        let ownLength = bytes.appendRecord(statement, pending: pending)
         self.init(bytes: bytes.bytes, version: RecordVersion(of: bytes.bytes, ownLength: ownLength))
     }
 }

@@ -16,13 +16,20 @@ struct RecordImage {
     var isDeleted = false
     var isDisplaced = false
     /// `local` over `remote`, if that is known already.
-    private(set) var patched: JSONText?
+    private var patched: JSONText.Laid?
 
     /// What readers see of it unless it is hidden; nil for a row that has nothing yet.
     var shown: JSONText? {
         if let whole { return whole }
         guard let remote, let local else { return remote }
-        return patched ?? remote.setting(local)
+        return patched?.result ?? remote.setting(local)
+    }
+
+    /// The same as the database gives it to readers; nil if that is not known: `json_patch` leaves out space.
+    var asRead: JSONText? {
+        if let whole { return whole }
+        guard local != nil else { return remote }
+        return patched?.isCompact == true ? patched?.result : nil
     }
 
     /// Whether readers see exactly what the server said.
@@ -34,11 +41,10 @@ struct RecordImage {
         if let shown, shown != self.shown || !isPatch { whole = shown }
     }
 
-    /// The same for `shown` that is nothing but the local fields over the server's version. `isPatch`: whether
-    /// `json_patch` gives it.
-    mutating func show(patched shown: JSONText, isPatch: Bool) {
-        whole = isPatch ? .none : .some(shown)
-        patched = shown
+    /// The same for what is nothing but the local fields over the server's version.
+    mutating func show(_ laid: JSONText.Laid) {
+        whole = laid.isMergePatch ? .none : .some(laid.result)
+        patched = laid
     }
 
     /// Whether SQLite's `json_patch` sets the local fields: it would remove a member for a null, and merge objects.

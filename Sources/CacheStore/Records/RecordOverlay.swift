@@ -52,7 +52,7 @@ struct RecordOverlay {
         new.local = changes.isEmpty ? .none : .some(local)
         let laid = (old.derived?.members ?? []) + own
         if laid.isEmpty, old.remote != nil, entity.content == nil, let patched {
-            new.show(patched: patched.result, isPatch: patched.isMergePatch)
+            new.show(patched)
         } else {
             new.show(edited.setting(.object(members: laid)))
         }

@@ -37,6 +37,7 @@ final class RecordTransaction {
         stale = StaleRecords()
         hooks = noted
         given = []
+        lastChanged = nil
     }
 
     /// Call this for each write of the plan's records, once their values are known (`GivenFields`).
@@ -50,6 +51,22 @@ final class RecordTransaction {
         stale = StaleRecords()
         hooks.undo()
         given = []
+        lastChanged = nil
+    }
+
+    // MARK: The record that was changed last
+
+    private var lastChanged: (record: ChangedRecord, writes: Int)?
+
+    /// Call this with a record as a local change has just left it. It costs less than to read it again for the answer.
+    func note(_ record: ChangedRecord) { lastChanged = (record, db.totalChangesCount) }
+
+    /// The record that was changed last, if its caller knows it by this name and the connection has written nothing since.
+    func changed(_ entity: String, _ name: String) -> ChangedRecord? {
+        guard let (record, writes) = lastChanged, record.name == name, record.entity == entity,
+            writes == db.totalChangesCount
+        else { return nil }
+        return record
     }
 
     /// Runs a numbered statement; see `WriterStatements.with`.

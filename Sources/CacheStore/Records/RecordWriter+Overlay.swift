@@ -21,12 +21,20 @@ extension RecordWriter {
         try rebuildDocument(over: old, changes, shown: shown)
     }
 
-    /// The same for the row as it is, with these queued changes, oldest first.
-    func rebuildDocument(over old: RecordImage, _ changes: [RecordOverlay.Change], shown: JSONText? = nil) throws {
+    /// The same for the row as it is, with these queued changes, oldest first. Returns the row as it is then; nil if it was
+    /// deleted.
+    @discardableResult
+    func rebuildDocument(
+        over old: RecordImage, _ changes: [RecordOverlay.Change], shown: JSONText? = nil
+    ) throws -> RecordImage? {
         let new = try plan.overlay.image(of: old, changes, shown: shown) { record in
             try row.isOwnerDeleted(of: record, old.key)
         }
-        guard let new else { return try delete(old.key) }
+        guard let new else {
+            try delete(old.key)
+            return nil
+        }
         try update(old, to: new)
+        return new
     }
 }

@@ -100,10 +100,22 @@ package struct LocalTransaction {
     /// cached.
     package func shown(_ entity: String, key: String) throws -> ShownRecord? {
         let reading = try store.reading(entity)
+        if let changed = context.records.changed(entity, key), let shown = try shown(changed, reading) { return shown }
         let current = try KeyAlias.current(of: key, entity, in: context.records)
         return try store.statements.with(reading.one, on: db) { statement in
             try statement.bind(current, to: 1)
             return try statement.step() ? ShownRecord(reading: statement.handle, reading.extras) : nil
+        }
+    }
+
+    /// A record that this transaction has just changed; nil if it has to be read again.
+    private func shown(_ record: ChangedRecord, _ reading: FixedQueries.Reading) throws -> ShownRecord? {
+        guard let sql = reading.changed else { return nil }
+        return try store.statements.with(sql, on: db) { statement in
+            try statement.bind(record.key, to: 1)
+            try statement.bind(record.document, to: 2)
+            guard try statement.step() else { return nil }
+            return ShownRecord(reading: statement.handle, reading.extras, pending: record.pending)
         }
     }
 
