@@ -66,11 +66,13 @@ enum JSONEscapes {
 
     static func append(utf8 text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        if text.contains(where: needsEscape) {
-            for byte in text { appendEscaped(byte, to: &bytes) }
-        } else {
-            bytes.append(contentsOf: text)
+        var rest = text[...]
+        while let escape = rest.firstIndex(where: needsEscape) {
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: rest[..<escape]))
+            appendEscaped(rest[escape], to: &bytes)
+            rest = rest[(escape + 1)...]
         }
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: rest))
         bytes.append(UInt8(ascii: "\""))
     }
 

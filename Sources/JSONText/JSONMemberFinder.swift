@@ -5,8 +5,12 @@ package struct JSONMemberFinder: Sendable {
     /// The names one after the other, and where each one is.
     private let text: [UInt8]
     private let names: [Range<Int>]
-    /// A bit for the length of each name: most other members need no comparison.
-    private let lengths: UInt64
+    /// For each number that a name may have (`slot`), the first name with it; and for each name the next one. Negative at the
+    /// end, so that most members are compared with one name or none.
+    private var first = [Int](repeating: -1, count: Self.slots)
+    private var next: [Int]
+
+    private static let slots = 64
 
     /// `members` are names as they are written.
     package init(_ members: [String]) {
@@ -17,10 +21,20 @@ package struct JSONMemberFinder: Sendable {
             return start..<text.count
         }
         self.text = text
-        lengths = names.reduce(0) { $0 | Self.bit($1) }
+        next = names.map { _ in -1 }
+        // Backwards, so that of two equal names the first is found.
+        for index in names.indices.reversed() {
+            let slot = text.withUnsafeBufferPointer { Self.slot(of: names[index], in: $0) }
+            next[index] = first[slot]
+            first[slot] = index
+        }
     }
 
-    private static func bit(_ name: Range<Int>) -> UInt64 { 1 << UInt64(min(name.count, 63)) }
+    /// From the length and the last byte: fields of one record often begin alike.
+    private static func slot(of name: Range<Int>, in text: UnsafeBufferPointer<UInt8>) -> Int {
+        guard let last = name.last else { return 0 }
+        return (name.count &* 7 ^ Int(text[last])) & (slots - 1)
+    }
 
     /// For each name its value, the first of that name; nil when there is none or `record` is not an object. `isNull` is told of
     /// each name whose value is null.
@@ -28,25 +42,34 @@ package struct JSONMemberFinder: Sendable {
         var found = [JSONText?](repeating: nil, count: names.count)
         guard record.kind == .object, !names.isEmpty else { return found }
         record.bytes.withUnsafeBufferPointer { bytes in
-            var scanner = JSONScanner(bytes, isChecked: true)
-            scanner.at = 1
-            while let (name, value) = scanner.nextCheckedMember() {
-                guard let index = index(of: name, in: bytes), found[index] == nil else { continue }
-                found[index] = record.part(value)
-                if bytes[value.lowerBound] == UInt8(ascii: "n") { isNull(index) }
+            text.withUnsafeBufferPointer { text in
+                var scanner = JSONScanner(bytes, isChecked: true)
+                scanner.at = 1
+                while let (name, value) = scanner.nextCheckedMember() {
+                    guard let index = index(of: name, in: bytes, text), found[index] == nil else { continue }
+                    found[index] = record.part(value)
+                    if bytes[value.lowerBound] == UInt8(ascii: "n") { isNull(index) }
+                }
             }
         }
         return found
     }
 
-    private func index(of name: Range<Int>, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-        guard lengths & Self.bit(name) != 0, let bytes = bytes.baseAddress else { return nil }
-        return text.withUnsafeBufferPointer { text in
-            guard let text = text.baseAddress else { return nil }
-            return names.firstIndex { wanted in
-                wanted.count == name.count && memcmp(text + wanted.lowerBound, bytes + name.lowerBound, name.count) == 0
+    private func index(
+        of name: Range<Int>, in bytes: UnsafeBufferPointer<UInt8>, _ text: UnsafeBufferPointer<UInt8>
+    ) -> Int? {
+        var index = first[Self.slot(of: name, in: bytes)]
+        guard let bytes = bytes.baseAddress, let text = text.baseAddress else { return nil }
+        while index >= 0 {
+            let wanted = names[index]
+            if wanted.count == name.count,
+                memcmp(text + wanted.lowerBound, bytes + name.lowerBound, name.count) == 0
+            {
+                return index
             }
+            index = next[index]
         }
+        return nil
     }
 }
 

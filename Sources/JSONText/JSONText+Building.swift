@@ -39,8 +39,13 @@ extension JSONText {
         JSONText(trusted: Array((value ? "true" : "false").utf8)[...])
     }
 
-    package static func array(_ elements: some Sequence<JSONText>) -> JSONText {
-        var bytes = [UInt8(ascii: "[")]
+    package static func array(_ elements: some Sequence<JSONText>) -> JSONText { array(Array(elements)) }
+
+    // Not generic: other modules would call it through a table for each element.
+    package static func array(_ elements: [JSONText]) -> JSONText {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(elements.reduce(2) { $0 + $1.bytes.count + 1 })
+        bytes.append(UInt8(ascii: "["))
         for element in elements {
             if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
             bytes += element.bytes
@@ -50,7 +55,14 @@ extension JSONText {
     }
 
     package static func object(members: some Sequence<(key: String, value: JSONText)>) -> JSONText {
-        var bytes = [UInt8(ascii: "{")]
+        object(members: Array(members))
+    }
+
+    // Not generic, as for arrays.
+    package static func object(members: [(key: String, value: JSONText)]) -> JSONText {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(members.reduce(2) { $0 + $1.key.utf8.count + $1.value.bytes.count + 4 })
+        bytes.append(UInt8(ascii: "{"))
         for (key, value) in members {
             if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
             JSONEscapes.append(key, to: &bytes)

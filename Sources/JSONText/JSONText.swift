@@ -132,11 +132,11 @@ extension JSONText {
     package var members: [(key: String, value: JSONText)] {
         guard kind == .object else { return [] }
         var found: [(key: String, value: JSONText)] = []
-        walk { (scanner) throws(JSONError) in
-            try scanner.forEachMember { (scanner, key) throws(JSONError) in
-                let start = scanner.at
-                try scanner.skipValue()
-                found.append((part(key).string ?? "", part(start..<scanner.at)))
+        bytes.withUnsafeBufferPointer { bytes in
+            var scanner = JSONScanner(bytes, isChecked: true)
+            scanner.at = 1
+            while let (name, value) = scanner.nextCheckedMember() {
+                found.append((CheckedJSON.text(bytes, name), part(value)))
             }
         }
         return found

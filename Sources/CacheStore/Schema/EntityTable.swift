@@ -139,8 +139,8 @@ final class EntityTable: Sendable {
     /// server, and none of them is null.
     private static func text(with field: String, of row: String) -> String {
         """
-        iif(\(row)_document IS NULL AND \(row)_local -> '$."\(field)"' IS NOT NULL, \(row)_local, \
-        coalesce(\(row)_document, \(row)_remote))
+        iif(\(row)_local IS NULL OR \(row)_document IS NOT NULL, coalesce(\(row)_document, \(row)_remote), \
+        iif(\(row)_local -> '$."\(field)"' IS NULL, \(row)_remote, \(row)_local))
         """
     }
 
