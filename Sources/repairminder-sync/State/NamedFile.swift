@@ -65,11 +65,20 @@ struct NamedFile {
     }
 
     /// Copies a file into this one and waits for the disk. When it throws, this file is empty.
+    ///
+    /// The state directory's owner may have put something else at `source`: a pipe would have root wait, and a file of holes, or
+    /// one that grows, would fill root's disk.
     func fill(from source: String) throws(StateError) {
-        let from = Glibc.open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        let from = Glibc.open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard from >= 0 else { throw failure("cannot read \(source)") }
         defer { Glibc.close(from) }
-        guard Self.copy(from, to: descriptor), fsync(descriptor) == 0 else {
+        guard let status = Self.fileStatus(of: from) else {
+            throw StateError(message: "\(source) is not a file; find out who put it there, then try again")
+        }
+        guard hasRoom(for: Int(status.st_size)) else {
+            throw StateError(message: "\(path) needs \(status.st_size) bytes, and its disk has less; free some space")
+        }
+        guard Self.copy(from, to: descriptor, atMost: Int(status.st_size)), fsync(descriptor) == 0 else {
             let error = failure("cannot write \(path)")
             ftruncate(descriptor, 0)
             throw error
@@ -107,14 +116,25 @@ struct NamedFile {
 
     func close() { Glibc.close(descriptor) }
 
-    private static func copy(_ source: Int32, to target: Int32) -> Bool {
+    /// True when the system does not say how much there is.
+    private func hasRoom(for size: Int) -> Bool {
+        var status = statvfs()
+        guard fstatvfs(descriptor, &status) == 0 else { return true }
+        let (room, isEndless) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return isEndless || UInt64(max(size, 0)) <= room
+    }
+
+    private static func copy(_ source: Int32, to target: Int32, atMost limit: Int = .max) -> Bool {
         var piece = [UInt8](repeating: 0, count: pieceSize)
-        while true {
-            let count = read(source, &piece, piece.count)
+        var left = limit
+        while left > 0 {
+            let count = read(source, &piece, min(piece.count, left))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return count == 0 }
             guard write(piece[..<count], to: target) else { return false }
+            left -= count
         }
+        return true
     }
 
     private static func write(_ bytes: ArraySlice<UInt8>, to target: Int32) -> Bool {

@@ -1,0 +1,51 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import repairminder_sync
+
+/// Root copies a file of the state directory to a place of its own, and the directory's owner may have put another there.
+@Suite("A file that is named on the command line")
+struct NamedFileTests {
+    private let folder: TemporaryFolder
+    private let source: String
+    private let target: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        source = folder.path("source")
+        target = folder.path("target")
+    }
+
+    private func size(_ path: String) throws -> Int {
+        try #require(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+    }
+
+    @Test("it gets all that the other file has")
+    func fill() throws {
+        let text = String(repeating: "record", count: 500_000)
+        try folder.write(text, to: "source")
+        try NamedFile(creating: target).fill(from: source)
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == text)
+    }
+
+    @Test("a pipe in the other's place is refused, not waited for")
+    func pipe() throws {
+        try #require(mkfifo(source, 0o600) == 0)
+        let file = try NamedFile(creating: target)
+        let error = #expect(throws: StateError.self) { try file.fill(from: source) }
+        #expect(error?.message.contains("is not a file") == true)
+    }
+
+    @Test("a file of holes, larger than the disk, does not fill it")
+    func holes() throws {
+        try folder.write("", to: "source")
+        // As much as an ext4 takes.
+        try #require(truncate(source, 15 << 40) == 0)
+        let file = try NamedFile(creating: target)
+        let error = #expect(throws: StateError.self) { try file.fill(from: source) }
+        #expect(error?.message.contains("free some space") == true)
+        #expect(try size(target) == 0)
+    }
+}
