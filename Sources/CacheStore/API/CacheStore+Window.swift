@@ -162,7 +162,7 @@ extension CacheStore {
         guard let note = try setting("references:\(entity.name)"), let start = note.firstIndex(of: " "),
             let noted = Int64(note[..<start]), note[start...] == referenceState(of: entity, at: current)
         else { return true }
-        return !(0..<Self.absence.milliseconds).contains(now.milliseconds - noted)
+        return !(Duration.zero..<Self.absence).contains(now.since(Timestamp(milliseconds: noted)))
     }
 
     /// Remembers that nothing was missing when the change log was at `position`.

@@ -31,7 +31,7 @@ extension CacheStore {
         guard entity.pull?.window?.usesTime == true, let noted = try windowTime(of: entity.name),
             serverNow + Self.tolerance < noted.time
         else { return }
-        try await setWindowTime(serverNow, noted.returns + 1, of: entity.name)
+        try await setWindowTime(serverNow, noted.returns &+ 1, of: entity.name)
     }
 
     private func setWindowTime(_ time: Timestamp, _ returns: Int, of entity: String) async throws {

@@ -47,6 +47,28 @@ extension BackupCheck {
         }
     }
 
+    /// The same for the numbers that settings have as text, one or two at the beginning.
+    func requireSettings() throws {
+        guard try db.tableExists("sync_setting") else { return }
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT name, value FROM sync_setting WHERE name IS NOT NULL AND value IS NOT NULL")
+        for row in rows {
+            let (name, value): (String, String) = (row[0], row[1])
+            guard Self.numbers.contains(where: name.hasPrefix) else { continue }
+            for part in value.split(separator: " ").prefix(2) where part.allSatisfy({ $0.isNumber || $0 == "-" }) {
+                guard let number = Int64(part), (-Self.greatest...Self.greatest).contains(number) else {
+                    throw refusal("a number in the setting \(name.start(scalars: 100)) that no backup has")
+                }
+            }
+        }
+    }
+
+    /// How the names of such settings begin.
+    private static let numbers = [
+        "checked_at", "clock_offset_ms", "log_floor", "references:", "references-problem:", "round:", "window-time:",
+    ]
+    private static let greatest: Int64 = 1 << 53
+
     private static let ownColumns = Set(EntityTable.ownColumns.map(\.key))
 
     /// Columns of JSON whose reader takes anything else for damage of the whole file.
@@ -83,9 +105,9 @@ extension BackupCheck {
     private static func wrong(_ column: String, type: String) -> String? {
         switch type {
         case "INTEGER":
-            let limit = 1 << 53
             return """
-                \(column) IS NOT NULL AND (typeof(\(column)) <> 'integer' OR \(column) NOT BETWEEN -\(limit) AND \(limit))
+                \(column) IS NOT NULL
+                  AND (typeof(\(column)) <> 'integer' OR \(column) NOT BETWEEN -\(greatest) AND \(greatest))
                 """
         case "TEXT": return "\(column) IS NOT NULL AND typeof(\(column)) <> 'text'"
         case "JSON":

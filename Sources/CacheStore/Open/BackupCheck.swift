@@ -48,6 +48,7 @@ struct BackupCheck {
         for entity in entities { try dropSearch(of: entity) }
         try requireContents()
         try requireValues()
+        try requireSettings()
         try requireSealedPlaces()
     }
 

@@ -27,7 +27,7 @@ struct ListGap: Equatable {
         let mark = "\(total)/\(twice)/\(digest)"
         let parts = (before ?? "").split(separator: " ")
         let known = parts.count == 2 && parts[1] == mark ? Int(parts[0]) ?? 0 : 0
-        let times = min(known + 1, Self.enough)
+        let times = min(known, Self.enough - 1) + 1
         return ("\(times) \(mark)", times)
     }
 

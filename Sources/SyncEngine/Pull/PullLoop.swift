@@ -231,7 +231,8 @@ actor PullLoop: TokenRefusalObserver {
     private func rememberClockOffset() async throws {
         guard let offset = environment.clockOffset()?.milliseconds else { return }
         let known = try store.setting(Self.clockOffsetSetting).flatMap { Int64($0) } ?? 0
-        guard !((offset - 2000)...(offset + 2000)).contains(known) else { return }
+        let change = Timestamp(milliseconds: offset).since(Timestamp(milliseconds: known))
+        guard !(Duration.seconds(-2)...Duration.seconds(2)).contains(change) else { return }
         try await store.setSetting(Self.clockOffsetSetting, to: "\(offset)")
     }
 

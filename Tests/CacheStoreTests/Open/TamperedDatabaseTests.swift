@@ -90,6 +90,17 @@ struct TamperedDatabaseTests {
         #expect(page.events.last?.seq == .max)
     }
 
+    @Test("the greatest number of the change log does not end the search for a hook's event")
+    func hook() async throws {
+        let cache = try TestCache()
+        try await change(cache, "INSERT OR REPLACE INTO sync_setting VALUES ('log_floor', '\(Int64.max)')")
+        let rule = HookRule(name: "link", events: [.offline])
+        let missed = try cache.store.nextOccurrence(for: rule, after: 0, at: TestCache.now)
+        #expect(missed.occurrence?.event == .missed && missed.position == .max)
+        let next = try cache.store.nextOccurrence(for: rule, after: missed.position, at: TestCache.now)
+        #expect(next.occurrence == nil && next.position == .max)
+    }
+
     @Test("a pull that has seen more records than there can be starts over")
     func pull() async throws {
         let cache = try TestCache()

@@ -87,6 +87,17 @@ extension WindowTests {
         #expect(try missing(0) == ["c"])
     }
 
+    @Test("references that were complete at an impossible time may be missing")
+    func impossibleTime() async throws {
+        let cache = try cache()
+        let clients = try #require(cache.store.schema["clients"])
+        try await cache.store.noteReferencesComplete(of: clients, at: cache.store.position(), TestCache.now)
+        let note = try #require(try cache.store.setting("references:clients"))
+        let state = try #require(note.firstIndex(of: " "))
+        try await cache.store.setSetting("references:clients", to: "\(Int64.min)\(note[state...])")
+        #expect(try cache.store.mayMissReferences(to: clients, at: TestCache.now))
+    }
+
     @Test("references that were complete may be missing again after a write, or a day")
     func complete() async throws {
         let cache = try cache()

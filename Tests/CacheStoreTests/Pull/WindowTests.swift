@@ -140,6 +140,16 @@ struct WindowTests {
         #expect(try await leave(cache, at: TestCache.now + .seconds(1)) == ["orders": 1])
     }
 
+    @Test("the greatest number of wrong times does not end the pull")
+    func mostReturns() async throws {
+        let cache = try cache()
+        let orders = try #require(cache.store.schema["orders"])
+        try await cache.store.setSetting("window-time:orders", to: "\(Int64.max) \(Int.max)")
+        let before = try cache.store.windowDefinition(of: orders)
+        try await cache.store.takeBackWindowTime(of: orders, at: TestCache.now)
+        #expect(try cache.store.windowDefinition(of: orders) != before)
+    }
+
     @Test("the window is another one once the time at which records left has turned out to be wrong")
     func timeReturns() async throws {
         let cache = try cache()

@@ -47,7 +47,8 @@ extension CacheStore {
             return HookScan(occurrence: missed, position: floor, hasMore: true)
         }
         let end = try logEnd(db)
-        let last = min(end, position + searched)
+        let (searchEnd, isBeyond) = position.addingReportingOverflow(searched)
+        let last = isBeyond ? end : min(end, searchEnd)
         guard position < last, let row = try row(for: rule, after: position, through: last, db) else {
             return HookScan(occurrence: nil, position: max(position, last), hasMore: last < end)
         }
