@@ -65,7 +65,7 @@ extension BackupCheck {
 
     /// How the names of such settings begin.
     private static let numbers = [
-        "checked_at", "clock_offset_ms", "log_floor", "references:", "references-problem:", "round:", "window-time:",
+        "clock_offset_ms", "log_floor", "references:", "references-problem:", "round:", "window-time:",
     ]
     private static let greatest: Int64 = 1 << 53
 

@@ -254,7 +254,7 @@ struct DatabaseCopyTests {
         ("INSERT OR REPLACE INTO sync_setting VALUES ('secrets:orders', '[')", "a list of sealed fields"),
         ("INSERT OR REPLACE INTO sync_setting VALUES ('log_floor', '9223372036854775807')", "log_floor"),
         ("INSERT OR REPLACE INTO sync_setting VALUES ('clock_offset_ms', '-9223372036854775808')", "clock_offset_ms"),
-        ("INSERT OR REPLACE INTO sync_setting VALUES ('window-time:orders', '1 9223372036854775807')", "window-time:orders"),
+        ("INSERT OR REPLACE INTO sync_setting VALUES ('window-time:a', '1 9223372036854775807')", "window-time:a"),
         ("DROP TABLE sync_drift; CREATE VIRTUAL TABLE sync_drift USING fts5(entity)", "sync_drift"),
         ("INSERT INTO sync_content (sha256, size, type, used_at) VALUES ('../api-token', 1, 'a/b', 0)", "../api-token"),
         ("UPDATE sync_outbox SET content = '../secret.key' WHERE id = 1", "../secret.key"),
