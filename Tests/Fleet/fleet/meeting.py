@@ -2,8 +2,9 @@
 while someone else changes them upstream."""
 import time
 
-from lib.programs import Failed
+from lib.programs import Failed, await_true
 
+WITHIN_S = 20
 APART_S = 2.5  # the upstream's clock is known to a second
 
 # The record's name -> what happens here, what happens there, and whether there comes last.
@@ -27,7 +28,9 @@ class Meeting:
             for name in CASES:
                 record = self.upstream.create(entity, {"name": name, "one": "first", "color": "grey"})
                 self.ids[entity, name] = record["id"]
-        self.fleet.at_all(lambda machine: machine.call("POST", "/v1/sync?wait=true", {}))
+        self.fleet.at_all(lambda machine: await_true(
+            lambda: all(machine.call("GET", f"/v1/{entity}/{id}").status == 200 for (entity, _), id in self.ids.items()),
+            WITHIN_S, f"{machine} does not pull the records"))
         self.fleet.at_all(lambda machine: machine.call("POST", "/v1/sync/pause"))
         for is_later in (False, True):
             if is_later:
