@@ -58,6 +58,9 @@ struct OutboxStateTests {
                             base: .object([:]), edited: .object([:]), idempotencyKey: "another"))
                 case .recreate:
                     try queue.recreate(change.id, body: .object(["id": "a"]), idempotencyKey: "another")
+                case .revive:
+                    try queue.revive(
+                        change.id, body: .object(["notes": "y"]), base: .object([:]), idempotencyKey: "another")
                 }
                 return true
             } catch CacheError.conflict {

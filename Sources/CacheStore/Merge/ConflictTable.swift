@@ -109,6 +109,19 @@ struct ConflictTable {
             arguments: [entity, key]) ?? false
     }
 
+    /// The record from before the server deleted it, if this change was decided to create it again; nil otherwise.
+    func recreated(by change: Int64) throws -> JSONText? {
+        let base = try String.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT base FROM sync_conflict
+                    WHERE change_id = ? AND winner = 'local' AND field IS NULL AND server IS NULL AND base IS NOT NULL
+                    ORDER BY id DESC LIMIT 1
+                    """),
+            arguments: [change])
+        return try base.map { try JSONText(parsing: $0) }
+    }
+
     func markUndone(_ id: Int64) throws {
         try db.cachedStatement(sql: "UPDATE sync_conflict SET undone_at = ? WHERE id = ?")
             .execute(arguments: [now.milliseconds, id])

@@ -30,6 +30,7 @@ struct Merge {
         // Values that earlier local changes set on the server are no conflict.
         var own = OwnValues(comparison: try context.comparison(entity))
         for change in changes {
+            let change = try RevivedRecord(table: table, context: context).edit(from: change) ?? change
             switch change.operation {
             case .update where change.state == .uploading: try settle(change, remote, own.comparison)
             case .update: try mergeUpdate(change, remote, own)

@@ -155,6 +155,19 @@ extension OutboxTable {
         try ContentTable(db: db).countQueued(content, -1)
     }
 
+    /// Makes a refused creation an edit of the record, which is there. It counts as never sent.
+    func revive(_ id: Int64, body: JSONText, base: JSONText, idempotencyKey: String) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_outbox SET operation = 'update', body = ?2, base = ?3, idempotency_key = ?4,
+                  \(Transition.revive.assignment), tried = 0, attempt_count = 0, known_pk = NULL, next_attempt_at = NULL,
+                  error_class = NULL, error_status = NULL, error_message = NULL, sent = NULL
+                WHERE id = ?1 AND \(Transition.revive.condition)
+                """
+        ).execute(arguments: [id, body.text, base.text, idempotencyKey])
+        try requireChanged(id, .revive)
+    }
+
     // MARK: Parts
 
     /// Also by an attempt that was taken back.

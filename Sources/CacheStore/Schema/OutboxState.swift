@@ -43,6 +43,8 @@ enum OutboxState: String, CaseIterable, Sendable {
         case edit
         /// The change creates its record again, which the server has deleted.
         case recreate
+        /// The creation of a record that the server had deleted becomes an edit, since the record is there again.
+        case revive
 
         /// The state machine: the states in which each transition is allowed, and the state that it leads to.
         var rule: (from: [OutboxState], to: OutboxState) {
@@ -56,6 +58,7 @@ enum OutboxState: String, CaseIterable, Sendable {
             case .retry: ([.waiting, .failed], .queued)
             case .edit: ([.queued, .waiting, .failed], .queued)
             case .recreate: ([.queued, .waiting, .failed], .queued)
+            case .revive: ([.failed], .queued)
             }
         }
 

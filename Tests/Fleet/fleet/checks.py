@@ -10,12 +10,8 @@ RECREATED = ("ours", "asked")
 
 
 def waits_for_people(change):
-    """Whether a queued change waits for a decision. A record that another machine has created again already is refused:
-    docs/reliability.md names that among the limits."""
-    error = change["error"] or {}
-    is_there_already = (change["entity"] in RECREATED and change["operation"] == "create" and change["state"] == "failed"
-                        and error.get("status") == 409)
-    return bool(change["conflict"] or change["blocked_by"] or is_there_already)
+    """Whether a queued change waits for a decision."""
+    return bool(change["conflict"] or change["blocked_by"])
 
 
 def values_in(thing):
@@ -40,7 +36,7 @@ class Look:
     def check_queue(self):
         """Only what a person must decide is queued, and what waits for that."""
         for change in self.pending:
-            if change["entity"] not in RECREATED or not waits_for_people(change):
+            if change["entity"] != "asked" or not waits_for_people(change):
                 raise Failed(f"{self.machine} still has {change}")
 
     def check_equality(self, entities, there):

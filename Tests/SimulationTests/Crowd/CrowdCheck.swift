@@ -32,7 +32,7 @@ struct CrowdCheck {
         }
     }
 
-    /// A record that another daemon has created again already is refused under its key, see docs/reliability.md.
+    /// Where this upstream does not choose the keys, it takes none of a deleted record again.
     private func mayWait(_ change: CacheReader.Change) -> Bool {
         switch policy {
         case .manual: change.state != "failed"

@@ -1,0 +1,73 @@
+import EntitySchema
+import JSONText
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Records that two clients create again")
+struct RevivedRecordTests {
+    private let now = TestCache.now
+    private let exists = PushFailure(kind: "conflict", status: 409, message: "a exists already")
+    private let theirs = #"[{"id":"a","notes":"n","total":5}]"#
+
+    /// A record that was edited here and deleted on the server, and whose new creation is being sent.
+    private func cache(_ policy: String = "local_wins") async throws -> (cache: TestCache, creation: OutboxChange) {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(policy)\n"))
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
+        _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(creation.operation == .create)
+        _ = try await cache.store.begin(creation, at: now)
+        return (cache, creation)
+    }
+
+    /// Whether the edit alone is ready to be sent, on top of the other client's record.
+    private func expectEdit(_ cache: TestCache, insteadOf creation: OutboxChange) throws {
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(change.operation == .update && change.body.text == #"{"notes":"mine"}"#)
+        #expect(change.idempotencyKey != creation.idempotencyKey && !change.isTried)
+        #expect(try cache.record("orders", "a")?["notes"] == "mine")
+        #expect(try cache.record("orders", "a")?["total"] == 5)
+        #expect(try cache.store.pendingCount().failed == 0)
+    }
+
+    @Test("the server refuses a second creation: once the record is pulled, the edit is sent to it")
+    func pulledLater() async throws {
+        let (cache, creation) = try await cache()
+        try await cache.store.settle(creation.id, .failed(exists), at: now)
+        #expect(try cache.store.pendingCount().failed == 1)
+        _ = try await cache.pull("orders", theirs)
+        try expectEdit(cache, insteadOf: creation)
+    }
+
+    @Test("the same when the record is pulled before the refusal arrives")
+    func pulledBefore() async throws {
+        let (cache, creation) = try await cache()
+        _ = try await cache.pull("orders", theirs)
+        try await cache.store.settle(creation.id, .failed(exists), at: now)
+        try expectEdit(cache, insteadOf: creation)
+    }
+
+    @Test("a list alone makes no edit of the creation: it may be older than the deletion")
+    func listAlone() async throws {
+        let (cache, creation) = try await cache()
+        try await cache.store.settle(creation.id, .notSent, at: now)
+        _ = try await cache.pull("orders", theirs)
+        #expect(try cache.store.readyChanges(limit: 1, at: now).map(\.operation) == [.create])
+    }
+
+    @Test("a first creation that is refused stays one")
+    func firstCreation() async throws {
+        let cache = try TestCache()
+        let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        _ = try await cache.store.begin(creation, at: now)
+        try await cache.store.settle(creation.id, .failed(exists), at: now)
+        _ = try await cache.pull("orders", #"[{"id":"\#(key)","notes":"theirs"}]"#)
+        #expect(try cache.store.pendingCount().failed == 1)
+    }
+}
