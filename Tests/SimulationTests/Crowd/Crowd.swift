@@ -52,7 +52,7 @@ struct Crowd {
             try EffectCheck(effects: world.server.effects, world: world).run()
         }
         try calm()
-        try CrowdMeeting(world: world, writers: writers).run()
+        try world.check { try CrowdMeeting(world: world, all: writers).run() }
         world.log.add("the last checks")
         try FinalCheck(world: world).run()
         try world.check { try CrowdCheck(world: world).run() }
