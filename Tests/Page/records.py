@@ -92,6 +92,9 @@ def table(shop, page):
     page.type("[aria-label='Client name contains']", "walker" + Keys.ENTER)
     page.see_gone("#total", total)
     page.see(".records td", "Walker")
+    of_walker = page.see("#total").text
+    page.type("[aria-label='Total from']", "100" + Keys.ENTER)
+    await_true(lambda: 0 < int(page.see("#total").text or 0) < int(of_walker), 10, "the amounts are not filtered")
     page.press("a", "Remove all filters")
     page.see("#total", total)
     page.press("thead button", "Total")

@@ -8,6 +8,24 @@ from shop import EMAIL, PASSWORD, Failed, Shop, await_true
 from window import Window
 
 
+# What the page makes of a sync: half of it done in 5 s, with 1500 records; then the first of two lists has ended.
+SPEED = """
+const [done] = arguments;
+import("/page/parts/progress.js").then(({ progressSpeed }) => {
+  const [speed, real] = [progressSpeed(), performance.now];
+  const at = (seconds, state, progress, ...rows) => {
+    performance.now = () => 1000 * seconds;
+    const entities = rows.map((rows) => ({ rows: 9000, progress: rows === null ? undefined : { rows, total: 9000 } }));
+    const { rate, left } = speed.of({ state, progress, entities: { ...entities } });
+    return [rate, Math.round(left)];
+  };
+  const seen = [at(0, "syncing", 0, 0, 0), at(5, "syncing", 0.5, 1000, 500), at(6, "syncing", 0.6, null, 500), at(7, "completed", 1)];
+  performance.now = real;
+  done(seen);
+});
+"""
+
+
 def overview(shop, page):
     """At a glance: everything is in sync, with scripts and without."""
     page.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
@@ -49,6 +67,15 @@ def overview(shop, page):
     for part in (warning, "52 %", "62,400 of 120,000 records read", "62,400 of 120,000 read", "Robin Example"):
         if part not in shown:
             raise Failed(f"the overview does not show {part!r} of a status: {shown}")
+    speed = page.driver.execute_async_script(SPEED)
+    if speed != [[0, 0], [300, 5], [250, 4], [0, 0]]:
+        raise Failed(f"the speed of a sync is wrong: {speed}")
+    page.see(".headline h1", "In sync")
+    page.go("g", "r")
+    page.see(".tabs a", "Clients")
+    page.go("g", "h")
+    page.see(".view h1", "Hooks")
+    page.go("g", "o")
     page.see(".headline h1", "In sync")
     page.go("?")
     page.see("dialog", "search all records")
@@ -139,6 +166,7 @@ def offline(shop, page):
     page.look("offline")
     page.go("g", "o")
     page.see(".headline h1", "Offline")
+    page.see(".activity li", "waits to be sent")
     page.look("offline overview")
     page.go("g", "q")
     page.see(".card", "Comes at noon")
@@ -167,6 +195,10 @@ def refused(shop, page):
             page.check_keyboard("new order")
         page.press("button", "Create")
         page.see(".tag", "failed")
+    page.go("g", "o")
+    page.press(".actions button", "Retry all 3 failed")
+    page.see(".toast", "All failed changes are tried again")
+    await_true(lambda: shop.get("/v1/pending/count") == {"pending": 0, "failed": 3}, 15, "they were not tried again")
     page.go("g", "q")
     page.see(".group h2", "there is no record")
     page.press(".card summary", "The request")

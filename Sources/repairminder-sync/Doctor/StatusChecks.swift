@@ -26,8 +26,9 @@ struct StatusChecks {
 
     /// What the daemon still needs, its warnings, and what else waits for someone.
     func needs() -> [Finding] {
+        let subject = status.at(path: "upstream.needs_sign_in")?.boolean == true ? "account" : Self.check
         let missing = [status["missing"]?.string].compactMap(\.self).map {
-            Finding.warning(Self.check, $0, "see When nothing is configured in docs/guides/operating.md")
+            Finding.warning(subject, $0, "see When nothing is configured in docs/guides/operating.md")
         }
         let warnings = (status["warnings"]?.elements ?? []).map {
             Finding.warning(Self.check, $0.plain, "see docs/config.md")

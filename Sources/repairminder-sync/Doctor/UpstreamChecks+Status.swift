@@ -12,9 +12,12 @@ extension UpstreamChecks {
         guard status.at(path: "upstream.reachable")?.boolean != false else {
             return [unreachable(.unreachable(error ?? "no answer came"), address)]
         }
-        let offset = status.at(path: "upstream.clock_offset_ms")?.integer
-        let seen = [offset.map { Self.clock(ahead: $0 / 1000) }, offset == nil ? nil : encryption(address)]
-        return [reached(address, error, status)] + seen.compactMap(\.self) + account(status) + drift(status)
+        guard let offset = status.at(path: "upstream.clock_offset_ms")?.integer else {
+            // No answer has come yet.
+            return error == nil ? [] : [reached(address, error, status)]
+        }
+        return [reached(address, error, status), Self.clock(ahead: offset / 1000)]
+            + [encryption(address)].compactMap(\.self) + account(status) + drift(status)
     }
 
     private func reached(_ address: String, _ error: String?, _ status: JSONText) -> Finding {

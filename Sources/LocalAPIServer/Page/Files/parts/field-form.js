@@ -28,8 +28,8 @@ export async function fieldForm(fields, values, { action, required = [], always 
       input.refuse(null);
       try {
         const value = input.value();
-        if (!isSame(value, values[input.field.name])) result[input.field.name] = value;
-        else if (input.field.name in always) result[input.field.name] = value;
+        const { name } = input.field;
+        if (!isSame(value, values[name]) || name in always) result[name] = value;
       } catch (error) {
         refused.push([input, error.message]);
       }

@@ -58,7 +58,7 @@ function recordConflicts(group, known, reload) {
 
 function conflictCard(conflict, field, reload) {
   const isOpen = conflict.winner === null;
-  const show = (value) => (conflict.field === null && value === null ? "(deleted)" : conflict.field === null ? "(the whole record)" : plain(value, field));
+  const show = (value) => (conflict.field !== null ? plain(value, field) : value === null ? "(deleted)" : "(the whole record)");
   const choose = (winner) => async () => {
     await attempt(() => send("POST", path("conflicts", conflict.id, "resolve"), { winner }), winner === "local" ? "Your value is sent to the upstream" : "The upstream's value is kept");
     refreshStatus();

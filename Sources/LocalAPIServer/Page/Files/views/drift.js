@@ -65,8 +65,7 @@ function finding(one) {
 /** The line that makes the schema fit, where there is one. */
 function schemaLine(one) {
   if (one.field === "…" || one.found === "…") return null;
-  if (one.kind === "unknown" && types[one.found]) return `${one.field}: { type: ${types[one.found]} }`;
-  if (one.kind === "type" && types[one.found]) return `${one.field}: { type: ${types[one.found]} }`;
+  if (["unknown", "type"].includes(one.kind) && types[one.found]) return `${one.field}: { type: ${types[one.found]} }`;
   if (one.kind === "value") return `${one.field}: { values: { …, ${JSON.stringify(one.found)}: ${JSON.stringify(label(one.found))} } }`;
   return null;
 }

@@ -68,7 +68,7 @@ function stateParts(now, speed) {
         ? button("Resume", act(path("sync", "resume"), "Syncing goes on"))
         : button("Pause", act(path("sync", "pause"), "Paused: nothing is sent or read until you resume")),
       now.upstream.needs_sign_in && el("a", { class: "button primary", href: "#/sign-in" }, "Sign in to the upstream"),
-      now.failed > 0 && button(`Retry all ${count(now.failed)} failed`, retryAll),
+      now.failed > 0 && button(`Retry all ${count(now.failed)} failed`, () => attempt(() => send("POST", path("pending", "retry")), "All failed changes are tried again")),
     ),
   ];
 }
@@ -77,8 +77,6 @@ function nextSync(now) {
   if (now.state === "syncing") return "now";
   return Date.parse(now.next_sync_at) < Date.now() ? "as soon as possible" : time(now.next_sync_at, true);
 }
-
-const retryAll = () => attempt(() => send("POST", path("pending", "retry")), "All failed changes are tried again");
 
 const fact = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
 

@@ -23,19 +23,20 @@ export async function showRecords(view, [name], parameters) {
   const total = el("span", { class: "soft", id: "total" });
   let table = null;
 
-  const filterCount = () => Object.keys(chosen).filter((one) => !ownParameters.has(one)).length;
-  const filterWords = () => (filterCount() ? `Filters (${filterCount()})` : "Filters");
-  const filterButton = el("button", { type: "button", "aria-expanded": String(filterCount() > 0), onclick: toggleFilters }, filterWords());
-  const filterPlace = el("div", { hidden: filterCount() === 0 });
+  const filterNames = () => Object.keys(chosen).filter((one) => !ownParameters.has(one));
+  const filterWords = () => (hasFilters() ? `Filters (${filterNames().length})` : "Filters");
+  const hasFilters = () => filterNames().length > 0;
+  const filterButton = el("button", { type: "button", "aria-expanded": String(hasFilters()), onclick: toggleFilters }, filterWords());
+  const filterPlace = el("div", { hidden: !hasFilters() });
   function toggleFilters() {
     filterPlace.hidden = !filterPlace.hidden;
     filterButton.setAttribute("aria-expanded", String(!filterPlace.hidden));
     if (!filterPlace.hidden && !filterPlace.firstChild) fillFilters();
   }
   function fillFilters() {
-    const filters = Object.fromEntries(Object.entries(chosen).filter(([one]) => !ownParameters.has(one)));
+    const filters = Object.fromEntries(filterNames().map((one) => [one, chosen[one]]));
     replace(filterPlace, recordFilters(entity, filters, (values) => {
-      for (const one of Object.keys(chosen)) if (!ownParameters.has(one)) delete chosen[one];
+      for (const one of filterNames()) delete chosen[one];
       Object.assign(chosen, values);
       filterButton.textContent = filterWords();
       update();
@@ -96,7 +97,7 @@ export async function showRecords(view, [name], parameters) {
     notice,
     place,
   );
-  if (filterCount() > 0) fillFilters();
+  if (hasFilters()) fillFilters();
   open();
   const again = throttled(1000, () => table.reload());
   view.on("changes", ({ detail }) => {
