@@ -24,7 +24,7 @@ struct RepairminderSync: AsyncParsableCommand {
             DeleteCommand.self,
             DiffCommand.self, APICommand.self,
             InitCommand.self, GenerateCommand.self, CheckConfigCommand.self, DoctorCommand.self, BackupCommand.self,
-            RestoreCommand.self, DatabaseCommand.self,
+            RestoreCommand.self, DatabaseCommand.self, BundleCommand.self,
             ImportMirrorCommand.self, ThumbnailCommand.self,
         ])
 

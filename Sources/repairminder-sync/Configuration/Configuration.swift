@@ -11,6 +11,8 @@ struct Configuration: Sendable, Equatable {
     var schema: String
     /// What that schema must be.
     var schemaPin = SchemaPin()
+    /// The signed bundle in use; nil when no file names one.
+    var bundle: Bundle?
     var stateDirectory: String
     /// The file with the key that encrypts secrets; nil for the one that the daemon creates in `stateDirectory`.
     var secretKeyFile: String?
@@ -33,6 +35,16 @@ struct Configuration: Sendable, Equatable {
     var log: Log
     /// Problems that are not errors, logged once at the start.
     var warnings: [String]
+
+    struct Bundle: Sendable, Equatable {
+        var serial: Int
+        /// What its author signed with it.
+        var comment: String
+        /// The text of its schema, if that counts.
+        var schema: String?
+        /// Why it is not the one in place, but the one before.
+        var warning: String?
+    }
 
     struct Upstream: Sendable, Equatable {
         /// Without a trailing slash; nil for the schema's.

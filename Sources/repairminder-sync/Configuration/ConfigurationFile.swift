@@ -25,6 +25,8 @@ struct ConfigurationFile {
     private(set) var values: [ConfigurationKey: Value] = [:]
     /// By name.
     private(set) var maps: [ConfigurationMap: [String: Value]] = [:]
+    /// Where the signed bundle is: `file` and `public_key`.
+    private(set) var bundle: [String: Value] = [:]
     /// One for each file that has hooks.
     private(set) var hooks: [Hooks] = []
     /// What later files have replaced, the latest first.
@@ -37,19 +39,25 @@ struct ConfigurationFile {
     /// `path` appears in every error. Throws when the text is not YAML or not a configuration. With
     /// `isLenient`, what is not known is left out.
     init(yaml: String, path: String, isLenient: Bool = false) throws(ConfigurationError) {
+        try self.init(root: Self.root(of: yaml, path: path), path: path, isLenient: isLenient)
+    }
+
+    /// `root` is the part of a file that has the keys; nil sets nothing, and neither does a file of only comments.
+    init(root: Node?, path: String, isLenient: Bool) throws(ConfigurationError) {
         self.path = path
         self.isLenient = isLenient
-        let root: Node?
+        guard let root, !root.isNull else { return }
+        try read(root, section: nil)
+    }
+
+    static func root(of yaml: String, path: String) throws(ConfigurationError) -> Node? {
         do {
-            root = try YAMLDocument.root(of: yaml)
+            return try YAMLDocument.root(of: yaml)
         } catch let error as YAMLError {
-            throw ConfigurationError(place: Self.place(path, error.line), problem: "not YAML: \(error.problem)")
+            throw ConfigurationError(place: place(path, error.line), problem: "not YAML: \(error.problem)")
         } catch {
             throw ConfigurationError(place: path, problem: "not YAML: \(error)")
         }
-        // A file of only comments sets nothing.
-        guard let root, !root.isNull else { return }
-        try read(root, section: nil)
     }
 
     func place(of key: ConfigurationKey) -> String { "\(values[key]?.source ?? path): \(key.rawValue)" }
@@ -65,6 +73,7 @@ struct ConfigurationFile {
             values[key] = value
         }
         for (map, named) in later.maps { maps[map, default: [:]].merge(named) { $1 } }
+        bundle.merge(later.bundle) { $1 }
         hooks += later.hooks
         problem = problem ?? later.problem
     }
@@ -82,6 +91,8 @@ struct ConfigurationFile {
                 try set(key, to: value)
             } else if let map = ConfigurationMap(rawValue: full) {
                 if !value.isNull { try read(value, into: map) }
+            } else if full == Self.bundleKey {
+                if !value.isNull { try readBundle(value) }
             } else if full == Self.hooksKey {
                 if !value.isNull { hooks = [Hooks(path: path, node: value)] }
             } else if section == nil, Self.sections.contains(name) {
@@ -111,7 +122,23 @@ struct ConfigurationFile {
         }
     }
 
+    private mutating func readBundle(_ node: Node) throws(ConfigurationError) {
+        guard let mapping = node.mapping else { throw error(node, Self.bundleKey, "expected a mapping (key: value)") }
+        for (nameNode, value) in mapping {
+            let full = "\(Self.bundleKey).\(nameNode.string ?? "")"
+            guard Self.bundleKeys.contains(full) else {
+                guard isLenient else { throw unknown(nameNode, full) }
+                continue
+            }
+            guard let scalar = value.scalar else { throw error(value, full, "expected a single value") }
+            if value.isNull { continue }
+            bundle[nameNode.string ?? ""] = Value(text: scalar.string, path: path, line: value.mark?.line ?? 0)
+        }
+    }
+
     private static let hooksKey = "hooks"
+    private static let bundleKey = "bundle"
+    private static let bundleKeys = ["bundle.file", "bundle.public_key"]
     /// The key `schema` beside what it is pinned to.
     private static let schemaName = "schema.name"
 
@@ -120,7 +147,10 @@ struct ConfigurationFile {
     private func unknown(_ node: Node, _ name: String) -> ConfigurationError {
         let known = ConfigurationKey.allCases.map(\.rawValue) + ConfigurationMap.allCases.map(\.rawValue)
         let near =
-            Suggestion.nearest(to: name, among: known + Self.sections.sorted() + [Self.hooksKey, Self.schemaName])
+            Suggestion.nearest(
+                to: name,
+                among: known + Self.sections.sorted() + [Self.hooksKey, Self.schemaName, Self.bundleKey]
+                    + Self.bundleKeys)
             ?? known.first { $0.hasSuffix(".\(name)") }
         let hint = near.map { "did you mean \($0)?" } ?? "the keys are \(known.joined(separator: ", "))"
         return error(node, name, "unknown key; \(hint)")

@@ -4,6 +4,10 @@
 struct ConfigurationFiles {
     /// The file; nil when neither it nor its folder exists. It may be missing if its folder is there.
     let path: String?
+    /// A bundle to read instead of the one in place.
+    var candidate: String?
+    /// Whether the bundle before counts if the one in place cannot be used.
+    var acceptsFormer = true
     private let isNamed: Bool
     private let environment: Environment
 
@@ -12,6 +16,10 @@ struct ConfigurationFiles {
         var file: ConfigurationFile?
         /// The paths of the folder's files.
         var parts: [String] = []
+        /// The signed bundle, whose values all files override; nil when no file names one.
+        var bundle: Bundle?
+        /// Why the bundle in place is not used, but the one before.
+        var warning: String?
         /// The first thing that a lenient reader left out.
         var problem: ConfigurationError?
 
@@ -62,9 +70,62 @@ struct ConfigurationFiles {
         for part in contents.parts {
             try tolerate { (contents) throws(ConfigurationError) in contents.add(try file(at: part, isLenient)) }
         }
+        try tolerate { (contents) throws(ConfigurationError) in try addBundle(to: &contents, isLenient) }
         contents.problem = contents.problem ?? contents.file?.problem
         return contents
     }
+
+    // MARK: The bundle
+
+    /// Where the bundle is, whether or not it can be used; nil when no file names one.
+    func bundlePlace() throws(ConfigurationError) -> Bundle.Place? {
+        var contents = Contents()
+        if let path, environment.isFile(path) { contents.add(try file(at: path, false)) }
+        for part in try path.map(parts) ?? [] { contents.add(try file(at: part, false)) }
+        return try bundlePlace(in: contents)
+    }
+
+    private func bundlePlace(in contents: Contents) throws(ConfigurationError) -> Bundle.Place? {
+        let named = contents.file?.bundle ?? [:]
+        guard let one = named.values.first else { return nil }
+        guard let file = named["file"], let key = named["public_key"] else {
+            throw ConfigurationError(
+                place: one.source, problem: "bundle.file and bundle.public_key belong together; set both")
+        }
+        guard let key = MinisignKey(key.text) else {
+            throw ConfigurationError(
+                place: "\(key.source): bundle.public_key",
+                problem: "this is no key of minisign; expected the second line of its .pub file")
+        }
+        return Bundle.Place(file: environment.absolute(file.text, from: path.map(environment.folder)), key: key)
+    }
+
+    private func addBundle(to contents: inout Contents, _ isLenient: Bool) throws(ConfigurationError) {
+        guard var place = try bundlePlace(in: contents) else { return }
+        place.file = candidate ?? place.file
+        var (bundle, values) = try read(place, isLenient, &contents.warning)
+        contents.bundle = bundle
+        if let files = contents.file { values.override(with: files) }
+        contents.file = values
+    }
+
+    private func read(
+        _ place: Bundle.Place, _ isLenient: Bool, _ warning: inout String?
+    ) throws(ConfigurationError) -> (bundle: Bundle, values: ConfigurationFile) {
+        do throws(ConfigurationError) {
+            return try Bundle.read(place, isLenient: isLenient)
+        } catch {
+            var former = place
+            former.file += BundleInstallation.formerEnding
+            guard acceptsFormer, candidate == nil, let found = try? Bundle.read(former, isLenient: isLenient) else {
+                throw error
+            }
+            warning = "\(error); using bundle \(found.bundle.serial), the one before (\(former.file))"
+            return found
+        }
+    }
+
+    // MARK: Files
 
     private func file(at path: String, _ isLenient: Bool) throws(ConfigurationError) -> ConfigurationFile {
         try ConfigurationFile(yaml: environment.text(of: path), path: path, isLenient: isLenient)

@@ -13,6 +13,8 @@ struct ConfigurationReader {
     private let file: String?
     /// Those of the folder beside it.
     private let parts: [String]
+    private let bundle: Bundle?
+    private let bundleWarning: String?
     /// What a lenient reader left out.
     let problem: ConfigurationError?
 
@@ -22,12 +24,16 @@ struct ConfigurationReader {
     /// that is named and cannot be read is an error.
     init(
         path: String?, flags: [ConfigurationKey: String], maps: [ConfigurationMap: [String]] = [:],
-        environment: Environment, isLenient: Bool = false
+        environment: Environment, isLenient: Bool = false, bundle: BundleReading = BundleReading()
     ) throws(ConfigurationError) {
-        let files = ConfigurationFiles(named: path, environment: environment)
+        var files = ConfigurationFiles(named: path, environment: environment)
+        files.candidate = bundle.candidate
+        files.acceptsFormer = bundle.acceptsFormer
         let contents = try files.contents(isLenient: isLenient)
         file = files.path
         parts = contents.parts
+        self.bundle = contents.bundle
+        bundleWarning = contents.warning
         problem = contents.problem
         layers = ConfigurationLayers(flags: flags, environment: environment.variables, file: contents.file)
         hooks = contents.file?.hooks ?? []
@@ -46,7 +52,7 @@ struct ConfigurationReader {
     /// Throws for the first invalid value.
     func configuration() throws(ConfigurationError) -> Configuration {
         let configuration = Configuration(
-            file: file, parts: parts, schema: try schema(), schemaPin: try schemaPin(),
+            file: file, parts: parts, schema: try schema(), schemaPin: try schemaPin(), bundle: bundleInUse,
             stateDirectory: try stateDirectory(),
             secretKeyFile: try path(.secretKeyFile) ?? credential("secret-key"), instance: try values.name(.instance),
             site: try values.name(.site), upstream: try upstream(),
@@ -71,7 +77,7 @@ struct ConfigurationReader {
             log: Configuration.Log(
                 level: try values.choice(.logLevel, else: Logger.Level.info),
                 format: try values.choice(.logFormat, else: LogFormat.text)),
-            warnings: unknownVariables())
+            warnings: [bundleWarning].compactMap(\.self) + unknownVariables())
         return configuration
     }
 
@@ -213,6 +219,15 @@ struct ConfigurationReader {
         guard let value = layers[.schema] else { return "repairminder-live" }
         guard SchemaFinder.isPath(value.text) else { return try values.name(.schema) ?? "" }
         return resolved(value)
+    }
+
+    /// A schema that a file, a variable or a flag names counts instead of the bundle's.
+    private var bundleInUse: Configuration.Bundle? {
+        bundle.map { bundle in
+            Configuration.Bundle(
+                serial: bundle.serial, comment: bundle.comment, schema: layers[.schema] == nil ? bundle.schema : nil,
+                warning: bundleWarning)
+        }
     }
 
     private func schemaPin() throws(ConfigurationError) -> SchemaPin {

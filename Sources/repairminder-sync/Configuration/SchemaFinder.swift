@@ -47,6 +47,9 @@ struct SchemaFinder {
 
     /// Throws when no directory has the schema; the error lists where it was searched.
     func source(for configuration: Configuration) throws(ConfigurationError) -> Source {
+        if let bundle = configuration.bundle, let text = bundle.schema {
+            return Source(file: "the schema of bundle \(bundle.serial)", text: text)
+        }
         let name = configuration.schema
         if Self.isPath(name) { return Source(file: name, text: try environment.text(of: name)) }
         let folders = folders(for: configuration)

@@ -12,12 +12,15 @@ struct SetupReader: Sendable {
     let environment: Environment
     /// Whether the key file is checked, which only the daemon's user may read.
     var checksKey = true
+    var bundle = BundleReading()
 
     /// Throws for the first problem that a person must fix. Something still missing, such as a sign-in, is not an
     /// error.
     func setup() throws(ConfigurationError) -> Setup {
-        let configuration = try ConfigurationReader(path: path, flags: flags, maps: maps, environment: environment)
-            .configuration()
+        let configuration = try ConfigurationReader(
+            path: path, flags: flags, maps: maps, environment: environment, bundle: bundle
+        )
+        .configuration()
         try checkFiles(configuration)
         let finder = SchemaFinder(environment: environment)
         let source = try finder.source(for: configuration)

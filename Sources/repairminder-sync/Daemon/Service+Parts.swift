@@ -248,7 +248,8 @@ extension Service {
             schema: setup.schema, store: store, engine: engine, callers: callers,
             about: LocalAPIServer.About(
                 version: ProgramVersion.text, startedAt: host.startedAt,
-                warnings: try configuration.plainHTTP(with: setup.schema) + leftBehind(store, state),
+                warnings: try configuration.plainHTTP(with: setup.schema)
+                    + [configuration.bundle?.warning].compactMap(\.self) + leftBehind(store, state),
                 instance: configuration.instance ?? host.machine.hostName, site: configuration.site ?? "",
                 schemaHash: setup.schemaHash, rejection: rejection),
             calendar: configuration.calendar,

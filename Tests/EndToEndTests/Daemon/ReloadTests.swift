@@ -92,6 +92,47 @@ struct ReloadTests {
         }
     }
 
+    @Test("a signed bundle takes effect, and one whose signature does not fit changes nothing, not even at a start")
+    func bundle() async throws {
+        try await SupervisedDaemon.run(setup: { try $0.configure(more: Self.bundle($0.url)) }) { daemon throws in
+            let (folder, manager) = (daemon.folder.path, daemon.manager)
+            func site() async throws -> String? {
+                let metrics = try await daemon.call("GET", "/metrics").body.string ?? ""
+                return metrics.firstMatch(of: /site="([^"]*)"/).map { String($0.1) }
+            }
+            _ = try await manager.message(containing: "READY=1")
+            #expect(try await site() == "shop-12")
+            let config = daemon.files.config
+            try Self.write(.thirteen, to: folder + "/new.yaml")
+            let install = ["bundle", "install", folder + "/new.yaml", "--config", config]
+            #expect(try await Program.run("repairminder-sync", install).output.hasPrefix("installed bundle 13; "))
+            _ = try await daemon.reload()
+            #expect(try await site() == "shop-13")
+            try Data("bundle: 14\nconfig: { site: evil }\n".utf8).write(to: URL(filePath: folder + "/bundle.yaml"))
+            #expect(try await daemon.reload().contains { $0.contains("the signature does not fit") })
+            #expect(try await site() == "shop-13")
+            let warnings = try await daemon.call("GET", "/v1/status").body["warnings"]?.elements ?? []
+            #expect(warnings.first?.string?.contains("bundle.yaml: the signature does not fit") == true)
+            await daemon.program.signal(SIGTERM)
+            #expect(await daemon.program.finish().status == 0)
+            let restarted = try Program("repairminder-sync", ["run", "--config", config])
+            _ = try await restarted.line(containing: "using bundle 12, the one before")
+            await restarted.signal(SIGKILL)
+            _ = await restarted.finish()
+        }
+    }
+
+    /// Puts a signed bundle into the folder, and returns the setting that names it.
+    private static func bundle(_ folder: URL) throws -> String {
+        try write(.twelve, to: folder.path + "/bundle.yaml")
+        return "bundle: { file: bundle.yaml, public_key: \(SignedBundle.key) }"
+    }
+
+    private static func write(_ bundle: SignedBundle, to path: String) throws {
+        try bundle.text.write(toFile: path, atomically: true, encoding: .utf8)
+        try bundle.signature.write(toFile: path + ".minisig", atomically: true, encoding: .utf8)
+    }
+
     @Test("after a schema that the cache cannot be migrated to, the working one stays in use")
     func unfit() async throws {
         try await SupervisedDaemon.run(setup: { try $0.configure() }) { daemon throws in

@@ -28,6 +28,7 @@ struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
         var reader = options.setupReader(environment: .ofThisProcess())
         let key = SecretKeyFile(try options.configuration(environment: .ofThisProcess()))
         reader.checksKey = !key.isClosed
+        reader.bundle.acceptsFormer = false
         let setup = try reader.setup()
         for warning in setup.configuration.warnings { StandardStream.error.write("warning: \(warning)\n") }
         var lines = [
@@ -35,6 +36,9 @@ struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
             "schema         \(setup.schemaFile) (\(setup.schema.entities.count.counted("entity", "entities")))",
             "state_dir      \(setup.configuration.stateDirectory)",
         ]
+        if let bundle = setup.configuration.bundle {
+            lines.append("bundle         \(bundle.serial), \(bundle.comment)")
+        }
         if origin { lines.append("sha256         \(setup.schemaSHA256), of the schema") }
         if key.isClosed { lines.append("secret key     not checked: only the daemon's user and root can read it") }
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")

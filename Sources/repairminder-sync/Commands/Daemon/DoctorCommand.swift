@@ -62,7 +62,11 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         } catch {
             return [.error("config", "\(error)", "fix that line; docs/config.md lists every key")]
         }
-        let read = configuration.warnings.map { Finding.warning("config", $0, "unset it or correct its name") }
+        let read = configuration.warnings.map { text in
+            let isOfBundle = text == configuration.bundle?.warning
+            let advice = isOfBundle ? "install a bundle again: bundle install FILE" : "unset it or correct its name"
+            return Finding.warning("config", text, advice)
+        }
         let config = read + [.ok("config", files(of: configuration))]
         do {
             schema = try SchemaFinder(environment: environment).schema(for: configuration)

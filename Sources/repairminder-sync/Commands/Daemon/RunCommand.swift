@@ -18,9 +18,12 @@ struct RunCommand: AsyncParsableCommand {
         do {
             environment.inheritedSocket = ListeningSockets.paths(of: inherited.descriptors).first
             let reader = options.setupReader(environment: environment)
+            // A reload keeps what runs: only a start needs the bundle before.
+            var strict = reader
+            strict.bundle.acceptsFormer = false
             let host = DaemonHost.ofThisProcess(
                 environment, notifier: notifier, inherited: inherited.descriptors, write: StandardStream.error.write)
-            try await Daemon(try reader.setup(), host: host, reread: { try reader.setup() }).run()
+            try await Daemon(try reader.setup(), host: host, reread: { [strict] in try strict.setup() }).run()
         } catch {
             let failure = CommandFailure(any: error)
             // systemctl shows it next to the exit status while the service is down.

@@ -1,0 +1,62 @@
+import ArgumentParser
+
+/// Signed bundles of configuration and schema. It does not touch the state directory, so root stays root.
+struct BundleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bundle", abstract: "Install a signed bundle of configuration and schema.",
+        subcommands: [Install.self])
+}
+
+extension BundleCommand {
+    struct Install: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "install",
+            abstract: "Check a bundle's signature and contents, and put it in place of the one before.",
+            discussion: """
+                The signature is FILE.minisig; bundle.public_key in the configuration has the key. Refuses a bundle that \
+                is older than the installed one, and one with which the configuration would be invalid. Keeps the one \
+                before. The daemon reads the new one when it is reloaded.
+                """)
+
+        @Argument(help: "The bundle; its signature is beside it.")
+        var file: String
+
+        @Flag(help: "Also install a bundle that is older than the installed one.")
+        var allowOlder = false
+
+        @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+
+        func run() async throws {
+            let environment = Environment.ofThisProcess()
+            let serial = try Self.install(
+                environment.absolute(file), options.setupReader(environment: environment), allowsOlder: allowOlder)
+            let configuration = try options.configuration(environment: environment)
+            let reload = configuration.startCommand().replacing("systemctl start", with: "systemctl reload")
+            let next = reload.hasPrefix("sudo") ? "run \(reload)" : "reload the daemon with SIGHUP"
+            StandardStream.output.write("installed bundle \(serial); \(next)\n")
+        }
+
+        /// Returns its number.
+        static func install(_ file: String, _ reader: SetupReader, allowsOlder: Bool) throws -> Int {
+            guard let place = try ConfigurationFiles(named: reader.path, environment: reader.environment).bundlePlace()
+            else {
+                throw CommandFailure(
+                    .badConfiguration,
+                    "bundle.file and bundle.public_key are not set; set both in the configuration file")
+            }
+            let bundle = try Bundle.read(Bundle.Place(file: file, key: place.key)).bundle
+            var reader = reader
+            reader.checksKey = false
+            reader.bundle = BundleReading(candidate: file, acceptsFormer: false)
+            _ = try reader.setup()
+            let installation = BundleInstallation(place: place)
+            do throws(BundleError) {
+                try installation.require(bundle, allowsOlder: allowsOlder)
+                try installation.install(bundle)
+            } catch {
+                throw CommandFailure(.badData, error.problem)
+            }
+            return bundle.serial
+        }
+    }
+}

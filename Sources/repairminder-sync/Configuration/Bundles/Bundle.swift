@@ -1,0 +1,90 @@
+import EntitySchema
+import Foundation
+import Glibc
+import Yams
+
+/// A signed file with configuration and schema for many machines.
+struct Bundle: Sendable {
+    /// Greater in each newer bundle.
+    let serial: Int
+    /// Nil when it has none.
+    let schema: String?
+    /// What its author signed with it.
+    let comment: String
+    let contents: [UInt8]
+    let signature: String
+
+    /// A file that is larger is not read.
+    private static let mostBytes = 8 << 20
+
+    /// Where a bundle is, and the key that it must be signed with.
+    struct Place: Equatable, Sendable {
+        var file: String
+        var key: MinisignKey
+    }
+
+    /// Reads the file and the signature beside it once, and checks what it has read. Nothing of a file with another
+    /// signature is looked at.
+    static func read(
+        _ place: Place, isLenient: Bool = false
+    ) throws(ConfigurationError) -> (bundle: Bundle, values: ConfigurationFile) {
+        let contents = try bytes(of: place.file)
+        let text = String(decoding: try bytes(of: place.file + ".minisig"), as: UTF8.self)
+        guard let signature = MinisignSignature(text) else {
+            throw ConfigurationError(
+                place: place.file + ".minisig", problem: "this is no signature of minisign; expected four lines")
+        }
+        let comment: String
+        do {
+            comment = try signature.check(contents, place.key)
+        } catch {
+            throw ConfigurationError(place: place.file, problem: error.problem)
+        }
+        return try read(contents, place.file, isLenient) { serial, schema in
+            Bundle(serial: serial, schema: schema, comment: comment, contents: contents, signature: text)
+        }
+    }
+
+    private static func read(
+        _ contents: [UInt8], _ path: String, _ isLenient: Bool, _ make: (Int, String?) -> Bundle
+    ) throws(ConfigurationError) -> (bundle: Bundle, values: ConfigurationFile) {
+        let root = try ConfigurationFile.root(of: String(decoding: contents, as: UTF8.self), path: path)
+        let known = ["bundle", "config", "schema"]
+        for (name, _) in root?.mapping ?? [:] where !known.contains(name.string ?? "") {
+            throw ConfigurationError(
+                place: path, problem: "unknown key \(name.string ?? ""); a bundle has \(known.joined(separator: ", "))")
+        }
+        guard let mapping = root?.mapping, let serial = mapping["bundle"]?.scalar.flatMap({ Int($0.string) }),
+            serial > 0
+        else {
+            throw ConfigurationError(
+                place: path, problem: "bundle is missing; expected a number that grows with each bundle")
+        }
+        let schema = mapping["schema"].flatMap { $0.isNull ? nil : $0 }
+        if let schema, schema.scalar == nil {
+            throw ConfigurationError(place: path, problem: "schema is no text; put a | after it, and the file below")
+        }
+        let values = try ConfigurationFile(root: mapping["config"], path: path, isLenient: isLenient)
+        guard values.bundle.isEmpty else {
+            throw ConfigurationError(place: path, problem: "a bundle cannot name another; remove config.bundle")
+        }
+        guard schema == nil || values.values[.schema] == nil else {
+            throw ConfigurationError(place: path, problem: "it has a schema and names one in config.schema; remove one")
+        }
+        return (make(serial, schema?.scalar?.string), values)
+    }
+
+    private static func bytes(of path: String) throws(ConfigurationError) -> [UInt8] {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw ConfigurationError(place: path, problem: "the file does not exist")
+        }
+        guard status.st_size <= mostBytes else {
+            throw ConfigurationError(place: path, problem: "the file is larger than \(mostBytes >> 20) MiB")
+        }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ConfigurationError(place: path, problem: "the file cannot be read; check its permissions")
+        }
+        return Array(data)
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Glibc
+
+/// How the bundle of a configuration is read.
+struct BundleReading: Sendable, Equatable {
+    /// A file to read instead of the one in place; nil for that.
+    var candidate: String?
+    /// Whether the bundle before counts if the one in place cannot be used.
+    var acceptsFormer = true
+}
+
+/// Puts a checked bundle in place and keeps the one before.
+struct BundleInstallation {
+    let place: Bundle.Place
+
+    static let formerEnding = ".previous"
+
+    /// Throws when a newer one is in place, unless `allowsOlder`, or another one with the same number.
+    func require(_ bundle: Bundle, allowsOlder: Bool) throws(BundleError) {
+        guard let current = try? Bundle.read(place, isLenient: true).bundle, !allowsOlder else { return }
+        guard bundle.serial >= current.serial else {
+            throw BundleError(
+                "bundle \(bundle.serial) is older than \(current.serial), which is installed; --allow-older installs it"
+            )
+        }
+        guard bundle.serial > current.serial || bundle.contents == current.contents else {
+            throw BundleError(
+                "bundle \(bundle.serial) is installed with other contents; give each bundle a greater number")
+        }
+    }
+
+    /// A crash at any point leaves the former bundle or the new one in effect: between the last two steps, the file has the
+    /// wrong signature, so the copy counts.
+    func install(_ bundle: Bundle) throws(BundleError) {
+        if let current = try? Bundle.read(place, isLenient: true).bundle {
+            if current.contents == bundle.contents { return }
+            try write(Array(current.signature.utf8), to: place.file + Self.formerEnding + ".minisig")
+            try write(current.contents, to: place.file + Self.formerEnding)
+        }
+        try write(Array(bundle.signature.utf8), to: place.file + ".minisig")
+        try write(bundle.contents, to: place.file)
+    }
+
+    /// Readable by all, because commands of every user read the configuration.
+    private func write(_ bytes: [UInt8], to path: String) throws(BundleError) {
+        let new = path + ".new"
+        unlink(new)
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw Self.failure(new) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            try file.write(contentsOf: Data(bytes))
+        } catch {
+            throw Self.failure(new)
+        }
+        guard fchmod(descriptor, 0o644) == 0, fsync(descriptor) == 0, rename(new, path) == 0 else {
+            throw Self.failure(path)
+        }
+    }
+
+    private static func failure(_ path: String) -> BundleError {
+        BundleError("cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+}
