@@ -363,7 +363,7 @@ struct DatabaseCopyTests {
         let fixture = try await RescueFixture()
         let backup = try fixture.backUp()
         let store = fixture.cache.store
-        try await store.update("orders", key: "b", body: .object(["status": "late"]), at: RescueFixture.now)
+        try await store.update("orders", key: "b", body: .object(["status": "ready"]), at: RescueFixture.now)
         try await fixture.sendFirst()
         let before = try fixture.queue()
         // A newer version may add columns and tables, and nothing else that a queue depends on.
