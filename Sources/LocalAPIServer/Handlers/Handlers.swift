@@ -99,12 +99,14 @@ package struct DaemonDescription: Sendable {
     package var site: String
     /// Changes with the schema file; empty if unknown.
     package var schemaHash: String
+    /// The number of the signed bundle in use; nil if there is none.
+    package var bundle: Int?
     /// Why a newer configuration is not in use; nil when there is none.
     package var rejection: @Sendable () async -> String?
 
     package init(
         version: String, startedAt: Timestamp, warnings: [String] = [], instance: String = "", site: String = "",
-        schemaHash: String = "", rejection: @escaping @Sendable () async -> String? = { nil }
+        schemaHash: String = "", bundle: Int? = nil, rejection: @escaping @Sendable () async -> String? = { nil }
     ) {
         self.version = version
         self.startedAt = startedAt
@@ -112,6 +114,7 @@ package struct DaemonDescription: Sendable {
         self.instance = instance
         self.site = site
         self.schemaHash = schemaHash
+        self.bundle = bundle
         self.rejection = rejection
     }
 }

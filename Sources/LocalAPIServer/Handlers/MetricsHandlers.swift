@@ -26,7 +26,9 @@ extension Handlers {
             $0.sample([("version", about.version), ("schema", schema.name)], 1)
         }
         text.family("\(Self.prefix)info", .gauge, "What this daemon is called among others, and its schema file.") {
-            $0.sample([("instance", about.instance), ("site", about.site), ("schema_hash", about.schemaHash)], 1)
+            let bundle = about.bundle.map { [("bundle", "\($0)")] } ?? []
+            $0.sample(
+                [("instance", about.instance), ("site", about.site), ("schema_hash", about.schemaHash)] + bundle, 1)
         }
         text.gauge(
             "process_start_time_seconds", "When the process started, in seconds since 1970.",

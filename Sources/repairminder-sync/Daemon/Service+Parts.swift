@@ -251,7 +251,7 @@ extension Service {
                 warnings: try configuration.plainHTTP(with: setup.schema)
                     + [configuration.bundle?.warning].compactMap(\.self) + leftBehind(store, state),
                 instance: configuration.instance ?? host.machine.hostName, site: configuration.site ?? "",
-                schemaHash: setup.schemaHash, rejection: rejection),
+                schemaHash: setup.schemaHash, bundle: configuration.bundle?.serial, rejection: rejection),
             calendar: configuration.calendar,
             metrics: host.metrics, now: host.now, clock: TimerClock(),
             thumbnailer: Thumbnailer(executable: "/proc/self/exe"), signIns: try signInDesk(),

@@ -96,21 +96,23 @@ struct ReloadTests {
     func bundle() async throws {
         try await SupervisedDaemon.run(setup: { try $0.configure(more: Self.bundle($0.url)) }) { daemon throws in
             let (folder, manager) = (daemon.folder.path, daemon.manager)
-            func site() async throws -> String? {
+            func inUse() async throws -> String? {
                 let metrics = try await daemon.call("GET", "/metrics").body.string ?? ""
-                return metrics.firstMatch(of: /site="([^"]*)"/).map { String($0.1) }
+                return metrics.firstMatch(of: /site="([^"]*)",schema_hash="[^"]*",bundle="([0-9]+)"/).map {
+                    "\($0.1) \($0.2)"
+                }
             }
             _ = try await manager.message(containing: "READY=1")
-            #expect(try await site() == "shop-12")
+            #expect(try await inUse() == "shop-12 12")
             let config = daemon.files.config
             try Self.write(.thirteen, to: folder + "/new.yaml")
             let install = ["bundle", "install", folder + "/new.yaml", "--config", config]
             #expect(try await Program.run("repairminder-sync", install).output.hasPrefix("installed bundle 13; "))
             _ = try await daemon.reload()
-            #expect(try await site() == "shop-13")
+            #expect(try await inUse() == "shop-13 13")
             try Data("bundle: 14\nconfig: { site: evil }\n".utf8).write(to: URL(filePath: folder + "/bundle.yaml"))
             #expect(try await daemon.reload().contains { $0.contains("the signature does not fit") })
-            #expect(try await site() == "shop-13")
+            #expect(try await inUse() == "shop-13 13")
             let warnings = try await daemon.call("GET", "/v1/status").body["warnings"]?.elements ?? []
             #expect(warnings.first?.string?.contains("bundle.yaml: the signature does not fit") == true)
             await daemon.program.signal(SIGTERM)
