@@ -57,7 +57,7 @@ struct FeedCommand: AsyncParsableCommand {
                 do {
                     try await FeedRunner(
                         source: source, settings: try await settings(source), library: library, now: StateFiles.now,
-                        say: { StandardStream.error.write("repairminder-sync: \($0)\n") }
+                        say: Self.say
                     ).run()
                 } catch is CancellationError {
                     // A signal, before anything was fed.
@@ -71,19 +71,26 @@ struct FeedCommand: AsyncParsableCommand {
     }
 
     private func settings(_ source: FeedSource) async throws -> FeedSettings {
-        var name = instance ?? ""
-        while instance == nil {
-            do {
-                name = try await source.about().instance
-                break
-            } catch let error as LocalAPIError where error.isTemporary && !once {
-                // The daemon alone knows its name.
-                try await Task.sleep(for: .seconds(1))
-            }
-        }
+        let name = if let instance { instance } else { try await nameOfDaemon(source) }
         if let mistake = FeedSettings.mistake(inInstance: name) { throw CommandFailure(.usage, mistake) }
         return FeedSettings(
             target: to, schemaName: schemaName, instance: name, entities: source.entities, keepsHistory: history,
             once: once)
     }
+
+    /// Waits for a daemon that is down: it alone knows its name.
+    private func nameOfDaemon(_ source: FeedSource) async throws -> String {
+        var isSaid = false
+        while true {
+            do {
+                return try await source.about().instance
+            } catch let error as LocalAPIError where error.isTemporary && !once {
+                if !isSaid { Self.say("\(CommandFailure(error).message); trying again") }
+                isSaid = true
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
+    }
+
+    @Sendable private static func say(_ text: String) { StandardStream.error.write("repairminder-sync: \(text)\n") }
 }
