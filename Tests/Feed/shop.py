@@ -69,6 +69,10 @@ class Shop:
 
     def start(self):
         self.daemon.start(within=30)
+        self.reconnect()
+
+    def reconnect(self):
+        """The daemon closes a connection that was idle for a minute."""
         if self.client:
             self.client.close()
         self.client = self.daemon.client()
@@ -81,6 +85,7 @@ class Shop:
     def settle(self):
         """Returns when both sides are equal, so that nothing changes any more."""
         self.daemon.await_sent(within=60)
+        self.reconnect()
         self.sync()
         self.daemon.await_sent(within=60)
 

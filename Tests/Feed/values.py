@@ -17,7 +17,8 @@ COLUMNS = {"instance": "instance_field", "record": "record_field", "valid_to": "
 HIDDEN = ("_sync", "address", "passcode")
 
 TEXTS = ["", "plain", "it's", 'say "no"', "back\\slash", "{a,b}", "NULL", "null", "a,b", "line\nbreak\ttab", "$1", "%s",
-         "\u0000", "a\u0000b", "\ud800", "x\udc00\ud800y", "\U0001F600", "é", "e\u0301", "');DROP TABLE items;--", "\\N", "\u2028"]
+         "\u0000", "a\u0000b", "\ud800", "x\udc00\ud800y", "\U0001F600", "é", "e\u0301", "');DROP TABLE items;--", "\\N",
+         "\u2028"]
 NUMBERS = ["0", "-0", "1.50", "1.5", "12345678901234567890", "1e3", "1E-7", "-0.10", "1e1001", "9" * 1001, "0.1", "7"]
 
 
