@@ -24,6 +24,10 @@ package enum UpstreamError: Error, Sendable, Equatable {
     case held(String)
     case cancelled
 
+    /// Whether only what the request is about is locked for a while (423, RFC 4918): nothing was applied, and the upstream
+    /// works.
+    package var isLocked: Bool { if case .unclear(423, _) = self { true } else { false } }
+
     package var message: String {
         switch self {
         case .offline(let text), .unclear(_, let text), .throttled(_, let text), .unauthorized(let text),

@@ -138,6 +138,7 @@ actor HealthMonitor {
         switch error {
         case .cancelled, .held: return
         case .offline(let message): breaker.lost(message)
+        case .unclear where error?.isLocked == true: noteAnswer(origin)
         case .unclear(_, let message): noteFailure(message, origin)
         case .throttled(let delay, let message):
             environment.log.warning(

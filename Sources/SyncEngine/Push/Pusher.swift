@@ -310,7 +310,11 @@ struct Pusher {
         case .barred(let status, let message, _):
             again(change, PushFailure(kind: "barred", status: status, message: message))
         case .unclear(let status, let message):
-            again(change, PushFailure(kind: status == nil ? "timeout" : "server", status: status, message: message))
+            again(
+                change,
+                PushFailure(
+                    kind: error.isLocked ? "refused" : status == nil ? "timeout" : "server", status: status,
+                    message: message))
         case .malformed(let message): again(change, PushFailure(kind: "malformed", message: message))
         case .changed(let status, let message):
             again(change, PushFailure(kind: "conflict", status: status, message: message))
@@ -343,7 +347,8 @@ extension UpstreamError {
         case .throttled, .unauthorized, .refused: true
         case .barred(let status, _, _):
             [307, 308].contains(status) || (400..<500).contains(status) && ![408, 425].contains(status)
-        case .offline, .held, .cancelled, .unclear, .changed, .gone, .malformed: false
+        case .unclear: isLocked
+        case .offline, .held, .cancelled, .changed, .gone, .malformed: false
         }
     }
 }

@@ -37,7 +37,7 @@ struct RefusedCreationTests {
         arguments: [
             UpstreamError.throttled(.seconds(1), "slow down"), .unauthorized("expired"),
             .barred(status: 402, "pay"), .barred(status: 403, "not yet"), .barred(status: 307, "moved"),
-            .gone(status: 404, "no such route"),
+            .gone(status: 404, "no such route"), .unclear(status: 423, "locked"),
         ])
     func refused(_ error: UpstreamError) async throws {
         let test = try await test()
@@ -48,6 +48,18 @@ struct RefusedCreationTests {
         #expect(test.upstream.pushes.count == 2)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(test.upstream.records("/orders").count == 2)
+    }
+
+    @Test("waits while what it is about is locked, and fails after the last attempt")
+    func locked() async throws {
+        let test = try await test()
+        test.upstream.fail(.unclear(status: 423, "locked"), times: 3)
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        #expect(try error(test) == "refused")
+        for _ in 1...2 { try await send(test) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(test.upstream.pushes.count == 3)
     }
 
     @Test("is left to a person if the answer may come from one that was applied", arguments: [200, 302, 303, 408, 503])
