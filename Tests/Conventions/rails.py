@@ -12,12 +12,17 @@
   is answered with 409
 - Tokens: https://api.rubyonrails.org/classes/ActionController/HttpAuthentication/Token.html
 """
+import hmac
+import http.client
+import json
+import socket
 from datetime import datetime
 from decimal import Decimal
 from urllib.parse import parse_qsl, urlencode
 
 from common.server import Convention, Refused, Response
 from common.store import FIELDS, iso, parse_time
+from common.story import Failed, Side
 
 MODELS = {"customers": "customer", "orders": "order", "lines": "line"}
 PHRASES = {400: "Bad Request", 404: "Not Found", 409: "Conflict", 406: "Not Acceptable"}
@@ -108,4 +113,63 @@ class Rails(Convention):
         return failure(400)
 
 
-SERVER = Rails
+class RailsSide(Side):
+    """The application also calls a webhook after each commit, signed as GitHub and many others do:
+    https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries"""
+    SECRET = b"a-secret-of-forty-characters-or-even-more"
+    SOURCE = """
+  signals:
+    - webhook:
+        path: /hooks/shop
+        signature: { header: X-Hub-Signature-256, prefix: "sha256=" }
+        entity: { at: model, names: { order: orders } }
+        key: id
+"""
+
+    def schema(self, text):
+        return text.replace("\nupstream:\n", f"\nupstream:{self.SOURCE}", 1)
+
+    def settings(self, story):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self.port = listener.getsockname()[1]
+        secret = story.folder / "webhook-secret"
+        secret.write_bytes(self.SECRET + b"\n")
+        secret.chmod(0o600)
+        return {"signals": {"listen": f"127.0.0.1:{self.port}", "secret_file": secret}}
+
+    def call(self, key, secret):
+        """Returns the status of the daemon's answer."""
+        body = json.dumps({"model": "order", "event": "updated", "id": key}).encode()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection.request("POST", "/hooks/shop", body, {
+            "Content-Type": "application/json",
+            "X-Hub-Signature-256": "sha256=" + hmac.new(secret, body, "sha256").hexdigest()})
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    def more(self, story):
+        """Changes there are here without a poll; a call that is not signed causes nothing."""
+        def note(key):
+            return story.ask("GET", f"/v1/orders/{key}").json["note"]
+
+        def edit(key, text):
+            self.server.test("edit", entity="orders", id=key, fields={"note": text})
+
+        def tell(key, text):
+            edit(key, text)
+            if (status := self.call(key, self.SECRET)) != 204:
+                raise Failed(f"the signed call was answered with {status}")
+
+        story.client.call("POST", "/v1/sync?wait=true", {})
+        *keys, other = story.random.sample(story.untouched("orders"), 8)
+        edit(other, "Not told")
+        if (status := self.call(other, b"another-secret")) != 401:
+            raise Failed(f"a call with another signature was answered with {status}")
+        story.prompt([(lambda key=key, number=number: tell(key, f"Told {number}"),
+                       lambda key=key, number=number: note(key) == f"Told {number}") for number, key in enumerate(keys)])
+        if note(other) == "Not told":
+            raise Failed("a call with another signature caused a read")
+
+
+SERVER, SIDE, SETTINGS = Rails, RailsSide, {"sync": {"interval": "1h"}}

@@ -19,6 +19,9 @@ from .store import FIELDS, PARENTS, iso, parse_time  # noqa: E402
 
 EXAMPLES = ROOT / "config" / "schemas" / "examples"
 WITHIN_S = 45
+# A change there is here so long after its signal. Other work may keep this machine busy for a moment, so half of the
+# changes must keep to the first, and all to the second.
+SIGNAL_S, SIGNAL_MOST_S = 1, 10
 ENTITIES = list(FIELDS)
 
 
@@ -92,6 +95,8 @@ class Story:
         self.folder = Path(folder)
         self.token = self.folder / "token"
         settings = {"upstream": {"base_url": self.server.url, **self.credentials()}, **self.settings}
+        if hasattr(self.side, "settings"):
+            settings |= self.side.settings(self)
         self.daemon = Daemon(folder, self.server.address, settings, schema=self.schema())
         began = time.monotonic()
         self.daemon.start(within=30)
@@ -124,6 +129,8 @@ class Story:
         text = (EXAMPLES / f"{self.name}.yaml").read_text()
         if "\n  settle:" not in text:
             text = text.replace("\nupstream:\n", "\nupstream:\n  settle: 3s\n", 1)
+        if hasattr(self.side, "schema"):
+            text = self.side.schema(text)
         path = self.folder / "schema.yaml"
         path.write_text(text)
         return path
@@ -326,6 +333,27 @@ class Story:
     def no_conflicts(self):
         if conflicts := self.ask("GET", "/v1/conflicts").json["data"]:
             raise Failed(f"a conflict without need: {conflicts[0]}")
+
+    # Signals
+
+    def prompt(self, changes):
+        """Each change is here soon after its signal: pairs of what makes and signals it, and what is true then. Nothing is
+        polled meanwhile; the interval must be an hour."""
+        times = []
+        for make, is_here in changes:
+            make()
+            began = time.monotonic()
+            while not is_here():
+                if time.monotonic() - began > SIGNAL_MOST_S:
+                    raise Failed(f"a change there was not here {SIGNAL_MOST_S} s after its signal: "
+                                 f"{self.ask('GET', '/v1/status').json['signals']}\n{self.daemon.log()}")
+                time.sleep(0.02)
+            times.append(time.monotonic() - began)
+        half = sorted(times)[(len(times) - 1) // 2]
+        shown = f"half within {half * 1000:.0f} ms, all within {max(times) * 1000:.0f} ms"
+        if half > SIGNAL_S:
+            raise Failed(f"changes there were here too long after their signals: {shown}")
+        self.note(f"signals: {len(times)} changes there were here, {shown}")
 
     # Asking
 
