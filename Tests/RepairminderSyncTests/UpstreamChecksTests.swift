@@ -42,6 +42,53 @@ struct UpstreamChecksTests {
         #expect(found.map(\.check) == ["upstream"] && found.map(\.level) == [.error])
     }
 
+    /// Answers each path with a JSON text, and any other with 404.
+    private struct Answers: HTTPTransport {
+        let site: [String: String]
+
+        func send(_ request: HTTPRequest) -> HTTPResponse {
+            let path = request.url.dropFirst("http://127.0.0.1:9".count).prefix { $0 != "?" }
+            let headers = [HTTPHeader("Content-Type", "application/json")]
+            return site[String(path)].map { HTTPResponse(status: 200, headers: headers, body: Array($0.utf8)) }
+                ?? HTTPResponse(status: 404, headers: headers, body: Array(#"{"error":"no such path"}"#.utf8))
+        }
+    }
+
+    /// What is said of the lists.
+    private func lists(_ site: [String: String]) async throws -> [Finding] {
+        let folder = try TemporaryFolder()
+        let schema = #"""
+            schema: notes
+            upstream: { base_url: "http://127.0.0.1:9", records: data, pagination: { style: single } }
+            entities:
+              notes: { fields: { id: { type: string } }, pull: { path: /notes, record: none } }
+              parts: { fields: { id: { type: string } }, pull: { path: /parts, record: none } }
+            """#
+        let configuration = try folder.configuration(yaml: "schema: \(folder.write(schema, to: "notes.yaml"))\n")
+        let finder = SchemaFinder(environment: folder.environment())
+        var checks = try UpstreamChecks(
+            configuration: configuration, schema: finder.schema(for: configuration), finder: finder,
+            now: { Timestamp(milliseconds: 0) })
+        checks.transport = Answers(site: site)
+        return await checks.findings(withToken: true).filter { !["upstream", "tls", "clock", "account"].contains($0.check) }
+    }
+
+    @Test("lists that are as the schema expects are one finding")
+    func expectedLists() async throws {
+        let found = try await lists(["/notes": #"{"data":[{"id":"a"}]}"#, "/parts": #"{"data":[{"id":"p"}]}"#])
+        #expect(found.map(\.check) == ["lists"] && found.map(\.level) == [.ok], "\(found.map(\.text))")
+    }
+
+    @Test("of several lists, only what differs is said, for each entity")
+    func differentLists() async throws {
+        let found = try await lists(["/notes": #"{"items":[{"id":"a"}]}"#, "/parts": #"{"data":[{"id":"p"}]}"#])
+        #expect(!found.isEmpty && found.allSatisfy { $0.level != .ok }, "\(found.map(\.text))")
+        #expect(found.contains { $0.text.contains("notes") && $0.text.contains("items") }, "\(found.map(\.text))")
+        #expect(!found.contains { $0.text.contains("parts") }, "\(found.map(\.text))")
+        let missing = try await lists(["/notes": #"{"data":[{"id":"a"}]}"#])
+        #expect(missing.contains { $0.level == .error && $0.text.contains("/parts") }, "\(missing.map(\.text))")
+    }
+
     @Test(
         "a clock that differs by more than a minute is a warning",
         arguments: [

@@ -14,6 +14,8 @@ struct UpstreamChecks {
     let now: @Sendable () -> Timestamp
     /// PEM certificates to trust instead of the system's.
     var caFile: String?
+    /// Sends the requests; nil for libcurl.
+    var transport: (any HTTPTransport)?
 
     /// Without the token, only what the upstream shows to anyone.
     func findings(withToken: Bool) async -> [Finding] {
@@ -45,8 +47,9 @@ struct UpstreamChecks {
         }
     }
 
-    private func makeTransport() throws -> CurlTransport {
-        try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)", caFile: caFile)
+    private func makeTransport() throws -> any HTTPTransport {
+        if let transport { return transport }
+        return try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)", caFile: caFile)
     }
 
     /// Nil when the host of the address has an IP address.
@@ -137,14 +140,14 @@ struct UpstreamChecks {
         return await probe(over: transport, token(over: transport)).findings()
     }
 
-    private func probe(over transport: CurlTransport, _ token: (any Credentials)?) -> UpstreamProbe {
+    private func probe(over transport: any HTTPTransport, _ token: (any Credentials)?) -> UpstreamProbe {
         let watched = WatchedTransport(transport, ignoring: schema.upstream.check?.path)
         return UpstreamProbe(
             schema: schema, upstream: upstream(watched, token), transport: watched, now: now())
     }
 
     /// Whether the upstream answers as the schema expects; only what is amiss, if anything is.
-    private func lists(_ transport: CurlTransport, _ token: (any Credentials)?) async -> [Finding] {
+    private func lists(_ transport: any HTTPTransport, _ token: (any Credentials)?) async -> [Finding] {
         let found = await probe(over: transport, token).findings()
         // Said by `account` already, and then no list was read.
         if found.contains(where: { $0.check == "account" && $0.level == .error }) { return [] }
@@ -152,7 +155,7 @@ struct UpstreamChecks {
         return amiss.isEmpty ? [.ok("lists", "the upstream answers as \(schema.name) expects")] : amiss
     }
 
-    private func account(_ transport: CurlTransport, _ token: (any Credentials)?) async -> Finding {
+    private func account(_ transport: any HTTPTransport, _ token: (any Credentials)?) async -> Finding {
         let check = "account"
         guard schema.upstream.account != nil else { return .ok(check, "the upstream has no accounts") }
         do {
@@ -176,7 +179,7 @@ struct UpstreamChecks {
         return stored.expiresAt.map { $0 < now() } ?? false
     }
 
-    private func token(over transport: CurlTransport) -> (any Credentials)? {
+    private func token(over transport: any HTTPTransport) -> (any Credentials)? {
         if let path = configuration.upstream.tokenFile {
             return (try? FileToken(path: path, for: schema.upstream.tokenPlace))?.current().map(StaticToken.init)
         }
