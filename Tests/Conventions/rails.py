@@ -16,7 +16,7 @@ import hmac
 import http.client
 import json
 import socket
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from urllib.parse import parse_qsl, urlencode
 
@@ -42,11 +42,29 @@ class Rails(Convention):
     DIGITS = 3
     LOCAL = {entity: {name: name for name in fields} for entity, fields in FIELDS.items()}
 
+    def __init__(self, seed=1):
+        self.days = {}  # order -> when it was delivered: a column of type date
+        super().__init__(seed)
+
     def render(self, row):
         def value(one):
             return iso(one, 3) if isinstance(one, datetime) else amount(one) if isinstance(one, Decimal) else one
         shown = {name: value(one) for name, one in row.items() if name not in ("version", "seq")}
-        return {**shown, "lock_version": row["version"] - 1}
+        days = {"delivered_on": self.days.get(row["id"])} if "number" in row else {}
+        return {**shown, **days, "lock_version": row["version"] - 1}
+
+    def take_day(self, request, row):
+        inside = request.json.get("order", {})
+        if "delivered_on" in inside:
+            self.days[row["id"]] = inside["delivered_on"]
+
+    def check_day(self, request):
+        day = (request.json.get("order") or {}).get("delivered_on")
+        try:
+            if day is not None and date.fromisoformat(day).isoformat() != day:
+                raise ValueError
+        except (TypeError, ValueError):
+            raise Refused(self.invalid(request, {"delivered_on": ["is not a date"]})) from None
 
     def answer(self, request):
         if (request.headers.get("Authorization") or "") != f"Bearer {self.KEY}":
@@ -57,7 +75,10 @@ class Rails(Convention):
         entity = parts[0]
         if len(parts) == 1:
             if request.method == "POST":
-                row = self.store.create(entity, self.values(entity, request)[0])
+                values = self.values(entity, request)[0]
+                self.check_day(request)
+                row = self.store.create(entity, values)
+                self.take_day(request, row)
                 return Response(201, self.render(row), {"Location": f"{self.url}/{entity}/{row['id']}"})
             return self.index(entity, request) if request.method == "GET" else failure(404)
         key = self.store.key(entity, parts[1])
@@ -68,7 +89,10 @@ class Rails(Convention):
             values, lock = self.values(entity, request)
             if lock is not None and int(lock) != row["version"] - 1:
                 return failure(409)
-            return Response(200, self.render(self.store.update(entity, key, values)))
+            self.check_day(request)
+            row = self.store.update(entity, key, values)
+            self.take_day(request, row)
+            return Response(200, self.render(row))
         if request.method == "DELETE":
             self.store.delete(entity, key)
             return Response(204)
@@ -149,6 +173,29 @@ class RailsSide(Side):
         return status
 
     def more(self, story):
+        self.days(story)
+        self.told(story)
+
+    def days(self, story):
+        """A day goes both ways as it is, and so does none."""
+        ours, theirs = story.random.sample(story.untouched("orders"), 2)
+        story.touched |= {("orders", str(ours)), ("orders", str(theirs))}
+        for day in ("2028-02-29", None):
+            story.ask("PATCH", f"/v1/orders/{ours}", {"delivered_on": day}, 200)
+            story.sent("a day")
+            if self.server.days[ours] != day:
+                raise Failed(f"{day} arrived as {self.server.days[ours]}")
+            self.server.days[theirs] = day
+            self.server.test("edit", entity="orders", id=theirs, fields={"note": f"Delivered {day}"})
+            story.client.call("POST", "/v1/sync?wait=true", {})
+            if (here := story.ask("GET", f"/v1/orders/{theirs}").json)["delivered_on"] != day:
+                raise Failed(f"{day} came as {here['delivered_on']}")
+            found = story.ask("GET", "/v1/orders?delivered_on.gte=2027-12-31").json["data"]
+            if {row["id"] for row in found} != ({ours, theirs} if day else set()):
+                raise Failed(f"found by its day: {found}")
+        story.note("days: both ways, and found")
+
+    def told(self, story):
         """Changes there are here without a poll; a call that is not signed causes nothing."""
         def note(key):
             return story.ask("GET", f"/v1/orders/{key}").json["note"]
