@@ -139,19 +139,17 @@ package struct DriftWalk {
     /// Looks up the string at `range`, quotes included.
     private func lookUp(_ range: Range<Int>, _ scope: Int32) -> (index: Int32, hash: UInt64) {
         let inner = range.dropFirst().dropLast()
-        var hash = NameTable.seed(scope)
-        for offset in inner {
-            if bytes[offset] == UInt8(ascii: "\\") { return lookUpEscaped(range, scope) }
-            hash = NameTable.mix(hash, bytes[offset])
-        }
+        let (hash, hasEscape) = NameTable.hash(scope, bytes, inner)
+        if hasEscape { return lookUpEscaped(range, scope) }
         return (names.value(scope, hash, bytes, inner), hash)
     }
 
     private func lookUpEscaped(_ range: Range<Int>, _ scope: Int32) -> (index: Int32, hash: UInt64) {
         let decoded = Array((text(range)?.string ?? "").utf8)
-        let hash = decoded.reduce(NameTable.seed(scope), NameTable.mix)
-        let index = decoded.withUnsafeBufferPointer { names.value(scope, hash, $0, 0..<$0.count) }
-        return (index, hash)
+        return decoded.withUnsafeBufferPointer { decoded in
+            let hash = NameTable.hash(scope, decoded, 0..<decoded.count).hash
+            return (names.value(scope, hash, decoded, 0..<decoded.count), hash)
+        }
     }
 
     /// The JSON at `range`.

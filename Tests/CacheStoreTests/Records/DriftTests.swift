@@ -52,6 +52,26 @@ struct DriftTests {
         return try cache.store.drift()
     }
 
+    @Test("a name is found by its scope and all of its bytes, of whatever length")
+    func names() {
+        let names = (0..<40).map { String(repeating: "n", count: $0) } + ["a\\b", "na", "an", "nnnnnnnna", "vögel"]
+        let table = NameTable(names.enumerated().map { (scope: Int32($0 % 2), name: $1, value: Int32($0)) })
+        func value(_ name: String, _ scope: Int32) -> Int32 {
+            var text = "\"\(name)\""
+            return text.withUTF8 { bytes in
+                let inner = 1..<(bytes.count - 1)
+                let (hash, hasEscape) = NameTable.hash(scope, bytes, inner)
+                #expect(hasEscape == name.contains("\\"))
+                return table.value(scope, hash, bytes, inner)
+            }
+        }
+        for (index, name) in names.enumerated() {
+            #expect(value(name, Int32(index % 2)) == Int32(index))
+            #expect(value(name, Int32(1 - index % 2)) == NameTable.noName)
+            #expect(value(name + "x", Int32(index % 2)) == NameTable.noName)
+        }
+    }
+
     @Test("a valid record is no drift, with nulls, escapes, unusual notation and nested members")
     func fits() async throws {
         #expect(try await drift("{}").isEmpty)
