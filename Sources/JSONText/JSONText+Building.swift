@@ -83,7 +83,9 @@ extension JSONText {
     package func setting(_ key: String, to value: JSONText) -> JSONText {
         guard kind == .object else { return .object(members: [(key: key, value: value)]) }
         guard let place = place(of: key) else {
-            var result = Array(bytes)
+            var result: [UInt8] = []
+            result.reserveCapacity(bytes.count + key.utf8.count + value.bytes.count + 4)
+            result += bytes
             Self.open(&result)
             Self.append(key, value, to: &result)
             result.append(UInt8(ascii: "}"))

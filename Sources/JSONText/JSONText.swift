@@ -132,6 +132,8 @@ extension JSONText {
     package var members: [(key: String, value: JSONText)] {
         guard kind == .object else { return [] }
         var found: [(key: String, value: JSONText)] = []
+        // Most edits have no more.
+        found.reserveCapacity(4)
         bytes.withUnsafeBufferPointer { bytes in
             var scanner = JSONScanner(bytes, isChecked: true)
             scanner.at = 1

@@ -21,9 +21,10 @@ struct ChangeValidation {
         var problems: [FieldProblem] = []
         var seen: Set<String> = []
         let sendable = entity.sendable(for: operation, record: record)
-        for (name, value) in body.members {
+        let members = body.members
+        for (name, value) in members {
             guard problems.count < Self.mostProblems else { return problems }
-            if !seen.insert(name).inserted {
+            if members.count > 1, !seen.insert(name).inserted {
                 problems.append(
                     FieldProblem(field: name, message: "the body has this field twice", code: .repeatedField))
             } else if let problem = problem(with: value, of: name, operation: operation, sendable: sendable) {

@@ -99,7 +99,7 @@ struct ChangeWriter {
     private func note(_ image: RecordImage, as name: String, _ changed: [String]) {
         guard let document = image.asRead, let local = image.local else { return }
         // Fields that move with each edit wait only if a change sets them itself.
-        let moving = entity.touchedFields.map(\.name).filter { !changed.contains($0) }
+        let moving = writer.plan.overlay.touched.map(\.name).filter { !changed.contains($0) }
         let pending = local.members.map(\.key).filter { !moving.contains($0) }
         context.records.note(
             ChangedRecord(entity: entity.name, key: image.key, name: name, document: document, pending: pending))
@@ -241,7 +241,7 @@ struct ChangeWriter {
                 FieldProblem(field: $0, message: "the record needs this field to be sent", code: .missingField)
             }
         }
-        if problems.isEmpty, entity.route(for: operation, record: record) == nil {
+        if problems.isEmpty, !entity.hasRoute(for: operation, record: record) {
             problems = [FieldProblem(field: "", message: "the schema has no route for a record like this one")]
         }
         return problems

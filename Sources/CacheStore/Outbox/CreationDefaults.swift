@@ -49,14 +49,14 @@ extension Entity {
 
     /// The record with these fields at `time`, but for those that `given` sets or that are later already.
     func touched(_ record: JSONText, at time: Timestamp, except given: JSONText) -> JSONText {
-        moving(in: record, at: time, except: given).reduce(record) { record, field in
+        moving(touchedFields, in: record, at: time, except: given).reduce(record) { record, field in
             record.setting(field.name, to: .string(time.description))
         }
     }
 
-    /// Those of these fields that `touched` sets.
-    func moving(in record: JSONText, at time: Timestamp, except given: JSONText) -> [Field] {
-        touchedFields.filter { field in
+    /// Those of `fields`, the fields that move, that `touched` sets.
+    func moving(_ fields: [Field], in record: JSONText, at time: Timestamp, except given: JSONText) -> [Field] {
+        fields.filter { field in
             let known = value(of: field.name, in: record)?.string.flatMap(Timestamp.init(iso8601:))
             return given[field.name] == nil && known.map({ $0 < time }) ?? true
         }

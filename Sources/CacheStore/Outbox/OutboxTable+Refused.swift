@@ -7,6 +7,7 @@ extension OutboxTable {
     /// into an update that has one of them. That change is then sent again, as one that was never tried. Returns its id;
     /// nil if there is none.
     func correctRefused(_ change: NewChange, _ waiting: [Entry]) throws -> Int64? {
+        guard waiting.contains(where: \.isRefused) else { return nil }
         let fields = change.body.members.map(\.key)
         let place = waiting.lastIndex { refused in
             refused.isRefused && !refused.isContentOnly && refused.operation != .delete

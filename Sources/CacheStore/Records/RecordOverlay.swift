@@ -23,11 +23,12 @@ struct RecordOverlay {
     let computed: ComputedFields
 
     private var entity: Entity { computed.entity }
-    private let hasTouchedFields: Bool
+    /// The fields that move with each edit.
+    let touched: [Field]
 
     init(_ entity: Entity) {
         computed = ComputedFields(entity: entity)
-        hasTouchedFields = !entity.touchedFields.isEmpty
+        touched = entity.touchedFields
     }
 
     /// The row as it should be with these changes, oldest first; nil when it is no record: it has neither a server
@@ -68,14 +69,17 @@ struct RecordOverlay {
     /// What the changes set, with the time of the last edit in the fields that move with it.
     private func local(_ changes: [Change], over remote: JSONText?) -> JSONText {
         let local = changes.reduce(JSONText.object([:])) { $0.setting($1.body) }
-        guard hasTouchedFields else { return local }
-        let times = changes.filter { $0.operation != Operation.delete.rawValue }
-            .flatMap { $0.edited.members.compactMap(\.value.integer) }
-        guard let last = times.max() else { return local }
-        let time = Timestamp(milliseconds: Int64(last))
-        return entity.moving(in: remote ?? .object([:]), at: time, except: local).reduce(local) { local, field in
-            local.setting(field.name, to: .string(time.description))
+        guard !touched.isEmpty else { return local }
+        var last: Int?
+        for change in changes where change.operation != Operation.delete.rawValue {
+            for (_, edited) in change.edited.members {
+                if let time = edited.integer { last = max(time, last ?? time) }
+            }
         }
+        guard let last else { return local }
+        let time = Timestamp(milliseconds: Int64(last))
+        let moving = entity.moving(touched, in: remote ?? .object([:]), at: time, except: local)
+        return moving.reduce(local) { local, field in local.setting(field.name, to: .string(time.description)) }
     }
 
     /// Sets the upload state of the record's content, if the schema has a field for it.

@@ -126,7 +126,8 @@ struct RecordWriter {
         var new = new
         let (before, after) = plan.values(in: old.shown, and: new.shown)
         let remoteBefore = old.isPlain ? before : remote(old)
-        let remoteAfter = new.isPlain ? after : new.remote == old.remote ? remoteBefore : remote(new)
+        let isSameThere = !new.isPlain && new.remote == old.remote
+        let remoteAfter = new.isPlain ? after : isSameThere ? remoteBefore : remote(new)
         new.isDisplaced = plan.isDisplaced(new, after, remoteAfter)
         let changed = RecordPlan.differences(before, after)
         let change = RecordUpdate(old, new, origin, changed, plan)
@@ -135,7 +136,8 @@ struct RecordWriter {
         guard !transaction.isSilent else { return try change.run(after, transaction) }
         try dependents.noteSearched(old, before, new, changed)
         try change.run(after, transaction)
-        let changedThere = old.isPlain && new.isPlain ? changed : RecordPlan.differences(remoteBefore, remoteAfter)
+        let changedThere =
+            old.isPlain && new.isPlain ? changed : isSameThere ? 0 : RecordPlan.differences(remoteBefore, remoteAfter)
         try dependents.noteUpdated(
             RecordDependents.Version(image: old, shown: before, remote: remoteBefore),
             RecordDependents.Version(image: new, shown: after, remote: remoteAfter), changed | changedThere)

@@ -20,12 +20,22 @@ extension Entity {
 
     /// The first route of the operation whose conditions the record meets and that can send all of `fields`.
     package func route(for operation: Operation, record: JSONText, fields: [String] = []) -> PushRoute? {
+        place(ofRouteFor: operation, record: record, fields: fields).map { routes(for: operation)[$0] }
+    }
+
+    /// Whether there is one. Costs less than to get it.
+    package func hasRoute(for operation: Operation, record: JSONText, fields: [String] = []) -> Bool {
+        place(ofRouteFor: operation, record: record, fields: fields) != nil
+    }
+
+    /// Its place among the routes of the operation.
+    func place(ofRouteFor operation: Operation, record: JSONText, fields: [String] = []) -> Int? {
         let routes = routes(for: operation)
         // By index, because a walk over the routes copies each of them.
-        for index in routes.indices where routes[index].isMet(by: record, of: self) {
-            if operation != .update || fields.allSatisfy({ routes[index].canSend($0) }) { return routes[index] }
+        return routes.indices.first { index in
+            routes[index].isMet(by: record, of: self)
+                && (operation != .update || fields.allSatisfy { routes[index].canSend($0) })
         }
-        return nil
     }
 
     /// How a change goes out together with others; nil if it goes by itself.

@@ -24,7 +24,7 @@ extension Entity {
             var all: [String] = []
             for index in push.update.indices where push.update[index].isMet(by: record, of: self) {
                 guard let fields = push.update[index].sendable else { return nil }
-                all += fields.filter { !all.contains($0) }
+                all = all.isEmpty ? fields : all + fields.filter { !all.contains($0) }
             }
             return all
         }
@@ -36,8 +36,8 @@ extension Entity {
     /// The fields without which the operation's path cannot be filled; the key of a new record is made before it is
     /// sent.
     package func missingPathFields(for operation: Operation, record: JSONText) -> [String] {
-        guard let route = route(for: operation, record: record) else { return [] }
-        return route.path.fields.filter {
+        guard let place = place(ofRouteFor: operation, record: record) else { return [] }
+        return routes(for: operation)[place].path.fields.filter {
             $0 != key && (value(of: $0, in: record)?.plain ?? "").isEmpty
         }
     }
@@ -48,7 +48,7 @@ extension Entity {
     package func parts(
         of changed: [(key: String, value: JSONText)], record: JSONText
     ) -> (parts: [[(key: String, value: JSONText)]], unsendable: String?) {
-        if route(for: .update, record: record, fields: changed.map(\.key)) != nil { return ([changed], nil) }
+        if hasRoute(for: .update, record: record, fields: changed.map(\.key)) { return ([changed], nil) }
         var parts: [[(key: String, value: JSONText)]] = []
         var rest = changed
         while let first = rest.first {
