@@ -60,7 +60,10 @@ struct RecordDependents {
         for reference in plan.references where reference.tie.isCounted { noteParents(reference, version) }
         try noteOwned(by: image.key)
         for reminder in plan.reminders { try reminder.noteDeleted(image.key, db) }
-        if let sql = plan.searchDeletion { try transaction.with(sql) { try $0.run() } }
+        if let sql = plan.searchDeletion {
+            try transaction.with(sql) { try $0.run() }
+            transaction.forgetIndexed()
+        }
     }
 
     /// Call this before the row changes. `shown`: the values of the watched fields; `new` is nil when it is deleted.
@@ -69,6 +72,8 @@ struct RecordDependents {
     ) throws {
         let isWhole = new == nil || old.isDeleted != new?.isDeleted
         for note in plan.searchNotes where isWhole || changed & note.fields != 0 {
+            // What is not indexed yet is found by the index itself.
+            guard try old.pk <= transaction.indexedTo(plan) else { return }
             transaction.plans.searchBacklog.add(1)
             try note.save(old, shown, transaction)
         }

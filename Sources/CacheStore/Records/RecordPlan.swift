@@ -39,6 +39,8 @@ final class RecordPlan: Sendable {
     /// What to note for the search index before a change, and after a deletion.
     let searchNotes: [RecordSearchNote]
     let searchDeletion: NumberedSQL?
+    /// How far the search index is; nil when there is none.
+    let searchEnd: NumberedSQL?
     /// The fields that follow the queue.
     let followed: [String]
     /// The derived fields that the server may send and that need nothing else then; nil when there are others.
@@ -114,6 +116,7 @@ final class RecordPlan: Sendable {
         }
         searchNotes = (search?.parts ?? []).map { RecordSearchNote($0, of: entity, watched: names, &numbers) }
         searchDeletion = search.map { numbers.next($0.afterDeletion) }
+        searchEnd = search.map { numbers.next($0.indexedTo) }
         // No document has those that are computed on reading, unless a local edit is laid over it: then it is made anew.
         let derived = entity.derivedFields.filter { !$0.isComputedOnReading }
         hasDerivedFields = !derived.isEmpty

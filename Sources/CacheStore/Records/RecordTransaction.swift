@@ -37,6 +37,7 @@ final class RecordTransaction {
         stale = StaleRecords()
         hooks = noted
         given = []
+        indexed = [:]
         lastChanged = nil
     }
 
@@ -51,8 +52,25 @@ final class RecordTransaction {
         stale = StaleRecords()
         hooks.undo()
         given = []
+        indexed = [:]
         lastChanged = nil
     }
+
+    // MARK: How far the search indexes are
+
+    /// By entity, as it was last read.
+    private var indexed: [String: Int64] = [:]
+
+    /// The greatest `_pk` in the search index of the plan's records. Read once: nearly every change of a record asks.
+    func indexedTo(_ plan: RecordPlan) throws -> Int64 {
+        if let known = indexed[plan.entity.name] { return known }
+        let upTo = try plan.searchEnd.flatMap { sql in try with(sql) { try $0.step() ? $0.integer(0) : nil } } ?? .min
+        indexed[plan.entity.name] = upTo
+        return upTo
+    }
+
+    /// Call this after an index took up records or let go of some.
+    func forgetIndexed() { indexed = [:] }
 
     // MARK: The record that was changed last
 

@@ -3,16 +3,16 @@ internal import SQLiteStore
 
 /// What a writer of records notes for an entity's full-text index, in SQL.
 ///
-/// Before it changes or deletes a row, the writer runs `note` of each part that has one of the changed fields, or of all
-/// parts if `_deleted` changes or the row goes; after a deletion it runs `afterDeletion`. An insertion needs no note:
-/// `SearchIndex` finds new records by their `_pk`.
+/// Before it changes or deletes a row that is indexed, the writer runs `note` of each part that has one of the changed
+/// fields, or of all parts if `_deleted` changes or the row goes; after a deletion it runs `afterDeletion`. An insertion
+/// needs no note: `SearchIndex` finds new records by their `_pk`.
 struct SearchNotes {
     /// One part of the index.
     struct Part {
         /// The names of the fields that it indexes.
         var fields: [String]
-        /// Saves the indexed values of the row with the `_pk` ?1. The index has the values from before the first
-        /// change, so later notes of the same row are ignored, as are those of rows that are not indexed yet.
+        /// Saves the indexed values of the row with the `_pk` ?1, which is indexed. The index has the values from before
+        /// the first change, so later notes of the same row are ignored.
         var reading: String
         /// The same with `was_indexed` as ?2 and the values as the parameters from ?3 on.
         var taking: String
@@ -32,10 +32,11 @@ struct SearchNotes {
         search.parts.map { part in
             let record = part.fields.map(search.value).joined(separator: ", ")
             let values = part.fields.indices.map { "?\($0 + 3)" }.joined(separator: ", ")
+            let kind = part.kind.rawValue
             return Part(
                 fields: part.fields,
-                reading: note(part, "_pk, _deleted = 0, \(record) FROM \(search.table.name) WHERE _pk = ?1 AND"),
-                taking: note(part, "?1, ?2, \(values) WHERE"), leavesOutSeparators: part.kind == .fragments)
+                reading: note(part, "SELECT \(kind), _pk, _deleted = 0, \(record) FROM \(search.table.name) WHERE _pk = ?1"),
+                taking: note(part, "VALUES (\(kind), ?1, ?2, \(values))"), leavesOutSeparators: part.kind == .fragments)
         }
     }
 
@@ -49,13 +50,13 @@ struct SearchNotes {
             """
     }
 
-    private var indexedTo: String { SearchTable.indexedTo(search.entity.name) }
+    /// How far the index is (`RecordTransaction.indexedTo`).
+    var indexedTo: String { "SELECT indexed_to FROM sync_search WHERE entity = '\(search.entity.name)'" }
 
     private func note(_ part: SearchPart, _ values: String) -> String {
         """
         INSERT INTO \(SearchTable.outdated(search.entity.name)) (part, _pk, was_indexed, \(part.columnList))
-        SELECT \(part.kind.rawValue), \(values) ?1 <= \(indexedTo)
-        ON CONFLICT DO NOTHING
+        \(values) ON CONFLICT DO NOTHING
         """
     }
 }

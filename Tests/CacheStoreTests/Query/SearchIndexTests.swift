@@ -73,6 +73,28 @@ struct SearchIndexTests {
         #expect(try await cache.found("robert") == ["b"])
     }
 
+    @Test("records that are made, changed and removed in one transaction are found by what they say at its end")
+    func sameTransaction() async throws {
+        let cache = try await filled()
+        func body(_ key: String?, _ name: String) -> JSONText {
+            .object(members: (key.map { [("id", .string($0))] } ?? []) + [(key: "name", value: .string(name))])
+        }
+        let bodies = [body(nil, "Zed"), body("k", "One"), body(nil, "Two"), body("l", "Three"), body(nil, "Four")]
+        try await cache.store.write(at: now) { transaction in
+            try transaction.update("clients", key: "a", bodies[0])
+            _ = try transaction.create("clients", bodies[1])
+            try transaction.update("clients", key: "k", bodies[2])
+            try transaction.delete("clients", key: "k")
+            _ = try transaction.create("clients", bodies[3])
+            try transaction.update("clients", key: "l", bodies[4])
+        }
+        for (text, keys) in [("zed", ["a"]), ("four", ["l"]), ("one", []), ("two", []), ("three", []), ("ada", [])] {
+            #expect(try await cache.found(text) == keys, "\(text)")
+        }
+        #expect(try cache.store.inconsistencies() == [])
+        try await cache.requireInStep()
+    }
+
     @Test("a rolled-back write leaves the index as it was")
     func takenBack() async throws {
         let cache = try await filled()
