@@ -81,6 +81,10 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        .target(
+            name: "Standby",
+            dependencies: ["EntitySchema", "JSONText", "Upstream", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict),
         .systemLibrary(name: "CLinux"),
         .target(name: "NetworkMonitor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "CallerLookup", dependencies: ["CLinux"], swiftSettings: strict),
@@ -103,7 +107,7 @@ let package = Package(
                 "CLinux", "CacheStore", "CallerLookup", "ClientGenerator", "ContentStore", "EntitySchema", "JSONText",
                 "LocalAPI", "LocalAPIServer", "NetworkMonitor", "Pictures", "ResidentMemory", "SQLiteStore",
                 "ReferenceUpstream", "SchemaDraft", "SchemaDrift", "Secrets", "ServiceManager", "ShippedSchemas",
-                "SocketServer", "SyncEngine", "Upstream",
+                "SocketServer", "Standby", "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -212,6 +216,13 @@ let package = Package(
                 "SocketServer", "SyncEngine",
                 "Upstream",
                 "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "StandbyTests",
+            dependencies: [
+                "EntitySchema", "JSONText", "Standby", "Upstream", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

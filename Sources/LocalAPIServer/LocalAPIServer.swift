@@ -24,7 +24,7 @@ package struct LocalAPIServer: Sendable {
         calendar: DashboardCalendar = .utc, metrics: Metrics = Metrics(uptime: { .zero }),
         now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration> = ContinuousClock(),
         streamLimit: Int = 64, thumbnailer: Thumbnailer? = nil, signIns: SignInDesk? = nil,
-        doctor: @escaping Doctor = { _ in [] },
+        doctor: @escaping Doctor = { _ in [] }, standby: StandbyPart? = nil,
         ids: RequestIDs = RequestIDs(start: .random(in: .min ... .max)), log: Logger
     ) {
         self.callers = callers
@@ -33,8 +33,8 @@ package struct LocalAPIServer: Sendable {
         let table = RouteTable(schema)
         router = Router(table, schema)
         handlers = Handlers(
-            schema: schema, store: store, engine: engine, callers: callers, signIns: signIns, about: about,
-            doctor: doctor, now: now, clock: clock,
+            schema: schema, store: store, engine: engine, callers: callers, signIns: signIns, standby: standby,
+            about: about, doctor: doctor, now: now, clock: clock,
             streams: StreamLimit(streamLimit), waiting: StreamLimit(streamLimit), calendar: calendar, metrics: metrics,
             thumbnailer: thumbnailer,
             calls: table.calls, log: log)

@@ -30,19 +30,20 @@ package actor SyncEngine: RunSteps {
 
     /// `random` yields numbers in 0..<1; `clock` measures waits, `now` is the time of day. `clockOffset` says how far
     /// the server's clock is ahead of `now`: the last write wins by the server's clock. `measure` is called with each
-    /// completed piece of work, `changed` when `status` may have changed.
+    /// completed piece of work, `changed` when `status` may have changed. While `mayPush` is false, changes wait and
+    /// everything is read; call `noteLocalWrite` when it turns true.
     package init(
         store: CacheStore, contents: ContentFolder? = nil, schema: EntitySchema, upstream: any Upstream,
         settings: SyncSettings, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> Double, clockOffset: @escaping @Sendable () -> Duration? = { nil },
         measure: @escaping @Sendable (SyncMeasurement) -> Void = { _ in },
-        changed: @escaping @Sendable () -> Void = {}, log: Logger
+        changed: @escaping @Sendable () -> Void = {}, mayPush: @escaping @Sendable () -> Bool = { true }, log: Logger
     ) {
         let (start, stopwatch) = (now(), Stopwatch(clock))
         environment = SyncEnvironment(
             schema: schema, store: store, contents: contents, upstream: upstream, settings: settings, clock: clock,
             now: now, monotonicNow: { start + stopwatch.duration }, random: random, clockOffset: clockOffset,
-            measure: measure, changed: changed, log: log, sleeps: LoopSleeps(clock: clock))
+            measure: measure, changed: changed, mayPush: mayPush, log: log, sleeps: LoopSleeps(clock: clock))
         account = AccountCheck(environment)
         monitor = HealthMonitor(environment, account: account)
         unwritten = UnwrittenOutcomes(environment)

@@ -215,6 +215,7 @@ extension Handlers {
         install: @escaping @Sendable () throws -> Void = {},
         result: @escaping @Sendable (LocalTransaction) throws -> WriteResult
     ) async throws -> Response {
+        try standby?.requireLease()
         let result = try await store.write(
             at: now(), clockOffset: clockOffset, trace: TraceContext(request)
         ) { transaction in
@@ -224,6 +225,7 @@ extension Handlers {
             try transaction.setContent(entity.name, key: key, content, install: install)
             return try result(transaction)
         }
+        try await standby?.requireStored()
         engine.noteLocalWrite()
         return result.response
     }

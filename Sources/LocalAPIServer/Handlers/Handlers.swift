@@ -15,6 +15,8 @@ struct Handlers: Sendable {
     let callers: CallerGuard
     /// Nil if no person can sign in to the upstream: the daemon does it, or has a fixed token.
     let signIns: SignInDesk?
+    /// Nil for a daemon that stands alone.
+    let standby: StandbyPart?
     let about: DaemonDescription
     let doctor: Doctor
     let now: @Sendable () -> Timestamp

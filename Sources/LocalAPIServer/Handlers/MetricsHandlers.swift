@@ -14,6 +14,11 @@ extension Handlers {
         addProcess(to: &text)
         addQueue(measures, to: &text)
         addUpstream(measures, status, to: &text)
+        if let standby {
+            text.gauge(
+                "\(Self.prefix)standby_holds_lease", "1 while this daemon is the one that sends changes.",
+                standby.standing().holdsLease ? 1 : 0)
+        }
         addSignals(status, to: &text)
         addCache(measures, to: &text)
         addHooks(try store.hookStates(), to: &text)

@@ -23,6 +23,18 @@ extension Handlers {
     func once<Result: RepeatableResult>(
         _ request: Request, _ mistakes: Mistakes, _ body: @escaping @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Result {
+        guard let standby else { return try await committed(request, mistakes, body) }
+        try standby.requireLease()
+        try standby.requireRoom(request.body.count)
+        let result = try await committed(request, mistakes, body)
+        // A repeat too: the first may have ended before its change was stored.
+        try await standby.requireStored()
+        return result
+    }
+
+    private func committed<Result: RepeatableResult>(
+        _ request: Request, _ mistakes: Mistakes, _ body: @escaping @Sendable (LocalTransaction) throws -> Result
+    ) async throws -> Result {
         guard mistakes.isEmpty else { throw try await refusal(mistakes, body) }
         guard let key = try IdempotencyKey(request) else {
             return try await store.write(at: now(), clockOffset: clockOffset, trace: TraceContext(request), body)

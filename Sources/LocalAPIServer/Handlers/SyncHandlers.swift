@@ -121,8 +121,9 @@ extension Handlers {
             "version": .string(about.version),
             "uptime_s": .integer(Int(now().since(about.startedAt).components.seconds)),
         ])
-        guard summary.parkedDeliveries > 0 else { return document }
-        return document.setting("parked_deliveries", to: .integer(summary.parkedDeliveries))
+        let whole = standby.map { document.setting("standby", to: $0.document) } ?? document
+        guard summary.parkedDeliveries > 0 else { return whole }
+        return whole.setting("parked_deliveries", to: .integer(summary.parkedDeliveries))
     }
 
     private func signals(_ sources: [SignalStatus]) -> JSONText {

@@ -70,6 +70,7 @@ extension ProblemCode {
             ("the upstream answered with an error, or what it answered cannot be used", "try again later")
         case .unavailable: ("the daemon cannot do it right now", "try again after Retry-After; see detail")
         case .upstreamUnreachable: ("the upstream is unreachable", "try again later")
+        case .notLeader: ("another daemon takes the changes of this account", "call the one that detail names")
         case .upstreamTimeout: ("the upstream did not answer in time", "try again")
         case .onlyIfCached: ("it is not cached, and Cache-Control: only-if-cached was sent", "leave that out")
         case .unknownVersion: ("the request is of another version than HTTP/1.1 and HTTP/1.0", "use another client")

@@ -49,6 +49,7 @@ enum ProblemCode: String, CaseIterable, Sendable {
     case upstreamFailed = "upstream_failed"
     case unavailable
     case upstreamUnreachable = "upstream_unreachable"
+    case notLeader = "not_leader"
     case upstreamTimeout = "upstream_timeout"
     case onlyIfCached = "only_if_cached"
     case unknownVersion = "unknown_version"
@@ -96,7 +97,7 @@ enum ProblemCode: String, CaseIterable, Sendable {
         case .serverError: 500
         case .unknownCoding: 501
         case .upstreamFailed: 502
-        case .unavailable, .upstreamUnreachable: 503
+        case .unavailable, .upstreamUnreachable, .notLeader: 503
         case .upstreamTimeout, .onlyIfCached: 504
         case .unknownVersion: 505
         }

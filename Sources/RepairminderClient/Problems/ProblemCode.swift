@@ -102,6 +102,8 @@ public struct ProblemCode: OpenName {
     public static let unavailable: ProblemCode = "unavailable"
     /// The upstream is unreachable (503).
     public static let upstreamUnreachable: ProblemCode = "upstream_unreachable"
+    /// Another daemon takes the changes of this account (503).
+    public static let notLeader: ProblemCode = "not_leader"
     /// The upstream did not answer in time (504).
     public static let upstreamTimeout: ProblemCode = "upstream_timeout"
     /// It is not cached, and Cache-Control: only-if-cached was sent (504).

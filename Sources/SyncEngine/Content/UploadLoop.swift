@@ -35,7 +35,7 @@ actor UploadLoop {
     /// time.
     func loop(_ sleep: WakeableSleep) async throws {
         while !Task.isCancelled {
-            if await monitor.canCall { try await uploadOnce() }
+            if await monitor.canPush { try await uploadOnce() }
             await sleep.sleep(for: wait())
         }
         throw CancellationError()
@@ -44,6 +44,7 @@ actor UploadLoop {
     /// Until the next waiting upload is due; nil until the loop is woken.
     private func wait() async -> Duration? {
         let time = environment.monotonicNow()
+        guard environment.mayPush() else { return nil }
         guard await monitor.canCall else { return await monitor.heldUntil?.since(time) }
         if await unwritten.isFailing(.content) { return UnwrittenOutcomes.wait }
         let barWait = await monitor.barWait ?? .zero

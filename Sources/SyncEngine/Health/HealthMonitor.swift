@@ -53,8 +53,11 @@ actor HealthMonitor {
 
     var canCall: Bool { !isPaused && breaker.reasonNotToCall(at: environment.monotonicNow()) == nil }
 
+    /// Whether changes may be sent.
+    var canPush: Bool { canCall && environment.mayPush() }
+
     /// Requests that may be in flight while pushing.
-    var slots: Int { canCall ? environment.settings.parallel : 0 }
+    var slots: Int { canPush ? environment.settings.parallel : 0 }
 
     /// Why callers of a sync cannot have one now.
     var reasonNotToSync: SyncError {

@@ -27,6 +27,8 @@ struct SyncEnvironment: Sendable {
     let measure: @Sendable (SyncMeasurement) -> Void
     /// Called when the status may have changed.
     let changed: @Sendable () -> Void
+    /// Whether changes may be sent by this daemon at this moment. Reading goes on without.
+    let mayPush: @Sendable () -> Bool
     let log: Logger
     let sleeps: LoopSleeps
     /// Which batch routes are open.

@@ -27,7 +27,7 @@ struct PushAdmission: Sendable {
     /// For contents: one at a time. Once the budget is exhausted, their retries are trials like any other.
     static func contents(_ monitor: HealthMonitor, _ unwritten: UnwrittenOutcomes) -> PushAdmission {
         PushAdmission(
-            slots: { await monitor.canCall ? 1 : 0 },
+            slots: { await monitor.canPush ? 1 : 0 },
             allowance: { (await monitor.retryWait ?? .zero) == .zero ? .all : .untried },
             newest: { .max }, mayBegin: { await monitor.mayBeginContent($0.id, isTried: $0.wasSent) },
             barred: { await monitor.barredChanges }, breaksOff: { await unwritten.add($0) })

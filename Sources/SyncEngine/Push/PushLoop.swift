@@ -57,7 +57,7 @@ actor PushLoop {
     /// Sends what can be sent; returns how long to sleep.
     private func pushAndSchedule() async throws -> Duration? {
         do {
-            if await monitor.canCall, await !pull.isPullingForHeldEdits {
+            if await monitor.canPush, await !pull.isPullingForHeldEdits {
                 // A run pulls the entities whose held edits must be merged, then pushes.
                 let held = try await monitor.heldEntities()
                 if held.isEmpty {
@@ -76,6 +76,7 @@ actor PushLoop {
     /// Until the next waiting change is due; nil until the loop is woken.
     private func wait() async throws -> Duration? {
         let time = environment.monotonicNow()
+        guard environment.mayPush() else { return nil }
         guard await monitor.canCall else { return await monitor.heldUntil?.since(time) }
         if await unwritten.isFailing(.fields) { return UnwrittenOutcomes.wait }
         if let wait = await monitor.barWait {
@@ -96,7 +97,7 @@ actor PushLoop {
     /// callers write. `heartbeat` is the calling loop's.
     func push(_ heartbeat: Heartbeat, through newest: Int64 = .max) async throws {
         // A run pushes before it pulls; one push at a time is enough.
-        guard !isPushing else { return }
+        guard !isPushing, environment.mayPush() else { return }
         isPushing = true
         newestToPush = newest
         defer { endPush() }

@@ -78,7 +78,8 @@ actor RecoveryProbe {
         let store = environment.store
         try await account.require(from: upstream)
         let ready = try store.readyChanges(limit: 1, at: environment.monotonicNow()).first
-        guard let change = try ready ?? store.leastTriedChange(at: environment.monotonicNow()) else {
+        guard environment.mayPush(), let change = try ready ?? store.leastTriedChange(at: environment.monotonicNow())
+        else {
             _ = try await upstream.account()
             return true
         }

@@ -7,6 +7,8 @@ struct CurlOptions: Sendable {
     let unixSocketPath: String?
     /// PEM certificates trusted instead of the system's.
     let caFile: String?
+    /// PEM files with a certificate of this program and its key; nil for none.
+    var certificate: (file: String, keyFile: String)?
     /// A proxy's URL; nil connects directly, whatever the environment says.
     let proxy: String?
     /// Nil when they are unknown.
@@ -39,6 +41,10 @@ struct CurlOptions: Sendable {
         if let caFile {
             try easy.set(CURLOPT_CAINFO, caFile)
             try easy.set(CURLOPT_CAPATH, String?.none)
+        }
+        if let certificate {
+            try easy.set(CURLOPT_SSLCERT, certificate.file)
+            try easy.set(CURLOPT_SSLKEY, certificate.keyFile)
         }
     }
 

@@ -19,7 +19,8 @@ package final class CurlTransport: HTTPTransport {
 
     /// Starts the thread.
     ///
-    /// `unixSocketPath` sends every request over that socket. `caFile` (PEM) replaces the system's certificates.
+    /// `unixSocketPath` sends every request over that socket. `caFile` (PEM) replaces the system's certificates;
+    /// `certificate` (PEM) is this program's own.
     /// `proxy` is a URL; proxies in the environment are ignored. `localAddresses` are those from which packets can
     /// leave this machine. `isLinkDown` returns whether the link to a `sockaddr` is down; then nothing is sent.
     /// Nothing is sent to `ownAddresses`, where this program serves callers itself. `answerLimit` is how many bytes all
@@ -28,7 +29,8 @@ package final class CurlTransport: HTTPTransport {
     /// nothing until then, unless the server uses TLS. Throws `.unreachable` when the machine has no thread or memory
     /// left.
     package init(
-        userAgent: String, unixSocketPath: String? = nil, caFile: String? = nil, proxy: String? = nil,
+        userAgent: String, unixSocketPath: String? = nil, caFile: String? = nil,
+        certificate: (file: String, keyFile: String)? = nil, proxy: String? = nil,
         localAddresses: @escaping @Sendable () -> Set<String>? = LocalAddresses.usable,
         isLinkDown: @escaping @Sendable (UnsafeRawPointer) -> Bool = { _ in false },
         ownAddresses: [(address: String, port: UInt16)] = [], answerLimit: Int = 8 << 20,
@@ -36,7 +38,8 @@ package final class CurlTransport: HTTPTransport {
     ) throws(TransportError) {
         guard Self.libraryState == CURLE_OK else { throw .unreachable("libcurl cannot be initialised") }
         let options = CurlOptions(
-            userAgent: userAgent, unixSocketPath: unixSocketPath, caFile: caFile, proxy: proxy,
+            userAgent: userAgent, unixSocketPath: unixSocketPath, caFile: caFile, certificate: certificate,
+            proxy: proxy,
             localAddresses: localAddresses, isLinkDown: isLinkDown, ownAddresses: ownAddresses,
             answerLimit: answerLimit, refusal: refusal)
         thread = Mutex(try CurlThread.start(mailbox, options))

@@ -28,6 +28,7 @@ struct Configuration: Sendable, Equatable {
     var content: Content
     var listen: Listen
     var signals: Signals
+    var standby = Standby()
     var dashboard: Dashboard
     var reminders: Reminders
     var hooks: [HookSettings]
@@ -119,6 +120,22 @@ struct Configuration: Sendable, Equatable {
         var listen: ListenAddress?
         /// The file with the secrets by which the calls are signed.
         var secretFile: String?
+    }
+
+    /// The lease that at most one of several daemons holds.
+    struct Standby: Sendable, Equatable {
+        /// The addresses of etcd's members, without a trailing slash; empty for a daemon that stands alone.
+        var members: [String] = []
+        var allowPlainHTTP = false
+        var key = "repairminder-sync"
+        var ttl = Duration.seconds(15)
+        /// Whether each queued change is stored in etcd as well.
+        var isSync = false
+        var caFile: String?
+        var certificateFile: String?
+        var certificateKeyFile: String?
+        var user: String?
+        var passwordFile: String?
     }
 
     struct Dashboard: Sendable, Equatable {

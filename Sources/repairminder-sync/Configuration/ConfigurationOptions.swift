@@ -156,6 +156,56 @@ struct ConfigurationOptions: ParsableArguments {
     var signalsSecretFile: String?
 
     @Option(
+        name: .customLong("standby.etcd"),
+        help: ArgumentHelp("The addresses of etcd's members.", valueName: "urls"))
+    var standbyMembers: String?
+
+    @Option(
+        name: .customLong("standby.key"),
+        help: ArgumentHelp("What the keys of this account in etcd begin with.", valueName: "name"))
+    var standbyKey: String?
+
+    @Option(
+        name: .customLong("standby.ttl"),
+        help: ArgumentHelp("How long the lease lasts without renewal.", valueName: "duration"))
+    var standbyTTL: String?
+
+    @Option(
+        name: .customLong("standby.sync"), defaultAsFlag: "true",
+        help: ArgumentHelp("Store each queued change in etcd as well.", valueName: "true|false"))
+    var standbySync: String?
+
+    @Option(
+        name: .customLong("standby.allow-plain-http"), defaultAsFlag: "true",
+        help: ArgumentHelp("Allow http addresses of etcd on another machine.", valueName: "true|false"))
+    var standbyAllowPlainHTTP: String?
+
+    @Option(
+        name: .customLong("standby.ca-file"),
+        help: ArgumentHelp("The certificates that etcd's are checked with.", valueName: "file"))
+    var standbyCAFile: String?
+
+    @Option(
+        name: .customLong("standby.certificate-file"),
+        help: ArgumentHelp("This daemon's certificate for etcd.", valueName: "file"))
+    var standbyCertificateFile: String?
+
+    @Option(
+        name: .customLong("standby.certificate-key-file"),
+        help: ArgumentHelp("The key of that certificate.", valueName: "file"))
+    var standbyCertificateKeyFile: String?
+
+    @Option(
+        name: .customLong("standby.user"),
+        help: ArgumentHelp("A user of etcd.", valueName: "name"))
+    var standbyUser: String?
+
+    @Option(
+        name: .customLong("standby.password-file"),
+        help: ArgumentHelp("That user's password.", valueName: "file"))
+    var standbyPasswordFile: String?
+
+    @Option(
         name: .customLong("dashboard.time-zone"),
         help: ArgumentHelp("The dashboard's time zone.", valueName: "zone"))
     var dashboardTimeZone: String?
@@ -227,6 +277,11 @@ struct ConfigurationOptions: ParsableArguments {
             .listenGroup: listenGroup, .listenRate: listenRate, .listenThreads: listenThreads,
             .signalsListen: signalsListen, .signalsSecretFile: signalsSecretFile,
             .dashboardTimeZone: dashboardTimeZone,
+            .standbyMembers: standbyMembers, .standbyKey: standbyKey, .standbyTTL: standbyTTL,
+            .standbySync: standbySync,
+            .standbyAllowPlainHTTP: standbyAllowPlainHTTP, .standbyCAFile: standbyCAFile,
+            .standbyCertificateFile: standbyCertificateFile, .standbyCertificateKeyFile: standbyCertificateKeyFile,
+            .standbyUser: standbyUser, .standbyPasswordFile: standbyPasswordFile,
             .remindersCommand: remindersCommand, .remindersWebhook: remindersWebhook,
             .remindersDeadline: remindersDeadline, .remindersHour: remindersHour,
             .mirrorEnabled: mirrorEnabled, .mirrorDirectory: mirrorDirectory,

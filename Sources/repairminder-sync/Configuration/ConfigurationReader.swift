@@ -6,7 +6,7 @@ import Logging
 /// Builds a `Configuration` from flags, environment and file: checks every value and fills in defaults.
 struct ConfigurationReader {
     let layers: ConfigurationLayers
-    private let values: ConfigurationValues
+    let values: ConfigurationValues
     let maps: ConfigurationMaps
     private let hooks: [ConfigurationFile.Hooks]
     private let environment: Environment
@@ -72,6 +72,7 @@ struct ConfigurationReader {
             signals: Configuration.Signals(
                 listen: try values.address(.signalsListen, else: "off"),
                 secretFile: try path(.signalsSecretFile) ?? credential("signals-secret")),
+            standby: try standby(),
             dashboard: Configuration.Dashboard(timeZone: try values.timeZone(.dashboardTimeZone)),
             reminders: try reminders(), hooks: try hookSettings(), mirror: try mirror(),
             log: Configuration.Log(
@@ -260,7 +261,7 @@ struct ConfigurationReader {
             problem: "\(path) is too long for a Unix socket; expected at most 107 bytes")
     }
 
-    private func path(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
+    func path(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
         guard let value = layers[key] else { return nil }
         guard !value.text.isEmpty else {
             throw ConfigurationError(place: value.place, problem: "the value is empty; expected a path")

@@ -86,15 +86,16 @@ struct ConfigurationValues {
 
     /// A base URL to which paths are appended; nil when not set.
     func url(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
-        try value(
-            key, "a URL such as https://api.example.com, without user, query or fragment",
-            { text in
-                guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
-                    case let rest = text.dropFirst(scheme.count), let first = rest.first, first != "/",
-                    text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !rest.contains(where: { "?#@\\".contains($0) })
-                else { return nil }
-                return text.hasSuffix("/") ? String(text.dropLast()) : text
-            })
+        try value(key, "a URL such as https://api.example.com, without user, query or fragment", Self.baseURL)
+    }
+
+    /// Without a trailing slash; nil for any other text.
+    static func baseURL(_ text: String) -> String? {
+        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
+            case let rest = text.dropFirst(scheme.count), let first = rest.first, first != "/",
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !rest.contains(where: { "?#@\\".contains($0) })
+        else { return nil }
+        return text.hasSuffix("/") ? String(text.dropLast()) : text
     }
 
     /// A URL on this machine, so the data does not leave it; nil when not set.

@@ -11,6 +11,7 @@ import Pictures
 internal import SQLiteStore
 import ServiceManager
 import SocketServer
+import Standby
 import SyncEngine
 import Upstream
 
@@ -78,7 +79,7 @@ extension Service {
     }
 
     func engine(
-        _ store: CacheStore, _ contents: ContentFolder?, _ meter: ActivityMeter
+        _ store: CacheStore, _ contents: ContentFolder?, _ meter: ActivityMeter, _ standby: StandbyLink?
     ) throws -> SyncEngine {
         // This clock keeps running while the machine sleeps.
         let start = ContinuousClock.now
@@ -97,8 +98,10 @@ extension Service {
             patience: configuration.upstream.deadline * (setup.schema.upstream.check == nil ? 5 : 9) + .seconds(60),
             place: configuration.sync.spread ? host.machine.place(ofDaemonIn: configuration.stateDirectory) : nil,
             schemaHash: setup.schemaHash)
+        let remote: any Upstream = try upstream(serverClock, meter)
         return SyncEngine(
-            store: store, contents: contents, schema: setup.schema, upstream: try upstream(serverClock, meter),
+            store: store, contents: contents, schema: setup.schema,
+            upstream: standby?.fenced(remote) ?? remote,
             settings: settings, clock: TimerClock(),
             now: host.now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset },
             measure: { [metrics = host.metrics] in
@@ -106,7 +109,7 @@ extension Service {
                 meter.note($0)
             },
             changed: { [statusChanged] in statusChanged.announce() },
-            log: logger("sync"))
+            mayPush: { standby?.lease.mayPush ?? true }, log: logger("sync"))
     }
 
     func logKeeper(_ store: CacheStore, _ engine: SyncEngine) -> LogKeeper {
@@ -230,7 +233,7 @@ extension Service {
     }
 
     func server(
-        _ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory, at sockets: Sockets
+        _ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory, _ standby: StandbyLink?, at sockets: Sockets
     ) throws -> SocketServer {
         let callers = CallerGuard(
             token: try state.apiToken(), owners: [0, getuid()], group: setup.group.map { GroupMembers(of: $0) },
@@ -255,7 +258,7 @@ extension Service {
             calendar: configuration.calendar,
             metrics: host.metrics, now: host.now, clock: TimerClock(),
             thumbnailer: Thumbnailer(executable: "/proc/self/exe"), signIns: try signInDesk(),
-            doctor: { checks.findings($0).map(\.json) }, log: logger("api"))
+            doctor: { checks.findings($0).map(\.json) }, standby: standby?.part, log: logger("api"))
         return SocketServer(
             listeners: sockets.served, threads: configuration.listen.threads,
             handler: { await api.respond(to: $0) },

@@ -75,9 +75,10 @@ struct Service: Sendable {
         if setup.baseURL == nil { log.warning("upstream.base_url is not set; serving cached data only") }
         let contents = try contents(beside: store.path)
         let meter = ActivityMeter(monotonic: host.monotonic)
-        let engine = try engine(store, contents, meter)
+        let standby = try standbyLink(store)
+        let engine = try engine(store, contents, meter, standby)
         let sockets = try await listeners()
-        let server = try server(store, engine, state, at: sockets)
+        let server = try server(store, engine, state, standby, at: sockets)
         let addresses = try server.bind()
         for address in addresses { log.notice("listening", metadata: ["address": "\(address)"]) }
         let webhooks = try webhookServer(engine)
@@ -87,6 +88,22 @@ struct Service: Sendable {
         let wrongAddress = wrongAddressServer(sockets.unused)
         try wrongAddress?.bind()
         await ready(addresses)
+        let outcome: Result<Void, any Error>
+        do {
+            let others = [wrongAddress, webhooks].compactMap(\.self)
+            outcome = .success(try await run(store, engine, server, besides: others, contents, meter, standby))
+        } catch {
+            outcome = .failure(error)
+        }
+        await standby?.release()
+        try outcome.get()
+    }
+
+    /// Runs all parts until one of them ends.
+    private func run(
+        _ store: CacheStore, _ engine: SyncEngine, _ server: SocketServer, besides others: [SocketServer],
+        _ contents: ContentFolder?, _ meter: ActivityMeter, _ standby: StandbyLink?
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 async let _ = watchNetwork(for: engine)
@@ -101,8 +118,8 @@ struct Service: Sendable {
                     store.signal.close()
                 }
             }
-            if let wrongAddress { group.addTask { try await wrongAddress.run() } }
-            if let webhooks { group.addTask { try await webhooks.run() } }
+            if let standby { group.addTask { await standby.run(engine) } }
+            for other in others { group.addTask { try await other.run() } }
             group.addTask { try await activityKeeper(store, meter).run() }
             group.addTask { try await logKeeper(store, engine).run() }
             group.addTask { try await backupKeeper(store).run() }

@@ -14,6 +14,7 @@ enum StatusText {
             ("warning", (status["warnings"]?.elements ?? []).map(\.plain).joined(separator: "; ")),
             ("pending", status["pending"]?.plain ?? ""), ("failed", status["failed"]?.plain ?? ""),
             ("conflicts", status["conflicts"]?.plain ?? ""),
+            ("standby", standby(status["standby"])),
             ("parked", parked(number(status["parked_deliveries"]), isForPeople: times != nil)),
             ("drift", number(status["drift"])),
             ("set aside", number(status["set_aside"])), ("rescue", status["rescue"]?["summary"]?.plain ?? ""),
@@ -73,6 +74,14 @@ enum StatusText {
         let limit = value?["requests"]?.integer.map { " of \($0)" } ?? ""
         let waiting = value?["waiting"]?.integer ?? 0
         return "\(remaining)\(limit) requests left\(waiting > 0 ? ", \(waiting) waiting" : "")"
+    }
+
+    /// Whether this daemon sends changes, or who does; empty for one that stands alone.
+    private static func standby(_ value: JSONText?) -> String {
+        guard let value, value.kind == .object else { return "" }
+        let error = value["error"]?.string.map { " (\($0))" } ?? ""
+        if value["holds_lease"]?.boolean == true { return "holds the lease\(error)" }
+        return (value["holder"]?.string.map { "\($0) holds the lease" } ?? "does not hold the lease") + error
     }
 
     /// How many deliveries of hooks are parked; people also read how to see them.

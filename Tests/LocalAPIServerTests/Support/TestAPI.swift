@@ -45,7 +45,8 @@ struct TestAPI {
     init(
         store: CacheStore, schema: EntitySchema, now: Timestamp = TestAPI.now, clockOffset: Duration? = nil,
         upstream: any Upstream = AbsentUpstream(), clock: any Clock<Duration> = ContinuousClock(),
-        streamLimit: Int = 64, doctor: @escaping Doctor = { _ in [] }, log: Logger = Logger(label: "test")
+        streamLimit: Int = 64, doctor: @escaping Doctor = { _ in [] }, standby: StandbyPart? = nil,
+        log: Logger = Logger(label: "test")
     ) throws {
         self.store = store
         let engine = SyncEngine(
@@ -58,7 +59,7 @@ struct TestAPI {
             about: LocalAPIServer.About(
                 version: "1", startedAt: now - .seconds(5), instance: "till-2", site: "north", schemaHash: "0a1b"),
             now: { now },
-            clock: clock, streamLimit: streamLimit, doctor: doctor, log: log)
+            clock: clock, streamLimit: streamLimit, doctor: doctor, standby: standby, log: log)
     }
 
     /// An API whose cache holds order `a`, ready, of 129.90, and order `b`.

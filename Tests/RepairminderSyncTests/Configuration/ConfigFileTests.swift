@@ -31,6 +31,8 @@ import Testing
             .remindersCommand, .remindersWebhook, .mirrorDirectory, .signalsSecretFile, .instance, .site,
             .schemaVersion,
             .schemaSHA256,
+            .standbyMembers, .standbyCAFile, .standbyCertificateFile, .standbyCertificateKeyFile, .standbyUser,
+            .standbyPasswordFile,
         ]
         #expect(set.union(withoutValue) == Set(ConfigurationKey.allCases))
     }

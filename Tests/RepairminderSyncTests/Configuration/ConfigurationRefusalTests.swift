@@ -50,6 +50,20 @@ import Testing
                 "config.yaml:1: upstream.base_url: \"ftp://a\" is not valid; expected a URL such as "
                     + "https://api.example.com, without user, query or fragment"
             ),
+            (
+                "standby: {etcd: 'https://a:2379, etcd-2:2379'}",
+                "config.yaml:1: standby.etcd: \"etcd-2:2379\" is not valid; expected URLs such as https://etcd-1:2379, "
+                    + "separated by commas"
+            ),
+            (
+                "standby: {etcd: 'http://etcd-1:2379'}",
+                "config.yaml:1: standby.etcd: http://etcd-1:2379 is not encrypted; use https, or set "
+                    + "standby.allow_plain_http to true if nobody can read the traffic of that network"
+            ),
+            (
+                "standby: {etcd: 'https://a:2379', user: sync}",
+                "config.yaml:1: standby.user: standby.user and standby.password_file belong together; set both or none"
+            ),
             ("state_dir: ''", "config.yaml:1: state_dir: the value is empty; expected a path"),
             (
                 "retry: {cap: 1s}",

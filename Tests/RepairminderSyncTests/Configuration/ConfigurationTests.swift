@@ -225,14 +225,17 @@ enum Samples {
         case .schemaVersion: "2026-11"
         case .schemaSHA256: String(repeating: "0a", count: 32)
         case .mirrorDirectory, .stateDirectory, .secretKeyFile, .upstreamTokenFile, .listenUnix,
-            .signalsSecretFile:
+            .signalsSecretFile, .standbyCAFile, .standbyCertificateFile, .standbyCertificateKeyFile,
+            .standbyPasswordFile:
             "/tmp/elsewhere"
+        case .standbyMembers: "https://etcd-1:2379, http://127.0.0.1:2379/"
+        case .standbyKey, .standbyUser: "shop-2"
         case .upstreamBaseURL: "http://127.0.0.1:8080/"
         case .upstreamParallel, .retryMaximumAttempts, .listenRate, .listenThreads, .historyKeepDays: "7"
         case .backupKeep, .backupKeepDays: "5"
         case .historyKeepChanges: "777"
         case .upstreamDeadline, .syncInterval, .syncFullEvery, .syncWriteDelay, .retryBase, .retryCap, .backupEvery,
-            .remindersDeadline:
+            .remindersDeadline, .standbyTTL:
             "7s"
         case .syncDeleteGuard: "7.5%"
         case .contentKeepSize: "7MiB"
@@ -241,7 +244,7 @@ enum Samples {
         case .listenTCPWithoutToken: "reads"
         case .listenGroup: "staff"
         case .instance, .site: "till-2"
-        case .syncSpread: "true"
+        case .syncSpread, .standbySync, .standbyAllowPlainHTTP: "true"
         case .dashboardTimeZone: "Asia/Kolkata"
         case .remindersCommand: "/usr/bin/logger -t home"
         case .remindersWebhook: "http://127.0.0.1:9000/hook"

@@ -30,6 +30,7 @@ struct TestEngine {
         upstream: FakeUpstream = FakeUpstream(), remote: (any Upstream)? = nil, store: CacheStore? = nil,
         schema yaml: String = TestEngine.shop, place: Double? = nil,
         clockOffset: @escaping @Sendable () -> Duration? = { nil },
+        mayPush: @escaping @Sendable () -> Bool = { true },
         log: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) throws {
         self.upstream = upstream
@@ -41,7 +42,7 @@ struct TestEngine {
             store: self.store, schema: schema, upstream: remote ?? upstream,
             settings: SyncSettings(retry: RetryPolicy(maximumAttempts: 3), place: place), clock: clock,
             now: { clock.timestamp }, random: { 0.5 }, clockOffset: clockOffset,
-            measure: { [measurements] in measurements.add($0) }, log: log)
+            measure: { [measurements] in measurements.add($0) }, mayPush: mayPush, log: log)
     }
 
     /// Runs the engine while `body` does its work, and ends it.

@@ -55,7 +55,7 @@ extension CacheStore {
         }
     }
 
-    private func clearQueue(_ context: WriteContext) throws {
+    func clearQueue(_ context: WriteContext) throws {
         let db = context.db
         let records = try Row.fetchAll(db, sql: "SELECT DISTINCT entity, record_key FROM sync_outbox")
         try context.queue.removeAll()

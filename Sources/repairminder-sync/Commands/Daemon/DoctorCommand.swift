@@ -80,6 +80,7 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         return config + [.ok("schema", "\(schema.name), \(entities)")] + plain
             + (await stored(configuration, schema))
             + SignalChecks(configuration: configuration, schema: schema).findings()
+            + (await StandbyChecks(configuration: configuration).findings())
             + listening(configuration)
             + (await DaemonChecks(configuration: configuration, systemSocket: options.systemSocket).findings())
     }

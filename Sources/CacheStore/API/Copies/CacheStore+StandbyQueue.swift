@@ -1,0 +1,128 @@
+package import EntitySchema
+internal import Foundation
+internal import GRDB
+internal import SQLiteStore
+
+/// One queued change as a standby keeps it for the daemon that takes over.
+package struct StandbyEntry: Sendable, Equatable {
+    package var id: Int64
+    /// The idempotency key that the change was given at first.
+    package var key: String
+    /// The change as JSON. It differs only if something differs that the next daemon has to know.
+    package var text: String
+
+    package init(id: Int64, key: String, text: String) {
+        self.id = id
+        self.key = key
+        self.text = text
+    }
+}
+
+/// What is queued, or what has changed in the queue since a place in the change log.
+package struct StandbyNews: Sendable, Equatable {
+    /// The end of the change log that this is up to.
+    package var position: Int64
+    /// Whether `entries` are all that is queued.
+    package var isWhole: Bool
+    package var entries: [StandbyEntry]
+    /// The changes that have left the queue.
+    package var gone: [Int64]
+    /// How many changes are queued.
+    package var count: Int
+}
+
+/// The queue for the daemon that takes over.
+extension CacheStore {
+    /// What has changed since `position`; all that is queued if it is nil or too old, or after a record got another key.
+    package func standbyNews(since position: Int64?) throws -> StandbyNews {
+        try snapshot { db in
+            let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
+            guard let position, try position >= Self.logFloor(db), position <= end,
+                let touched = try Self.touched(since: position, db)
+            else {
+                let entries = try Self.entries(nil, db)
+                return StandbyNews(position: end, isWhole: true, entries: entries, gone: [], count: entries.count)
+            }
+            let entries = try touched.isEmpty ? [] : Self.entries(touched, db)
+            let gone = touched.subtracting(entries.map(\.id))
+            let count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM sync_outbox")) ?? 0
+            return StandbyNews(position: end, isWhole: false, entries: entries, gone: gone.sorted(), count: count)
+        }
+    }
+
+    /// The changes with a step after `position`; nil if other changes may be concerned too.
+    private static func touched(since position: Int64, _ db: Database) throws -> Set<Int64>? {
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(
+                sql: """
+                    SELECT change_id, kind FROM sync_change_log
+                    WHERE seq > ? AND (change_id IS NOT NULL OR kind = 'renamed')
+                    """),
+            arguments: [position])
+        var touched: Set<Int64> = []
+        while let row = try rows.next() {
+            // The changes of the record, and of those that refer to it, have other keys now.
+            if row["kind"] == ChangeLogKind.renamed.rawValue { return nil }
+            if let id: Int64 = row["change_id"] { touched.insert(id) }
+        }
+        return touched
+    }
+
+    private static func entries(_ ids: Set<Int64>?, _ db: Database) throws -> [StandbyEntry] {
+        let condition = ids.map { "WHERE id IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
+        let changes = try ExportedChange.fetchAll(db, sql: "SELECT * FROM sync_outbox \(condition) ORDER BY id")
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try changes.map { change in
+            var change = change.forStandby
+            if let content = try change.content.flatMap(ContentTable(db: db).content) {
+                (change.contentSize, change.contentType) = (content.size, content.type)
+            }
+            return StandbyEntry(
+                id: change.id, key: OutboxChange.original(change.idempotencyKey),
+                text: String(decoding: try encoder.encode(change), as: UTF8.self))
+        }
+    }
+
+    // MARK: Taking over
+
+    /// Replaces the queue by what another daemon has left, in the order in which it was made.
+    ///
+    /// Changes of this queue with an id up to `kept` that are not among those stay: nothing else has them. Throws
+    /// `.invalid` for a text that is not one of a `StandbyEntry`, and then changes nothing.
+    package func takeOver(_ texts: [String], keepingUpTo kept: Int64, at now: Timestamp) async throws {
+        let changes = try texts.map(Self.change).sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        try await change(at: now) { [self] context in
+            let keys = Set(changes.map { OutboxChange.original($0.idempotencyKey) })
+            let own = try ExportedChange.fetchAll(
+                context.db, sql: "SELECT * FROM sync_outbox WHERE id <= ? ORDER BY id", arguments: [kept]
+            ).filter { !keys.contains(OutboxChange.original($0.idempotencyKey)) }
+            try clearQueue(context)
+            // The secrets are sealed with this daemon's key, or cannot be opened here.
+            try QueueImport(context: context, settings: [:]).add(own + changes)
+        }
+    }
+
+    private static func change(_ text: String) throws -> ExportedChange {
+        let change = try? JSONDecoder().decode(ExportedChange.self, from: Data(text.utf8))
+        guard let change, change.problem == nil else {
+            throw CacheError.invalid([FieldProblem(field: "queue", message: change?.problem ?? "not a queued change")])
+        }
+        return change
+    }
+}
+
+extension ExportedChange {
+    /// Without what only this daemon needs: the numbers and times of its attempts, and the record, which every daemon has.
+    /// Whether the change may have been sent stays, and so does what a person has to decide.
+    fileprivate var forStandby: ExportedChange {
+        var change = self
+        change.tried = min(tried, 1)
+        (change.attemptCount, change.lastAttemptAt, change.nextAttemptAt) = (0, nil, nil)
+        (change.knownPk, change.record, change.conflicts) = (nil, nil, nil)
+        guard state != OutboxState.failed.rawValue else { return change }
+        change.state = OutboxState.queued.rawValue
+        (change.errorClass, change.errorStatus, change.errorMessage) = (nil, nil, nil)
+        return change
+    }
+}

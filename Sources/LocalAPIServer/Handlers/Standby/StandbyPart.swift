@@ -1,0 +1,77 @@
+internal import JSONText
+
+/// What the API shows and asks of a daemon that shares its account with a standby.
+package struct StandbyPart: Sendable {
+    package struct Standing: Sendable, Equatable {
+        package var holdsLease: Bool
+        /// Who holds the lease, as last seen; nil if nobody does, or it is not known.
+        package var holder: String?
+        /// How long the lease lasts at least.
+        package var left: Duration?
+        /// Why it cannot be acquired or renewed now.
+        package var error: String?
+
+        package init(holdsLease: Bool, holder: String? = nil, left: Duration? = nil, error: String? = nil) {
+            self.holdsLease = holdsLease
+            self.holder = holder
+            self.left = left
+            self.error = error
+        }
+    }
+
+    /// Whether each queued change is stored in etcd as well.
+    let isSync: Bool
+    let standing: @Sendable () -> Standing
+    /// Returns when what is committed by now is stored in etcd as well; why it could not be otherwise.
+    let store: @Sendable () async -> String?
+
+    package init(
+        isSync: Bool, standing: @escaping @Sendable () -> Standing,
+        store: @escaping @Sendable () async -> String? = { nil }
+    ) {
+        self.isSync = isSync
+        self.standing = standing
+        self.store = store
+    }
+
+    /// Throws when another daemon has to take the write.
+    ///
+    /// Without `isSync`, a daemon that knows of no other holder takes it: its queue is the account's, and the change is
+    /// sent when it holds the lease again.
+    func requireLease() throws(Problem) {
+        let standing = standing()
+        guard !standing.holdsLease else { return }
+        if let holder = standing.holder {
+            throw .unavailable("\(holder) takes the changes now: this daemon is its standby", .notLeader)
+        }
+        guard isSync else { return }
+        throw .unavailable(
+            "no daemon takes changes now: \(standing.error ?? "the lease is being acquired")", .notLeader)
+    }
+
+    /// etcd takes requests of 1.5 MiB, and a change stands twice in its entry: what was there before, and what it sets.
+    private static let largestBody = 512 << 10
+
+    /// Throws when a change of this size may not fit into etcd.
+    func requireRoom(_ bytes: Int) throws(Problem) {
+        guard isSync, bytes > Self.largestBody else { return }
+        throw Problem(.contentTooLarge, "with standby.sync a change has at most \(Self.largestBody) bytes")
+    }
+
+    /// Throws when a write that is committed here could not be stored in etcd.
+    func requireStored() async throws(Problem) {
+        guard isSync, let reason = await store() else { return }
+        throw .unavailable(
+            "the change is not stored in etcd yet, and may still be made: repeat it with the same Idempotency-Key (\(reason))"
+        )
+    }
+
+    var document: JSONText {
+        let standing = standing()
+        return .object([
+            "holds_lease": .boolean(standing.holdsLease), "holder": .string(standing.holder),
+            "lease_s": .integer(standing.left.map { Int($0.components.seconds) }), "sync": .boolean(isSync),
+            "error": .string(standing.error),
+        ])
+    }
+}

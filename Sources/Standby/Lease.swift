@@ -1,0 +1,312 @@
+internal import JSONText
+package import Logging
+internal import Synchronization
+
+/// The right to push for one account: a key in etcd that at most one daemon holds, for as long as its lease lasts.
+///
+/// Each daemon counts on its lease for a shorter time than etcd does: from before the renewal was sent, less `margin`. So the
+/// former holder has stopped when the next one can begin.
+package final class Lease: Sendable {
+    struct Held: Sendable, Equatable {
+        /// etcd's id of the lease.
+        var id: String
+        /// The revision at which the holder's key came to be: the fence. It differs for each time that anyone holds it.
+        var revision: Int64
+        /// By the monotonic clock.
+        var deadline: Duration
+        /// Whether what the former holder left has been taken over.
+        var isPrepared = false
+    }
+
+    private struct State {
+        var held: Held?
+        /// Another daemon that holds it, as last seen.
+        var other: String?
+        var error: String?
+        /// A push was held back although the lease lasted.
+        var isHeldBack = false
+    }
+
+    package let settings: StandbySettings
+    let gateway: EtcdGateway
+    /// Distinguishes this process from all others, also from earlier ones of this daemon.
+    private let session: String
+    /// Distinguishes this daemon's database.
+    private let database: String
+    private let clock: any Clock<Duration>
+    private let monotonic: @Sendable () -> Duration
+    private let changed: @Sendable () -> Void
+    private let log: Logger
+    private let state = Mutex(State())
+
+    /// `monotonic` must also count while the machine sleeps. `changed` is called when the lease comes or goes.
+    package init(
+        _ settings: StandbySettings, gateway: EtcdGateway, session: String, database: String,
+        clock: any Clock<Duration>, monotonic: @escaping @Sendable () -> Duration,
+        changed: @escaping @Sendable () -> Void = {}, log: Logger
+    ) {
+        self.settings = settings
+        self.gateway = gateway
+        self.session = session
+        self.database = database
+        self.clock = clock
+        self.monotonic = monotonic
+        self.changed = changed
+        self.log = log
+    }
+
+    // MARK: What it allows
+
+    /// What this daemon knows about the lease.
+    package struct Standing: Sendable, Equatable {
+        package var holdsLease: Bool
+        /// Whether what the former holder left has been taken over.
+        package var isReady = false
+        /// Who holds it, as last seen; nil if nobody does, or it is not known.
+        package var holder: String?
+        /// How long the lease lasts at least.
+        package var left: Duration?
+        /// Why it cannot be acquired or renewed now.
+        package var error: String?
+    }
+
+    package var standing: Standing {
+        let now = monotonic()
+        return state.withLock { state in
+            if let held = state.held, held.deadline > now {
+                return Standing(
+                    holdsLease: true, isReady: held.isPrepared, holder: settings.name, left: held.deadline - now,
+                    error: state.error)
+            }
+            return Standing(holdsLease: false, holder: state.other, error: state.error)
+        }
+    }
+
+    /// Whether a push may begin now.
+    package var mayPush: Bool { valid?.isPrepared ?? false }
+
+    /// The lease if it lasts at this moment.
+    var valid: Held? {
+        let now = monotonic()
+        return state.withLock { $0.held.flatMap { $0.deadline > now ? $0 : nil } }
+    }
+
+    /// Why no push may begin, after asking etcd whether the holder's key is still the one of this lease; nil if one may.
+    ///
+    /// Time alone would not do: a virtual machine that was stopped for a while does not know it.
+    func refusal() async -> String? {
+        guard let held = valid, held.isPrepared else { return Self.notHeld }
+        do throws(StandbyError) {
+            let fence = EtcdGateway.Condition(key: settings.holderKey, created: held.revision)
+            let read = EtcdGateway.Step.read(key: settings.holderKey)
+            guard try await gateway.transaction(if: fence, then: [read], else: [read]).succeeded else {
+                lose(held.revision, because: "another daemon has taken it")
+                return Self.notHeld
+            }
+        } catch {
+            holdBack()
+            return "whether this daemon still holds the lease is not known: \(error.message)"
+        }
+        return valid?.revision == held.revision ? nil : Self.notHeld
+    }
+
+    /// Call it when a push did not begin because etcd did not answer: `began` is called again once it does.
+    func holdBack() { state.withLock { $0.isHeldBack = true } }
+
+    private static let notHeld = "another daemon may push: this one does not hold the lease"
+
+    /// Returns when the lease of this revision does not last any more, or the task is cancelled.
+    func lapse(of revision: Int64) async {
+        while !Task.isCancelled, let held = valid, held.revision == revision {
+            // It may be lost before its time, or renewed.
+            let left = min(held.deadline - monotonic(), .seconds(1))
+            try? await clock.sleep(for: left)
+        }
+    }
+
+    /// Carries steps out if this daemon still holds the lease of this revision.
+    func write(_ steps: [EtcdGateway.Step], under revision: Int64) async throws(StandbyError) {
+        let fence = EtcdGateway.Condition(key: settings.holderKey, created: revision)
+        let read = EtcdGateway.Step.read(key: settings.holderKey)
+        guard try await gateway.transaction(if: fence, then: steps, else: [read]).succeeded else {
+            lose(revision, because: "another daemon has taken it")
+            throw .notHolder
+        }
+    }
+
+    // MARK: Holding it
+
+    /// Whose queue is stored in etcd.
+    package struct Last: Sendable, Equatable {
+        /// The daemon that last stored its whole queue; nil if none has.
+        package var database: String?
+        /// This daemon.
+        package var own: String
+    }
+
+    /// Competes for the lease and renews it, until the task is cancelled.
+    ///
+    /// `prepare` is called each time that the lease was acquired, before anything may be pushed, and again until it succeeds;
+    /// then `began` is, and again when pushes that etcd held back can go on.
+    package func run(
+        prepare: @escaping @Sendable (Last) async throws -> Void, began: @escaping @Sendable () -> Void
+    ) async {
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                if let acquired = await step() {
+                    group.addTask {
+                        await self.keepPreparing(acquired.revision) { try await prepare(acquired.last) }
+                        if self.mayPush { began() }
+                    }
+                }
+                if canGoOn() { began() }
+                try? await clock.sleep(for: wait)
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func canGoOn() -> Bool {
+        guard mayPush else { return false }
+        return state.withLock { state in
+            guard state.isHeldBack, state.error == nil else { return false }
+            state.isHeldBack = false
+            return true
+        }
+    }
+
+    private var wait: Duration {
+        guard let held = valid else { return settings.interval }
+        return min(settings.interval, held.deadline - monotonic())
+    }
+
+    /// One look at the lease, or one renewal. Returns its revision when it was acquired.
+    func step() async -> (revision: Int64, last: Last)? {
+        let held = state.withLock { $0.held }
+        do throws(StandbyError) {
+            guard let held else { return try await acquire() }
+            try await renew(held)
+        } catch .cancelled {
+            return nil
+        } catch {
+            note(error.message)
+            if let held, valid == nil { lose(held.revision, because: error.message) }
+        }
+        return nil
+    }
+
+    private func acquire() async throws(StandbyError) -> (revision: Int64, last: Last)? {
+        if let holder = try await gateway.entries(settings.holderKey, limit: 1).first {
+            note(holder: holder)
+            // An answer was lost, and the next attempt must not wait for the end of that lease.
+            if holder.session == session { try await gateway.revoke(holder.lease) }
+            return nil
+        }
+        let began = monotonic()
+        let lease = try await gateway.grant(settings.ttl)
+        let value = JSONText.object(["holder": .string(settings.name), "session": .string(session)])
+        let last = EtcdGateway.Step.read(key: settings.lastHolderKey)
+        let answer = try await gateway.transaction(
+            if: EtcdGateway.Condition(key: settings.holderKey, created: 0),
+            then: [last, .put(key: settings.holderKey, value: value.text, lease: lease.id)],
+            else: [.read(key: settings.holderKey)])
+        guard answer.succeeded else {
+            if let holder = answer.read.first { note(holder: holder) }
+            try await gateway.revoke(lease.id)
+            return nil
+        }
+        let held = Held(id: lease.id, revision: answer.revision, deadline: deadline(from: began, lease.ttl))
+        state.withLock { $0 = State(held: held) }
+        log.notice("acquired the lease", metadata: ["key": "\(settings.key)", "revision": "\(held.revision)"])
+        changed()
+        return (held.revision, Last(database: answer.read.first?.value, own: database))
+    }
+
+    private func renew(_ held: Held) async throws(StandbyError) {
+        guard valid != nil else { return lose(held.revision, because: "it could not be renewed in time") }
+        let began = monotonic()
+        let ttl = try await gateway.keepAlive(held.id)
+        guard ttl > .zero else { return lose(held.revision, because: "etcd does not have it any more") }
+        let deadline = deadline(from: began, ttl)
+        let isRenewed = state.withLock { state in
+            guard let now = state.held, now.revision == held.revision, now.deadline > monotonic() else { return false }
+            state.held?.deadline = max(now.deadline, deadline)
+            state.error = nil
+            return true
+        }
+        if !isRenewed { lose(held.revision, because: "its renewal was answered too late") }
+    }
+
+    /// etcd may grant a longer lease than was asked for.
+    private func deadline(from began: Duration, _ ttl: Duration) -> Duration {
+        began + min(ttl, settings.ttl) - settings.margin
+    }
+
+    func lose(_ revision: Int64, because reason: String) {
+        let isLost = state.withLock { state in
+            guard state.held?.revision == revision else { return false }
+            state = State(error: reason)
+            return true
+        }
+        guard isLost else { return }
+        log.warning("lost the lease; changes wait, reading goes on", metadata: ["error": "\(reason)"])
+        changed()
+    }
+
+    /// Gives the lease back, so that another daemon need not wait for its end. Call it when nothing is being pushed.
+    package func release() async {
+        guard let held = state.withLock({ $0.held }) else { return }
+        state.withLock { $0 = State() }
+        try? await gateway.revoke(held.id)
+    }
+
+    private func keepPreparing(_ revision: Int64, _ prepare: @Sendable () async throws -> Void) async {
+        while !Task.isCancelled, valid?.revision == revision {
+            do {
+                try await prepare()
+                prepared(revision)
+                return changed()
+            } catch {
+                let message = (error as? StandbyError)?.message ?? "\(error)"
+                note("what the former holder left could not be taken over: \(message)")
+            }
+            try? await clock.sleep(for: .seconds(1))
+        }
+    }
+
+    func prepared(_ revision: Int64) {
+        state.withLock { if $0.held?.revision == revision { $0.held?.isPrepared = true } }
+    }
+
+    // MARK: Notes
+
+    private func note(holder: EtcdEntry) {
+        let isNew = state.withLock { state in
+            defer { (state.other, state.error) = (holder.name, nil) }
+            return state.other != holder.name
+        }
+        if isNew {
+            log.notice("another daemon holds the lease", metadata: ["holder": "\(holder.name)"])
+            changed()
+        }
+    }
+
+    /// Logs the first of consecutive failures.
+    private func note(_ error: String) {
+        let isNew = state.withLock { state in
+            defer { state.error = error }
+            return state.error == nil
+        }
+        if isNew {
+            log.warning("the lease could not be asked for or renewed; trying again", metadata: ["error": "\(error)"])
+            changed()
+        }
+    }
+}
+
+extension EtcdEntry {
+    /// The value as JSON.
+    private var json: JSONText? { try? JSONText(parsing: value) }
+    var name: String { json?["holder"]?.string ?? "unknown" }
+    fileprivate var session: String? { json?["session"]?.string }
+}

@@ -1,0 +1,155 @@
+import EntitySchema
+import JSONText
+import SQLiteStore
+import Testing
+
+@testable import CacheStore
+
+@Suite("The queue for a standby")
+struct StandbyQueueTests {
+    private static let now = RescueFixture.now
+
+    private func send(_ store: CacheStore, _ outcome: PushOutcome) async throws {
+        let change = try #require(try store.readyChanges(limit: 1, at: Self.now).first)
+        #expect(try await store.begin(change, at: Self.now))
+        try await store.settle(change.id, outcome, at: Self.now)
+    }
+
+    // MARK: News
+
+    @Test("without a place in the log, everything that is queued comes, with its idempotency keys")
+    func whole() async throws {
+        let fixture = try await RescueFixture()
+        let news = try fixture.cache.store.standbyNews(since: nil)
+        #expect(news.isWhole && news.gone.isEmpty)
+        #expect(news.entries.map(\.key) == (try fixture.queue().map(\.key)))
+    }
+
+    @Test("afterwards only what is new, edited or gone comes")
+    func steps() async throws {
+        let fixture = try await RescueFixture()
+        let store = fixture.cache.store
+        let first = try store.standbyNews(since: nil)
+        #expect(try store.standbyNews(since: first.position).entries.isEmpty)
+        try await store.update("orders", key: "b", body: .object(["notes": "x"]), at: Self.now)
+        let second = try store.standbyNews(since: first.position)
+        #expect(!second.isWhole && second.entries.map(\.id) == [4] && second.gone.isEmpty)
+        try await store.update("orders", key: "b", body: .object(["status": "ready"]), at: Self.now)
+        let third = try store.standbyNews(since: second.position)
+        #expect(third.entries.map(\.id) == [4])
+        #expect(third.entries.map(\.key) == second.entries.map(\.key) && third.entries != second.entries)
+        try await fixture.sendFirst()
+        let fourth = try store.standbyNews(since: third.position)
+        #expect(fourth.gone == [1] && fourth.entries.isEmpty)
+    }
+
+    @Test("a pull is no news")
+    func pull() async throws {
+        let fixture = try await RescueFixture()
+        let position = try fixture.cache.store.standbyNews(since: nil).position
+        _ = try await fixture.cache.pull("orders", #"[{"id":"c","status":"open"}]"#)
+        let news = try fixture.cache.store.standbyNews(since: position)
+        #expect(!news.isWhole && news.entries.isEmpty && news.gone.isEmpty && news.position > position)
+    }
+
+    @Test("an attempt is noted once, before it is made; failures that are retried are not")
+    func attempts() async throws {
+        let fixture = try await RescueFixture()
+        let store = fixture.cache.store
+        func text() throws -> String? { try store.standbyNews(since: nil).entries.first?.text }
+        let untried = try text()
+        let change = try #require(try store.readyChanges(limit: 1, at: Self.now).first)
+        #expect(try await store.begin(change, at: Self.now))
+        let begun = try text()
+        #expect(begun != untried && begun?.contains(#""tried":1"#) == true)
+        let failure = PushFailure(kind: "timeout", message: "no answer")
+        try await store.settle(change.id, .waiting(failure, at: Self.now, counted: true), at: Self.now)
+        #expect(try text() == begun)
+        try await send(store, .waiting(failure, at: Self.now, counted: true))
+        #expect(try text() == begun)
+    }
+
+    @Test("once a record has the upstream's key, everything comes again, with that key")
+    func renamed() async throws {
+        let fixture = try await RescueFixture()
+        let store = fixture.cache.store
+        try await fixture.sendFirst()
+        let position = try store.standbyNews(since: nil).position
+        let answer = try JSONText(parsing: #"{"id":"o9","notes":"new"}"#)
+        try await send(store, .acknowledged(record: answer))
+        let news = try store.standbyNews(since: position)
+        #expect(news.isWhole && news.entries.count == 1)
+        #expect(news.entries.first?.text.contains("o9") == true)
+    }
+
+    // MARK: Taking over
+
+    @Test("who takes over has the changes under their keys, shows them, and knows which may have been sent")
+    func takeOver() async throws {
+        let fixture = try await RescueFixture()
+        let change = try #require(try fixture.cache.store.readyChanges(limit: 1, at: Self.now).first)
+        #expect(try await fixture.cache.store.begin(change, at: Self.now))
+        let texts = try fixture.cache.store.standbyNews(since: nil).entries.map(\.text)
+        let other = try TestCache()
+        _ = try await other.pull("orders", #"[{"id":"a","status":"open","total":1},{"id":"b","status":"open"}]"#)
+        try await other.store.takeOver(texts.reversed(), keepingUpTo: 0, at: RescueFixture.later)
+        let queue = try RescueFixture.queue(other.store)
+        #expect(queue.map(\.key) == (try fixture.queue().map(\.key)))
+        #expect(queue.map(\.tried) == [true, false, false])
+        #expect(try other.record("orders", "a")?["status"] == "ready")
+        #expect(try other.store.rowCounts()["messages"] == 1)
+        #expect(try other.store.readyChanges(limit: 9, at: RescueFixture.later).map(\.entity) == ["orders", "orders"])
+    }
+
+    @Test("a change that the former holder has edited since replaces the one that was taken over before")
+    func edited() async throws {
+        let fixture = try await RescueFixture()
+        let store = fixture.cache.store
+        let other = try TestCache()
+        try await other.store.takeOver(
+            try store.standbyNews(since: nil).entries.map(\.text), keepingUpTo: 0, at: Self.now)
+        try await store.update("orders", key: "a", body: .object(["notes": "later"]), at: Self.now)
+        try await fixture.cache.store.discard(2, cascade: true, at: Self.now)
+        try await other.store.takeOver(
+            try store.standbyNews(since: nil).entries.map(\.text), keepingUpTo: 0, at: Self.now)
+        #expect(try RescueFixture.queue(other.store).map(\.key) == (try fixture.queue().map(\.key)))
+        #expect(try other.record("orders", "a")?["notes"] == "later")
+    }
+
+    @Test("its own changes that nobody else has go, and their records show the server's values again")
+    func own() async throws {
+        let fixture = try await RescueFixture()
+        try await fixture.cache.store.takeOver([], keepingUpTo: 0, at: RescueFixture.later)
+        #expect(try fixture.queue().isEmpty)
+        #expect(try fixture.cache.record("orders", "a")?["status"] == "open")
+        #expect(try fixture.cache.store.rowCounts()["orders"] == 2)
+    }
+
+    @Test("those from before the queue was stored in etcd stay")
+    func kept() async throws {
+        let fixture = try await RescueFixture()
+        let keys = try fixture.queue().map(\.key)
+        try await fixture.cache.store.takeOver([], keepingUpTo: 1, at: RescueFixture.later)
+        #expect(try fixture.queue().map(\.key) == [keys[0]])
+        #expect(try fixture.cache.record("orders", "a")?["status"] == "ready")
+    }
+
+    @Test("one that is here and there counts once, as it is there")
+    func both() async throws {
+        let fixture = try await RescueFixture()
+        let texts = try fixture.cache.store.standbyNews(since: nil).entries.map(\.text)
+        try await fixture.cache.store.takeOver(texts, keepingUpTo: .max, at: RescueFixture.later)
+        #expect(try fixture.queue().count == 3)
+    }
+
+    @Test("a text that is no change is refused, and nothing is changed", arguments: ["", "{}", #"{"id":1}"#])
+    func wrong(text: String) async throws {
+        let fixture = try await RescueFixture()
+        let good = try fixture.cache.store.standbyNews(since: nil).entries.map(\.text)
+        let before = try fixture.queue().map(\.id)
+        await #expect(throws: CacheError.self) {
+            try await fixture.cache.store.takeOver(good + [text], keepingUpTo: 0, at: RescueFixture.later)
+        }
+        #expect(try fixture.queue().map(\.id) == before)
+    }
+}

@@ -1,0 +1,112 @@
+import Synchronization
+import TestSupport
+
+@testable import Standby
+
+/// A daemon's queue in memory, with the log of its steps. It outlives the daemon's process.
+final class ModelQueue: Sendable {
+    struct Change: Equatable {
+        var id: Int64
+        var key: String
+        var isTried = false
+
+        var text: String { "\(key) \(isTried ? "tried" : "new")" }
+
+        init(id: Int64, key: String, isTried: Bool = false) {
+            self.id = id
+            self.key = key
+            self.isTried = isTried
+        }
+
+        /// As another daemon left it.
+        init?(_ text: String, id: Int64) {
+            let parts = text.split(separator: " ")
+            guard parts.count == 2 else { return nil }
+            self.init(id: id, key: String(parts[0]), isTried: parts[1] == "tried")
+        }
+    }
+
+    private struct State {
+        var changes: [Change] = []
+        var nextID: Int64 = 1
+        /// The ids of the changes that had a step.
+        var log: [Int64] = []
+    }
+
+    private let state = Mutex(State())
+
+    var changes: [Change] { state.withLock { $0.changes } }
+
+    @discardableResult
+    func append(_ key: String) -> Int64 {
+        state.withLock { state in
+            let id = state.nextID
+            state.nextID += 1
+            state.changes.append(Change(id: id, key: key))
+            state.log.append(id)
+            return id
+        }
+    }
+
+    func mark(_ id: Int64) { change(id) { $0.isTried = true } }
+
+    func rename(_ id: Int64, to key: String) { change(id) { $0.key = key } }
+
+    func remove(_ id: Int64) {
+        state.withLock { state in
+            state.changes.removeAll { $0.id == id }
+            state.log.append(id)
+        }
+    }
+
+    private func change(_ id: Int64, _ body: (inout Change) -> Void) {
+        state.withLock { state in
+            for index in state.changes.indices where state.changes[index].id == id { body(&state.changes[index]) }
+            state.log.append(id)
+        }
+    }
+
+    /// As a fault of the log would have it.
+    func removeWithoutStep(_ id: Int64) { state.withLock { state in state.changes.removeAll { $0.id == id } } }
+
+    func markWithoutStep(_ id: Int64) {
+        state.withLock { state in
+            for index in state.changes.indices where state.changes[index].id == id {
+                state.changes[index].isTried = true
+            }
+        }
+    }
+
+    func replace(by texts: [String], keepingOwn: Bool) {
+        state.withLock { state in
+            var changes = keepingOwn ? state.changes : []
+            for text in texts {
+                guard let change = Change(text, id: state.nextID) else { continue }
+                changes.removeAll { $0.key == change.key }
+                state.nextID += 1
+                changes.append(change)
+            }
+            state.log += state.changes.map(\.id) + changes.map(\.id)
+            state.changes = changes
+        }
+    }
+
+    func news(since position: Int64?) -> QueueStore.News {
+        state.withLock { state in
+            let all = state.changes.map { QueueStore.Entry(id: $0.id, key: $0.key, text: $0.text) }
+            guard let position else {
+                return QueueStore.News(
+                    position: Int64(state.log.count), isWhole: true, entries: all, gone: [], count: all.count)
+            }
+            let touched = Set(state.log[Int(position)...])
+            let there = all.filter { touched.contains($0.id) }
+            return QueueStore.News(
+                position: Int64(state.log.count), isWhole: false, entries: there,
+                gone: touched.subtracting(there.map(\.id)).sorted(), count: all.count)
+        }
+    }
+
+    func store(_ lease: Lease, tooLarge: @escaping @Sendable (QueueStore.Entry) -> Void = { _ in }) -> QueueStore {
+        QueueStore(lease, news: { self.news(since: $0) }, tooLarge: tooLarge)
+    }
+}
