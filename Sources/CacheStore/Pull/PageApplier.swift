@@ -218,7 +218,7 @@ struct PageApplier {
         if !written.keys.isEmpty {
             try DriftTable(table: table, db: db, now: now).count(clear.text(of: written.places), written: written.keys)
         }
-        try SearchIndex.noteInserted(entity, context.records)
+        try context.records.indexInserted(entity)
         for key in written.changedHere { try merge.mergeRemote(of: key) }
         try writer.tally(Int64(written.inserted))
         try context.log.append(.upserted, entity: entity.name, keys: written.keys)

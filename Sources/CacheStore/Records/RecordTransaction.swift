@@ -69,6 +69,12 @@ final class RecordTransaction {
         return upTo
     }
 
+    /// Adds the records just inserted to the entity's search index, unless there are too many.
+    func indexInserted(_ entity: Entity) throws {
+        try SearchIndex.noteInserted(entity, db)
+        forgetIndexed()
+    }
+
     /// Call this after an index took up records or let go of some.
     func forgetIndexed() { indexed = [:] }
 

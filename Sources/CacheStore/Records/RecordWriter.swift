@@ -58,7 +58,7 @@ struct RecordWriter {
     /// Inserts the row of a record, with the server's version if it is known.
     func insert(_ key: String, remote: JSONText? = nil) throws {
         try insertUncounted(key, remote: remote)
-        try SearchIndex.noteInserted(table.entity, transaction)
+        try transaction.indexInserted(table.entity)
         try tally(1)
     }
 

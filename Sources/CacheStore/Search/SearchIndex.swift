@@ -21,12 +21,11 @@ struct SearchIndex {
     private static let mergedPart: Int64 = 4
 
     /// Indexes the records just inserted, unless there are too many.
-    static func noteInserted(_ entity: Entity, _ records: RecordTransaction) throws {
+    static func noteInserted(_ entity: Entity, _ db: Database) throws {
         guard let table = SearchTable(entity) else { return }
-        let index = SearchIndex(table: table, db: records.db)
+        let index = SearchIndex(table: table, db: db)
         guard try index.lag() <= mostAtOnce else { return }
         _ = try index.append(atMost: mostAtOnce)
-        records.forgetIndexed()
     }
 
     /// The most records that the index can be behind.
