@@ -69,7 +69,8 @@ struct Puller: Sendable {
         guard let pull else { return nil }
         // A change acknowledged after this point is newer than the page.
         let position = try store.position()
-        var request = plan.request(of: entity, at: pull.position, since: pull.since, delta: pull.delta, until: pull.until)
+        var request = plan.request(
+            of: entity, at: pull.position, since: pull.since, delta: pull.delta, until: pull.until)
         // The same for all pages, so that a list that it limits does not move under them.
         if plan.call != nil, let started = pull.started {
             request.values.now = started + (serverNow()?.since(now()) ?? .zero)

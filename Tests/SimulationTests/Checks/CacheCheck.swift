@@ -144,7 +144,8 @@ struct CacheCheck {
             // A record that becomes visible long after its change time is found by the next full pull.
             let lateness = server.time(at: row.visibleAt).since(row.changedAt)
             guard lateness < overlap / 2, !undecided.contains("\(entity)/\(row.key)"),
-                !world.settings.window.hasDueTime, isInWindow(entity, row.record), try daemon.hasPulledWindow(of: entity),
+                !world.settings.window.hasDueTime, isInWindow(entity, row.record),
+                try daemon.hasPulledWindow(of: entity),
                 !row.isDeleted || server.schema[entity]?.tombstones == nil
             else { continue }
             let remote = known[row.key]?.remote

@@ -1,6 +1,5 @@
 import EntitySchema
 import JSONText
-import Logging
 import TestSupport
 import Testing
 import Upstream
@@ -31,25 +30,6 @@ struct OutageTests {
         #expect(health.isDown && health.reasonNotToCall(at: now) == "down")
         health.answered()
         #expect(!health.isDown)
-    }
-
-    @Test("records that are locked are no outage")
-    func locked() async throws {
-        let (clock, schema) = (ManualClock(), try EntitySchema(yaml: TestEngine.shop, file: "shop.yaml"))
-        let environment = SyncEnvironment(
-            schema: schema, store: try CacheStore.temporary(schema), contents: nil, upstream: FakeUpstream(),
-            settings: SyncSettings(), clock: clock, now: { clock.timestamp }, monotonicNow: { clock.timestamp },
-            random: { 0.5 }, clockOffset: { nil }, measure: { _ in }, changed: {},
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, sleeps: LoopSleeps(clock: clock))
-        let monitor = HealthMonitor(environment, account: AccountCheck(environment))
-        for entity in ["orders", "messages", "orders", "messages"] {
-            await monitor.note(.unclear(status: 423, "locked"), about: RequestOrigin(entity: entity))
-        }
-        #expect(await !monitor.breaker.isDown)
-        for entity in ["orders", "messages", "orders", "messages"] {
-            await monitor.note(failure, about: RequestOrigin(entity: entity))
-        }
-        #expect(await monitor.breaker.isDown)
     }
 
     @Test("probes are 2 s apart at first, and at most 60 s")

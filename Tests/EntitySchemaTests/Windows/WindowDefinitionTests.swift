@@ -8,6 +8,7 @@ import Testing
 struct WindowDefinitionTests {
     private static let now = Timestamp(iso8601: "2026-11-21T10:42:00Z") ?? Timestamp(milliseconds: 0)
     private static let since = "since: { param: since, field: updated_at }"
+    private static let newest = "mode: newest_first\n      changed_at: updated_at"
 
     private func plan(_ pull: String) throws -> PullPlan {
         let schema = try EntitySchema(
@@ -141,8 +142,8 @@ struct WindowDefinitionTests {
         "a bound that has nothing to stand for is refused",
         arguments: [
             ("", "where: { created_at.gte: \"{$now-9d}\" }", "is always read whole"),
-            ("mode: newest_first\n      changed_at: updated_at", "where: { created_at.lt: \"{$now-9d}\" }", "exactly one"),
-            (Self.since, "where: { created_at.gte: \"{$now-9d}\", number.gt: 5 }", "exactly one, such as created_at.gte"),
+            (Self.newest, "where: { created_at.lt: \"{$now-9d}\" }", "exactly one"),
+            (Self.since, "where: { created_at.gte: \"{$now-9d}\", number.gt: 5 }", "such as created_at.gte"),
             (Self.since, "where: [{ number.gt: 5 }, { status: open }]", "no alternatives"),
             (Self.since, "where: { number.gt: 5, created_at.lt: \"{$now-9d}\" }", "is always read whole"),
             (Self.since, "changed_at: updated_at", "{$until} cannot stand here"),
