@@ -58,4 +58,3 @@ extension CacheStore {
         return plan.until(bound).map { .widened(until: $0) } ?? .other
     }
 }
-}
