@@ -61,6 +61,8 @@ struct Feed {
         }
     }
 
+    private static let otherCache = LocalAPIError.unreachable("the daemon has changed to another cache")
+
     // MARK: A batch
 
     private func apply(
@@ -85,6 +87,8 @@ struct Feed {
             merged.append((table, rows))
             removed.append((table, gone.keys.map(PostgresText.clean), Array(gone.values)))
         }
+        // What another cache does not have yet is not gone.
+        guard try await source.end().epoch == batch.epoch else { throw Self.otherCache }
         try target.connection.transaction { () throws(PostgresError) in
             try target.move(from: old, to: new)
             for (table, keys, times) in removed { try target.remove(keys, at: times, from: table) }
@@ -116,7 +120,7 @@ struct Feed {
             }
             // Lists of two caches, as after a restart with another account, must not be mixed.
             guard try await source.changes(after: new, wait: 0) != nil, try await source.incomplete(shape) == nil else {
-                throw PostgresError(.passing, "the daemon has changed to another cache")
+                throw Self.otherCache
             }
             try target.connection.run("COMMIT")
             say("merged \(read.counted("record", "records")), removed \(removed)")
