@@ -15,7 +15,7 @@ struct LockedTests {
         let environment = SyncEnvironment(
             schema: schema, store: try CacheStore.temporary(schema), contents: nil, upstream: FakeUpstream(),
             settings: SyncSettings(), clock: clock, now: { clock.timestamp }, monotonicNow: { clock.timestamp },
-            random: { 0.5 }, clockOffset: { nil }, measure: { _ in }, changed: {},
+            random: { 0.5 }, clockOffset: { nil }, measure: { _ in }, changed: {}, mayPush: { true },
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, sleeps: LoopSleeps(clock: clock))
         let monitor = HealthMonitor(environment, account: AccountCheck(environment))
         for entity in ["orders", "messages", "orders", "messages"] {
