@@ -35,7 +35,7 @@ enum PageComponents {
               "data": {"type": "array", "items": {
                 "type": "object", "required": ["check", "level", "message", "advice"],
                 "properties": {
-                  "check": {"type": "string"}, "level": {"enum": ["ok", "warning", "error"]},
+                  "check": {"type": "string"}, "level": {"type": "string", "x-extensible-enum": ["ok", "warning", "error"]},
                   "message": {"type": "string"},
                   "advice": {"type": ["string", "null"], "description": "what to do; null if nothing is"}}}}},
             "examples": [{"data": [{"check": "disk", "level": "ok",
