@@ -106,7 +106,8 @@ struct JSONTextTests {
     @Test(
         "setting a few members gives the text of setting them one after the other",
         arguments: [
-            #"{ "m1": 1.50, "x":[ ] ,"m1":2, "\u006d2" : 3, "é":4, "m3":{} }"#, #"{"m2":"a","m1":null}"#, "{}", "{ }", "null",
+            #"{ "m1": 1.50, "x":[ ] ,"m1":2, "\u006d2" : 3, "é":4, "m3":{} }"#, #"{"m2":"a","m1":null}"#, "{}", "{ }",
+            "null",
         ])
     func settingFew(_ text: String) throws {
         let record = try JSONText(parsing: text)

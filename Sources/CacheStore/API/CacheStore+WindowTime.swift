@@ -44,7 +44,8 @@ extension CacheStore {
     ) throws -> WindowChange {
         let current = try windowDefinition(of: entity)
         guard current != last else { return .none }
-        guard let new = current.flatMap(WindowDefinition.init(text:)), let old = last.flatMap(WindowDefinition.init(text:)),
+        guard let new = current.flatMap(WindowDefinition.init(text:)),
+            let old = last.flatMap(WindowDefinition.init(text:)),
             // Whether the list shows a field at all is found out by reading all of it.
             Set(new.test.names).isSubset(of: old.test.names), try untested(of: entity.name).isEmpty,
             // Of a window that opens with time, the last pull brought only what it included then.

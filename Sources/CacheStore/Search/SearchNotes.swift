@@ -35,7 +35,8 @@ struct SearchNotes {
             let kind = part.kind.rawValue
             return Part(
                 fields: part.fields,
-                reading: note(part, "SELECT \(kind), _pk, _deleted = 0, \(record) FROM \(search.table.name) WHERE _pk = ?1"),
+                reading: note(
+                    part, "SELECT \(kind), _pk, _deleted = 0, \(record) FROM \(search.table.name) WHERE _pk = ?1"),
                 taking: note(part, "VALUES (\(kind), ?1, ?2, \(values))"), leavesOutSeparators: part.kind == .fragments)
         }
     }

@@ -315,7 +315,7 @@ struct ConflictTests {
         #expect(try cache.record("orders", "a") != nil, "a page that comes after the time to settle brings it back")
     }
 
-    @Test("a server deletion seen while a change is in flight is resolved with the outcome, or when the process has died")
+    @Test("a server deletion seen while a change is in flight is resolved with the outcome, or at the next start")
     func deletedWhileUploading() async throws {
         let lost = PushFailure(kind: "timeout", message: "no answer")
         for outcome: PushOutcome? in [

@@ -371,8 +371,7 @@ struct DatabaseCopyTests {
             try db.execute(
                 sql: """
                     INSERT INTO grdb_migrations VALUES ('999: from the future');
-                    ALTER TABLE sync_outbox ADD COLUMN later TEXT NOT NULL DEFAULT 'x';
-                    CREATE TABLE sync_later (id INTEGER PRIMARY KEY)
+                    ALTER TABLE sync_outbox ADD COLUMN later TEXT NOT NULL DEFAULT 'x'; CREATE TABLE sync_later (id)
                     """)
         }
         try store.close()
