@@ -240,11 +240,13 @@ struct Merge {
         // A creation makes the record again, even after the server deleted another with its key. Only what is served
         // with a parent goes with that, also if the answer to the creation is still to come.
         if let creation = changes.first(where: { $0.operation == .create }) {
-            if creation.state == .uploading, entity.pull == nil { try writer.markGone(key) }
-            return try forgetRemote(of: key)
+            try forgetRemote(of: key)
+            return try writer.mark(key, gone: creation.state == .uploading && entity.pull == nil)
         }
         // The outcome of a change that is being sent merges again.
-        guard !changes.contains(where: { $0.state == .uploading }) else { return try writer.markGone(key) }
+        let isSent = changes.contains { $0.state == .uploading }
+        try writer.mark(key, gone: isSent)
+        guard !isSent else { return }
         guard let first = changes.first, let content = try row.load(key) else { return }
         // Both sides deleted it: nothing to decide.
         if changes.contains(where: { $0.operation == .delete }) {

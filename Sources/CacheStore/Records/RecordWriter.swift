@@ -186,9 +186,10 @@ struct RecordWriter {
 
     // MARK: Marks, on which nothing depends
 
-    /// Remembers that the server has deleted the record, until that can be merged with its queued changes.
-    func markGone(_ key: String) throws {
-        try db.cachedStatement(sql: "UPDATE \(table.name) SET _gone = 1 WHERE _key = ?").execute(arguments: [key])
+    /// Remembers whether the server has deleted the record, and that is still to be merged with its queued changes.
+    func mark(_ key: String, gone: Bool) throws {
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _gone = ?2 WHERE _key = ?1 AND _gone <> ?2")
+            .execute(arguments: [key, gone])
     }
 
     /// Sets the record's content on the server, if it is stored here, and the address that it came from.

@@ -135,17 +135,16 @@ struct BackupAndDamageTests {
     func downgrade() async throws {
         try await withUnsentWork { shop, keys in
             #expect(await shop.stopDaemon() == 0)
-            let path = try database(shop)
             try layOut(
-                path,
+                database(shop),
                 "DELETE FROM grdb_migrations WHERE identifier LIKE '19:%'; ALTER TABLE sync_outbox DROP COLUMN trace")
             try await shop.startDaemon()
             // The upgrade has made a backup. This change comes after it.
             try await write(shop)
             #expect(await shop.stopDaemon() == 0)
             try layOut(
-                path, "INSERT INTO grdb_migrations VALUES ('999: later'); ALTER TABLE sync_outbox ADD COLUMN later TEXT"
-            )
+                database(shop),
+                "INSERT INTO grdb_migrations VALUES ('999: later'); ALTER TABLE sync_outbox ADD COLUMN later TEXT")
             let config = shop.folder.appending(path: "config.yaml").path
             let older = try await Program.run("repairminder-sync", ["run", "--config", config])
             #expect(older.status == 78)

@@ -1,0 +1,44 @@
+import JSONText
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Records that the server deletes while a change of them is being sent")
+struct GoneRecordTests {
+    private let now = TestCache.now
+    private let order = #"[{"id":"a"}]"#
+    private let tombstone = #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#
+    private let answer = JSONText.object(["id": "m1", "order_id": "a", "text": "hello"])
+
+    /// A message whose creation is being sent when its order is deleted.
+    private func cache() async throws -> (cache: TestCache, creation: OutboxChange) {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", order)
+        let message = try JSONText(parsing: #"{"order_id":"a","text":"hello"}"#)
+        _ = try await cache.store.create("messages", body: message, at: now)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(creation, at: now))
+        _ = try await cache.pull("orders", tombstone)
+        return (cache, creation)
+    }
+
+    @Test("what is created with its parent already deleted goes with it")
+    func goes() async throws {
+        let (cache, creation) = try await cache()
+        try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
+        #expect(try cache.record("messages", "m1") == nil)
+    }
+
+    @Test("what is created after its parent came back stays")
+    func stays() async throws {
+        let (cache, creation) = try await cache()
+        let lost = PushFailure(kind: "timeout", message: "no answer")
+        try await cache.store.settle(creation.id, .waiting(lost, at: now, counted: true), at: now)
+        _ = try await cache.pull("orders", order)
+        let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(again, at: now))
+        try await cache.store.settle(again.id, .acknowledged(record: answer), at: now)
+        #expect(try cache.record("messages", "m1")?["text"] == "hello")
+    }
+}
