@@ -1,8 +1,9 @@
-"""What `generate python` writes passes mypy --strict, and reads, writes and follows the daemon; the example report runs."""
+"""What `generate python` writes passes mypy --strict, and reads, writes and follows the daemon; the example report and the guide run."""
 import decimal
 import importlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -27,8 +28,25 @@ def write(folder):
     else:
         checked(program, "generate", "python", "--schema", root / "config/schemas/repairminder.yaml", "--output", "repairminder.py", cwd=folder)
     shutil.copy(root / "docs/examples/report.py", folder)
-    checked(sys.executable, "-m", "mypy", "--strict", "repairminder.py", "report.py", cwd=folder)
-    print("  mypy --strict accepts the module and the report")
+    (folder / "guide.py").write_text("\n".join(snippets()))
+    checked(sys.executable, "-m", "mypy", "--strict", "repairminder.py", "report.py", "guide.py", cwd=folder)
+    print("  mypy --strict accepts the module, the report and the guide")
+
+
+def snippets():
+    return re.findall(r"^```python\n(.*?)^```$", (root / "docs/guides/python-client.md").read_text(), re.M | re.S)
+
+
+def follow_guide(folder, number):
+    """The guide's snippets, as one program, on an order that is there. Its stream has no end, so the first change ends it."""
+    program = "\n".join(snippets())
+    for shown, here in [("RepairminderClient()", f"RepairminderClient({address!r})"), ("order_number:1486", f"order_number:{number}"),
+                        ("# Read the records here", "client.orders.update(order.id, {'notes': 'Meanwhile'})  #")]:
+        assert shown in program, f"the guide has no {shown}"
+        program = program.replace(shown, here)
+    (folder / "followed.py").write_text(f"{program}    break\n")
+    printed = checked(sys.executable, "followed.py", cwd=folder)
+    assert printed.count("\n") > 1 and re.search(r"^\w+ ord_\w+$", printed.splitlines()[-1]), printed
 
 
 def main():
@@ -72,6 +90,9 @@ def main():
         assert gone.is_resync, "another cache asks for reading again"
         print("  listed, wrote, repeated and followed")
         assert "in all" in checked(sys.executable, "report.py", address, cwd=folder), "the report"
+        client.orders.update(order.id, {"status": module.OrderStatus.READY}, wait=30)
+        follow_guide(folder, order.order_number)
+        print("  the report and the guide's snippets run")
 
 
 main()
