@@ -1,7 +1,7 @@
 # The commands for developers and CI. `make` alone lists them.
 .DEFAULT_GOAL := help
 .PHONY: help packages build check test test-all lint demo bench bench-setup simulate simulate-fleet simulate-crowd model fuzz sanitize fuzz-api page-test torture histories completions man deb \
-    release boot interop conventions fleet feed standby mutants clean
+    release boot interop conventions fleet feed standby guides mutants clean
 
 help:            ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -75,6 +75,9 @@ feed: build      ## feed daemons into a PostgreSQL that is killed in between (De
 
 standby: build   ## take over between two daemons 100 times, with three members of etcd (Debian: etcd-server; root); ARGS=--small for 12
 	Tests/Standby/run $(ARGS) || [ $$? -eq 77 ]
+
+guides: build    ## follow guides by their commands: bundles, hooks, a standby (Debian: minisign, etcd-server, etcd-client); ARGS="hooks" for some
+	Tests/Guides/run $(ARGS)
 
 page-test: packages ## tell the story of the page in Chromium (Debian: chromium, chromium-driver); ARGS="offline conflict" for some
 	@Tests/Page/run $(ARGS) || [ $$? -eq 77 ]

@@ -1,0 +1,72 @@
+"""Signed bundles: a person signs with minisign, and a machine takes only what was signed."""
+import functools
+import http.server
+import threading
+
+from lib.programs import Upstream, await_true
+from machine import SCHEMA, Machine, blocks, require
+
+PASSWORD = "a password\n"
+
+
+class Served:
+    """A web server that nobody needs to trust."""
+
+    def __init__(self, folder):
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.address = f"http://127.0.0.1:{self.server.server_port}"
+
+
+def bundle(number):
+    """What docs/config.md shows, with a schema that is one."""
+    shown = blocks("config.md", "Signed bundles", "yaml")[0]
+    settings, found, _ = shown.partition("schema: |\n")
+    require(found and "bundle: 12 " in settings, "docs/config.md shows no bundle 12 with a schema")
+    schema = "".join(f"  {line}" for line in SCHEMA.read_text().splitlines(True))
+    return settings.replace("bundle: 12 ", f"bundle: {number} ") + found + schema
+
+
+def follow(folder):
+    create, sign, install = blocks("guides/fleets.md", "Signed bundles", "sh")
+    upstream = Upstream(SCHEMA)
+    signer = Machine(folder / "signer", upstream, "office")
+    signer.run(create, PASSWORD * 2)
+    served = Served(signer.folder)
+    install = install.replace("https://config.example", served.address)
+    require(install.count(served.address) == 2, "the guide fetches a bundle and its signature")
+
+    def signed(number):
+        (signer.folder / "bundle.yaml").write_text(bundle(number))
+        signer.run(sign, PASSWORD)
+
+    machine = Machine(folder / "machine", upstream, "till-2")
+    # The schema comes with the bundle, and so does the interval.
+    machine.base = machine.base.replace(f"schema: {SCHEMA}\n", "").replace("  interval: 200ms\n", "")
+    key = (signer.folder / "fleet.pub").read_text().splitlines()[1]
+    machine.set(f"bundle: {{ file: installed.yaml, public_key: {key} }}")
+    try:
+        signed(12)
+        machine.run(install.split(" && sudo systemctl")[0])
+        machine.start()
+        require('bundle="12"' in machine.call("GET", "/metrics").body.decode(), "/metrics has no label bundle")
+        signed(13)
+        machine.run(install)
+        await_true(lambda: 'bundle="13"' in machine.call("GET", "/metrics").body.decode(), 20, "a reload does not take the bundle")
+        said = machine.run("repairminder-sync check-config")
+        require("every 30 minutes" in said, f"check-config does not print the signed comment:\n{said}")
+        (signer.folder / "bundle.yaml").write_text(bundle(14))
+        said = machine.run(install, fails=True)
+        require("signature" in said, f"a bundle that was not signed is refused without words:\n{said}")
+        signed(12)
+        machine.run(install, fails=True)
+        machine.run(install.replace("bundle install", "bundle install --allow-older"))
+        await_true(lambda: 'bundle="12"' in machine.call("GET", "/metrics").body.decode(), 20, "the older bundle is not in use")
+        return "signed, installed, refused, and an older one brought back"
+    finally:
+        machine.stop()
+        served.server.shutdown()
+        upstream.stop()

@@ -1,0 +1,96 @@
+"""A standby: etcd with TLS and users as the guide sets them up, and two daemons of which one takes over."""
+import socket
+import subprocess
+
+from lib.programs import Failed, Upstream, await_true
+from machine import SCHEMA, Machine, blocks, require
+
+PASSWORD = "correct horse battery"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Etcd:
+    """One member with a certificate of its own."""
+
+    def __init__(self, folder):
+        self.folder, self.certificate, key = folder, folder / "etcd-ca.pem", folder / "etcd.key"
+        folder.mkdir()
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", self.certificate, "-days", "2",
+                        "-subj", "/CN=etcd-1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+        port, peer = free_port(), f"http://127.0.0.1:{free_port()}"
+        self.address = f"https://127.0.0.1:{port}"
+        self.process = subprocess.Popen(
+            ["etcd", "--name", "one", "--data-dir", folder / "data", "--listen-client-urls", self.address, "--advertise-client-urls",
+             self.address, "--cert-file", self.certificate, "--key-file", key, "--listen-peer-urls", peer,
+             "--initial-advertise-peer-urls", peer, "--initial-cluster", f"one={peer}"],
+            stdout=subprocess.DEVNULL, stderr=open(folder / "log", "wb"))
+        self.variables = {"ETCDCTL_API": "3", "ETCDCTL_ENDPOINTS": self.address, "ETCDCTL_CACERT": str(self.certificate)}
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(20)
+
+
+def set_up(etcd, machine):
+    """Makes the users; etcdctl asks for passwords in a terminal."""
+    def answers():
+        return subprocess.run(["etcdctl", "endpoint", "health"], env={**machine.environment, **etcd.variables}, capture_output=True)
+    await_true(lambda: answers().returncode == 0, 20, "etcd does not answer")
+    commands, = blocks("guides/standby.md", "Set it up", "sh")
+    file = machine.folder / "commands"
+    file.write_text(f"set -e\n{commands}")
+    machine.run(f"script --quiet --return --echo never --command 'bash {file}' /dev/null", f"{PASSWORD}\n" * 4, **etcd.variables)
+
+
+def follow(folder):
+    upstream, etcd = Upstream(SCHEMA), Etcd(folder / "etcd")
+    pair, user = blocks("guides/standby.md", "Set it up", "yaml")
+    password = folder / "etcd-password"
+    password.write_text(PASSWORD + "\n")
+    password.chmod(0o600)
+    members = "https://etcd-1:2379, https://etcd-2:2379, https://etcd-3:2379"
+    require(members in pair and pair.startswith("instance: till-1\n"), "the guide's section is another one")
+    settings = pair.removeprefix("instance: till-1\n").replace(members, etcd.address)
+    settings = settings.replace("/etc/repairminder-sync/etcd-ca.pem", str(etcd.certificate)) + "  ttl: 3s\n"
+    besides = user.split("{", 1)[1].split("}", 1)[0].replace("/etc/repairminder-sync/etcd-password", str(password))
+    settings += "".join(f"  {key.strip()}\n" for key in besides.split(","))
+    machines = []
+    try:
+        for name in ("till-1", "till-2"):
+            machines.append(Machine(folder / name, upstream, name, settings))
+        set_up(etcd, machines[0])
+        for machine in machines:
+            machine.start()
+        first, second = machines
+
+        def standing(machine):
+            return machine.call("GET", "/v1/status").json["standby"]
+        await_true(lambda: any(standing(one)["holds_lease"] for one in machines), 20, "no daemon holds the lease")
+        if standing(second)["holds_lease"]:
+            first, second = second, first
+        name = standing(first)["holder"]
+        await_true(lambda: standing(second)["holder"] == name, 20, "the standby does not know the holder")
+        for said in (second.run("repairminder-sync doctor || true"), second.run("repairminder-sync status")):
+            require(name in said, f"neither says who holds the lease:\n{said}")
+        first.run("repairminder-sync sync --wait")
+        second.run("repairminder-sync sync --wait")
+        order = f"/v1/orders/{first.call('GET', '/v1/orders?limit=1').json['data'][0]['id']}"
+        refused = second.call("PATCH", order, {"notes": "At the standby"})
+        require(refused.status == 503 and refused.json["code"] == "not_leader", f"the standby answers {refused}")
+        require(first.call("PATCH", order, {"notes": "At the holder"}).status == 200, "the holder refuses a write")
+        first.daemon.kill()
+        await_true(lambda: standing(second)["holds_lease"], 20, "the standby does not take over")
+        require(second.call("PATCH", order, {"notes": "After the takeover"}).status == 200, "the new holder refuses a write")
+        return f"users made, {name} wrote, and the other daemon took over"
+    except KeyError as error:
+        raise Failed(f"an answer has no {error}") from error
+    finally:
+        for machine in machines:
+            machine.stop()
+        etcd.stop()
+        upstream.stop()
