@@ -43,6 +43,9 @@ def follow(folder):
         (signer.folder / "bundle.yaml").write_text(bundle(number))
         signer.run(sign, PASSWORD)
 
+    def uses(number):
+        return f'bundle="{number}"' in machine.call("GET", "/metrics").body.decode()
+
     machine = Machine(folder / "machine", upstream, "till-2")
     # The schema comes with the bundle, and so does the interval.
     machine.base = machine.base.replace(f"schema: {SCHEMA}\n", "").replace("  interval: 200ms\n", "")
@@ -52,10 +55,10 @@ def follow(folder):
         signed(12)
         machine.run(install.split(" && sudo systemctl")[0])
         machine.start()
-        require('bundle="12"' in machine.call("GET", "/metrics").body.decode(), "/metrics has no label bundle")
+        require(uses(12), "/metrics does not have the bundle's number")
         signed(13)
         machine.run(install)
-        await_true(lambda: 'bundle="13"' in machine.call("GET", "/metrics").body.decode(), 20, "a reload does not take the bundle")
+        await_true(lambda: uses(13), 20, "a reload does not take the bundle")
         said = machine.run("repairminder-sync check-config")
         require("every 30 minutes" in said, f"check-config does not print the signed comment:\n{said}")
         (signer.folder / "bundle.yaml").write_text(bundle(14))
@@ -64,7 +67,7 @@ def follow(folder):
         signed(12)
         machine.run(install, fails=True)
         machine.run(install.replace("bundle install", "bundle install --allow-older"))
-        await_true(lambda: 'bundle="12"' in machine.call("GET", "/metrics").body.decode(), 20, "the older bundle is not in use")
+        await_true(lambda: uses(12), 20, "the older bundle is not in use")
         return "signed, installed, refused, and an older one brought back"
     finally:
         machine.stop()

@@ -63,9 +63,9 @@ def follow(folder):
         lines = printed.read_text().splitlines()
         require(lines[:2] == ["-d labels -", str(order["order_number"])] and "null" not in lines, f"printed: {lines}")
         event = receiver.events[0]
-        require(event["path"] == "/ready" and event["id"] == order["id"] and event["header"] == event["key"], f"received: {event}")
+        require((event["path"], event["id"], event["header"]) == ("/ready", order["id"], event["key"]), f"received: {event}")
         require(lines.count("-d labels -") == len(receiver.events) == 1, "a later edit was told as well")
-        said = machine.run("repairminder-sync hooks; repairminder-sync hooks --pause label; repairminder-sync hooks --resume label")
+        said = machine.run("repairminder-sync hooks && for to in pause resume; do repairminder-sync hooks --$to label; done")
         require("label" in said and "text" in said, said)
         return f"printed {lines[1:]}, and received a signed webhook"
     finally:

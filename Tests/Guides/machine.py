@@ -35,7 +35,7 @@ class Machine:
         self.programs = folder / "programs"
         self.programs.mkdir()
         self.program("sudo", 'exec "$@"')
-        self.program("repairminder-sync", f'command=$1; shift; exec {BIN}/repairminder-sync "$command" "$@" --config {self.daemon.config}')
+        self.program("repairminder-sync", f'exec {BIN}/repairminder-sync "$@" --config {self.daemon.config}')
         self.set(settings)
 
     def program(self, name, text):
@@ -60,8 +60,9 @@ class Machine:
 
     def run(self, commands, typed="", fails=False, **more):
         """What commands print in this folder; `typed` is what a person types."""
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", commands], input=typed, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, timeout=120, cwd=self.folder, env={**self.environment, **more})
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", commands], input=typed, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=120, cwd=self.folder,
+                              env={**self.environment, **more})
         if (done.returncode != 0) != fails:
             raise Failed(f"this block:\n{commands}ended with {done.returncode} and printed:\n{done.stdout}")
         return done.stdout

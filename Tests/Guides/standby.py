@@ -20,13 +20,14 @@ class Etcd:
     def __init__(self, folder):
         self.folder, self.certificate, key = folder, folder / "etcd-ca.pem", folder / "etcd.key"
         folder.mkdir()
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", self.certificate, "-days", "2",
-                        "-subj", "/CN=etcd-1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", self.certificate,
+                        "-days", "2", "-subj", "/CN=etcd-1", "-addext", "subjectAltName=IP:127.0.0.1"],
+                       check=True, capture_output=True)
         port, peer = free_port(), f"http://127.0.0.1:{free_port()}"
         self.address = f"https://127.0.0.1:{port}"
         self.process = subprocess.Popen(
-            ["etcd", "--name", "one", "--data-dir", folder / "data", "--listen-client-urls", self.address, "--advertise-client-urls",
-             self.address, "--cert-file", self.certificate, "--key-file", key, "--listen-peer-urls", peer,
+            ["etcd", "--name", "one", "--data-dir", folder / "data", "--cert-file", self.certificate, "--key-file", key,
+             "--listen-client-urls", self.address, "--advertise-client-urls", self.address, "--listen-peer-urls", peer,
              "--initial-advertise-peer-urls", peer, "--initial-cluster", f"one={peer}"],
             stdout=subprocess.DEVNULL, stderr=open(folder / "log", "wb"))
         self.variables = {"ETCDCTL_API": "3", "ETCDCTL_ENDPOINTS": self.address, "ETCDCTL_CACERT": str(self.certificate)}
@@ -38,9 +39,11 @@ class Etcd:
 
 def set_up(etcd, machine):
     """Makes the users; etcdctl asks for passwords in a terminal."""
-    def answers():
-        return subprocess.run(["etcdctl", "endpoint", "health"], env={**machine.environment, **etcd.variables}, capture_output=True)
-    await_true(lambda: answers().returncode == 0, 20, "etcd does not answer")
+    variables = {**machine.environment, **etcd.variables}
+
+    def is_healthy():
+        return subprocess.run(["etcdctl", "endpoint", "health"], env=variables, capture_output=True).returncode == 0
+    await_true(is_healthy, 20, "etcd does not answer")
     commands, = blocks("guides/standby.md", "Set it up", "sh")
     file = machine.folder / "commands"
     file.write_text(f"set -e\n{commands}")
