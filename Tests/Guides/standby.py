@@ -1,4 +1,5 @@
 """A standby: etcd with TLS and users as the guide sets them up, and two daemons of which one takes over."""
+import shutil
 import socket
 import subprocess
 
@@ -50,6 +51,46 @@ def set_up(etcd, machine):
     machine.run(f"script --quiet --return --echo never --command 'bash {file}' /dev/null", f"{PASSWORD}\n" * 4, **etcd.variables)
 
 
+def bring_over(folder, settings, upstream):
+    """Without standby.sync: what a dead daemon had not sent comes from its copy, here one that has everything."""
+    first, second = (Machine(folder / f"copied-{name}", upstream, name, settings) for name in ("till-1", "till-2"))
+    try:
+        first.start()
+        first.run("repairminder-sync sync --wait")
+        await_true(lambda: holds(first), 20, "no daemon holds the lease")
+        give_key(first, second)
+        second.start()
+        second.run("repairminder-sync sync --wait")
+        order = f"/v1/orders/{first.call('GET', '/v1/orders?limit=1').json['data'][0]['id']}"
+        upstream.faults({"effect": "offline"})
+        require(first.call("PATCH", order, {"notes": "Not sent yet"}).status == 200, "the holder refuses a write")
+        first.daemon.kill()
+        second.program("litestream", f'[ "$1 $2" = "restore -o" ] && sqlite3 -readonly {first.daemon.database} ".backup $3"')
+        stop, copy, restore, start = blocks("guides/standby.md", "Without standby.sync", "sh")[0].splitlines()
+        require(" stop " in stop and " start " in start, "the guide stops and starts the daemon elsewhere")
+        second.stop()
+        second.run("\n".join([copy, restore]).replace("/tmp/till-1.db", str(folder / "till-1.db")))
+        upstream.faults()
+        second.start()
+        sent = {"pending": 0, "failed": 0}
+        await_true(lambda: second.call("GET", "/v1/pending/count").json == sent, 40, "the queue is not sent")
+        notes = [record["notes"] for record in upstream.records("orders")]
+        require(notes.count("Not sent yet") == 1, f"upstream: {notes}")
+    finally:
+        first.stop()
+        second.stop()
+
+
+def give_key(first, second):
+    """The guide's step 2."""
+    second.daemon.state.mkdir(mode=0o700)
+    shutil.copy(first.daemon.state / "secret.key", second.daemon.state)
+
+
+def holds(machine):
+    return machine.call("GET", "/v1/status").json["standby"]["holds_lease"]
+
+
 def follow(folder):
     upstream, etcd = Upstream(SCHEMA), Etcd(folder / "etcd")
     pair, user = blocks("guides/standby.md", "Set it up", "yaml")
@@ -67,14 +108,15 @@ def follow(folder):
         for name in ("till-1", "till-2"):
             machines.append(Machine(folder / name, upstream, name, settings))
         set_up(etcd, machines[0])
-        for machine in machines:
-            machine.start()
         first, second = machines
+        first.start()
+        give_key(first, second)
+        second.start()
 
         def standing(machine):
             return machine.call("GET", "/v1/status").json["standby"]
-        await_true(lambda: any(standing(one)["holds_lease"] for one in machines), 20, "no daemon holds the lease")
-        if standing(second)["holds_lease"]:
+        await_true(lambda: any(map(holds, machines)), 20, "no daemon holds the lease")
+        if holds(second):
             first, second = second, first
         name = standing(first)["holder"]
         await_true(lambda: standing(second)["holder"] == name, 20, "the standby does not know the holder")
@@ -87,9 +129,12 @@ def follow(folder):
         require(refused.status == 503 and refused.json["code"] == "not_leader", f"the standby answers {refused}")
         require(first.call("PATCH", order, {"notes": "At the holder"}).status == 200, "the holder refuses a write")
         first.daemon.kill()
-        await_true(lambda: standing(second)["holds_lease"], 20, "the standby does not take over")
+        await_true(lambda: holds(second), 20, "the standby does not take over")
         require(second.call("PATCH", order, {"notes": "After the takeover"}).status == 200, "the new holder refuses a write")
-        return f"users made, {name} wrote, and the other daemon took over"
+        for machine in machines:
+            machine.stop()
+        bring_over(folder, settings.replace("sync: true", "sync: false"), upstream)
+        return f"users made, {name} wrote, the other daemon took over; a copy's queue was brought over"
     except KeyError as error:
         raise Failed(f"an answer has no {error}") from error
     finally:
