@@ -76,7 +76,7 @@ feed: build      ## feed daemons into a PostgreSQL that is killed in between (De
 standby: build   ## take over between two daemons 100 times, with three members of etcd (Debian: etcd-server; root); ARGS=--small for 12
 	Tests/Standby/run $(ARGS) || [ $$? -eq 77 ]
 
-guides: build    ## follow guides by their commands: bundles, hooks, a standby (Debian: minisign, etcd-server, etcd-client); ARGS="hooks" for some
+guides: build    ## follow guides by their commands: fleets, hooks, scripts, standby (Debian: minisign, etcd-server, etcd-client); ARGS="hooks" for some
 	Tests/Guides/run $(ARGS)
 
 page-test: packages ## tell the story of the page in Chromium (Debian: chromium, chromium-driver); ARGS="offline conflict" for some

@@ -1,5 +1,6 @@
-"""Signed bundles: a person signs with minisign, and a machine takes only what was signed."""
+"""Many machines: files of conf.d with a pinned schema; bundles, of which a machine takes only what minisign has signed."""
 import functools
+import hashlib
 import http.server
 import threading
 
@@ -30,9 +31,36 @@ def bundle(number):
     return settings.replace("bundle: 12 ", f"bundle: {number} ") + found + schema
 
 
+def follow_files(folder, upstream):
+    """What all machines share, and what differs, in files of conf.d."""
+    shared, own = blocks("guides/fleets.md", "One configuration for all", "yaml")
+    check, = blocks("guides/fleets.md", "One configuration for all", "sh")
+    machine = Machine(folder / "files", upstream, "another-name")
+    pins = hashlib.sha256(SCHEMA.read_bytes()).hexdigest()
+    head, found, _ = shared.partition("schema: { name: shop, version: 7, sha256: ")
+    require(found, "the guide pins another schema")
+    machine.base = "".join(line for line in machine.base.splitlines(True) if not line.startswith(("schema:", "  interval:")))
+    machine.set("")
+    files = machine.folder / "conf.d"
+    files.mkdir()
+    (files / "10-fleet.yaml").write_text(f"{head}schema: {{ name: {SCHEMA}, sha256: {pins} }}\n")
+    (files / "20-machine.yaml").write_text(own)
+    try:
+        machine.start()
+        said = machine.run(check)
+        for place in ("10-fleet.yaml:2", "20-machine.yaml:2"):
+            require(place in said, f"--origin does not name {place}:\n{said}")
+        require('instance="till-2",site="north"' in machine.call("GET", "/metrics").body.decode(), "conf.d has no effect")
+        (files / "10-fleet.yaml").write_text(f"{head}schema: {{ name: {SCHEMA}, sha256: {'0' * 64} }}\n")
+        machine.run(check, fails=True)
+    finally:
+        machine.stop()
+
+
 def follow(folder):
     create, sign, install = blocks("guides/fleets.md", "Signed bundles", "sh")
     upstream = Upstream(SCHEMA)
+    follow_files(folder, upstream)
     signer = Machine(folder / "signer", upstream, "office")
     signer.run(create, PASSWORD * 2)
     served = Served(signer.folder)
@@ -68,7 +96,7 @@ def follow(folder):
         machine.run(install, fails=True)
         machine.run(install.replace("bundle install", "bundle install --allow-older"))
         await_true(lambda: uses(12), 20, "the older bundle is not in use")
-        return "signed, installed, refused, and an older one brought back"
+        return "configured by conf.d; signed, installed, refused, and an older one brought back"
     finally:
         machine.stop()
         served.server.shutdown()

@@ -19,6 +19,11 @@ def blocks(page, part, language):
     return re.findall(rf"^```{language}\n(.*?)^```$", body, re.M | re.S)
 
 
+def every(page, language):
+    """The blocks of one language in a page."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / "docs" / page).read_text(), re.M | re.S)
+
+
 def require(holds, complaint):
     if not holds:
         raise Failed(complaint)
