@@ -18,7 +18,7 @@ extension BundleCommand {
                 before. The daemon reads the new one when it is reloaded.
                 """)
 
-        @Argument(help: "The bundle; its signature is beside it.")
+        @Argument(help: "The bundle; its signature is beside it.", completion: .file(extensions: ["yaml"]))
         var file: String
 
         @Flag(help: "Also install a bundle that is older than the installed one.")
