@@ -63,13 +63,13 @@ extension EtcdGateway {
         _ = try await call("/v3/lease/revoke", .object(["ID": .string(lease)]))
     }
 
-    /// Carries out the first steps if the condition is true, else the others. Returns the cluster's revision and what was
-    /// read.
+    /// Carries out the first steps if the condition is true, else the others. Returns the cluster's revision and id, and
+    /// what was read.
     ///
     /// Each list must have a step: etcd answers a transaction without any from one member's memory, which may be old.
     func transaction(
         if condition: Condition, then steps: [Step], else others: [Step]
-    ) async throws(StandbyError) -> (succeeded: Bool, revision: Int64, read: [EtcdEntry]) {
+    ) async throws(StandbyError) -> (succeeded: Bool, revision: Int64, cluster: String, read: [EtcdEntry]) {
         let answer = try await call(
             "/v3/kv/txn",
             .object([
@@ -78,7 +78,11 @@ extension EtcdGateway {
             ]))
         let read = (answer["responses"]?.elements ?? []).compactMap { $0["response_range"] }
             .flatMap { $0["kvs"]?.elements ?? [] }.compactMap(EtcdEntry.init)
-        return (answer["succeeded"]?.boolean ?? false, answer["header"]?.number("revision") ?? 0, read)
+        let header = answer["header"]
+        return (
+            answer["succeeded"]?.boolean ?? false, header?.number("revision") ?? 0,
+            header?["cluster_id"]?.plain ?? "", read
+        )
     }
 
     /// All keys that begin with `prefix`, by key; at most `limit` from `start` on.

@@ -139,9 +139,9 @@ package final class Lease: Sendable {
     /// Whose queue is stored in etcd.
     package struct Last: Sendable, Equatable {
         /// The daemon that last stored its whole queue; nil if none has.
-        package var database: String?
-        /// This daemon.
-        package var own: String
+        package var former: QueueMark?
+        /// This daemon, under the lease that it has just acquired.
+        package var own: QueueMark
     }
 
     /// Competes for the lease and renews it, until the task is cancelled.
@@ -219,7 +219,8 @@ package final class Lease: Sendable {
         state.withLock { $0 = State(held: held) }
         log.notice("acquired the lease", metadata: ["key": "\(settings.key)", "revision": "\(held.revision)"])
         changed()
-        return (held.revision, Last(database: answer.read.first?.value, own: database))
+        let own = QueueMark(database: database, cluster: answer.cluster, revision: held.revision)
+        return (held.revision, Last(former: answer.read.first.map { QueueMark($0.value) }, own: own))
     }
 
     private func renew(_ held: Held) async throws(StandbyError) {

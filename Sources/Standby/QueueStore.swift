@@ -38,11 +38,11 @@ package actor QueueStore {
 
     /// What the queue of this daemon is worth beside what etcd has.
     package enum Origin: Sendable, Equatable {
-        /// It has everything: no other daemon has held the lease since.
+        /// No other daemon has held the lease since. It has everything, unless its file was put back to an older state.
         case own
         /// Another daemon has held the lease, and what etcd lacks has been settled or was never acknowledged.
         case other
-        /// No daemon has stored its queue yet.
+        /// No daemon has stored its queue yet, or etcd does not have any more what this daemon once stored there.
         case none
     }
 
@@ -188,24 +188,32 @@ package actor QueueStore {
 
     // MARK: Taking over
 
-    /// Makes queue and etcd agree after the lease was acquired: first `takeOver` gets the texts that etcd has, unless the
-    /// queue has everything; then etcd gets what it lacks. Throws whatever `takeOver` throws.
+    /// Makes queue and etcd agree after the lease was acquired: first `takeOver` gets the texts that etcd has; then etcd gets
+    /// what it lacks. Throws whatever `takeOver` throws.
+    ///
+    /// `known` is the mark that this daemon's last `prepare` returned; nil if there was none. Returns the new one.
     package func prepare(
-        _ last: Lease.Last, takeOver: @Sendable (_ texts: [String], Origin) async throws -> Void
-    ) async throws {
+        _ last: Lease.Last, known: QueueMark?, takeOver: @Sendable (_ texts: [String], Origin) async throws -> Void
+    ) async throws -> QueueMark {
         guard let held = lease.valid else { throw StandbyError.notHolder }
         var found: [String: String?] = [:]
         let prefix = lease.settings.queuePrefix
         for entry in try await lease.gateway.all(prefix) {
             found[String(entry.key.dropFirst(prefix.count))] = entry.value
         }
-        let origin: Origin = last.database.map { $0 == last.own ? .own : .other } ?? .none
-        if origin != .own { try await takeOver(found.sorted { $0.key < $1.key }.compactMap(\.value), origin) }
+        try await takeOver(found.sorted { $0.key < $1.key }.compactMap(\.value), Self.origin(last, known))
         (stored, keys, position, revision) = (found, [:], nil, held.revision)
         try await store()
         // From here on, this daemon's queue has everything.
         try await lease.write(
-            [.put(key: lease.settings.lastHolderKey, value: last.own)], under: held.revision)
+            [.put(key: lease.settings.lastHolderKey, value: last.own.text)], under: held.revision)
+        return last.own
+    }
+
+    private static func origin(_ last: Lease.Last, _ known: QueueMark?) -> Origin {
+        guard let former = last.former else { return .none }
+        guard former.database != last.own.database else { return .own }
+        return known?.isForgotten(by: former) ?? false ? .none : .other
     }
 }
 

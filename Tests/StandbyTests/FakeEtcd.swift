@@ -12,18 +12,19 @@ final class FakeEtcd: HTTPTransport {
         var lease: String
     }
 
-    private struct State {
-        var revision = 1
-        var leases: [String: (ttl: Int, end: ManualClock.Instant)] = [:]
-        var entries: [String: Entry] = [:]
-        var nextLease = 7_000_000_000_000_000_001
+    struct State {
+        fileprivate var cluster = 1
+        fileprivate var revision = 1
+        fileprivate var leases: [String: (ttl: Int, end: ManualClock.Instant)] = [:]
+        fileprivate var entries: [String: Entry] = [:]
+        fileprivate var nextLease = 7_000_000_000_000_000_001
         /// Hosts that cannot be reached.
-        var lost: Set<String> = []
+        fileprivate var lost: Set<String> = []
         /// Answers of this path that are lost after the call was carried out.
-        var lostAnswers: [String: Int] = [:]
-        var onAnswer: (@Sendable (_ path: String) -> Void)?
-        var calls: [(host: String, path: String)] = []
-        var password: String?
+        fileprivate var lostAnswers: [String: Int] = [:]
+        fileprivate var onAnswer: (@Sendable (_ path: String) -> Void)?
+        fileprivate var calls: [(host: String, path: String)] = []
+        fileprivate var password: String?
     }
 
     private let state = Mutex(State())
@@ -57,6 +58,17 @@ final class FakeEtcd: HTTPTransport {
     }
 
     func revokeAll() { state.withLock { state in for id in Array(state.leases.keys) { Self.end(id, &state) } } }
+
+    /// What a copy of its data has.
+    var copy: State { state.withLock { $0 } }
+
+    /// Starts again from a copy; without one, as a new cluster.
+    func restore(_ copy: State?) {
+        state.withLock { state in
+            let fresh = State(cluster: state.cluster + 1)
+            state = copy ?? fresh
+        }
+    }
 
     var entries: [String: Entry] { current { $0.entries } }
     var hosts: [String] { state.withLock { $0.calls.map(\.host) } }
@@ -155,7 +167,9 @@ final class FakeEtcd: HTTPTransport {
         return (
             200,
             .object([
-                "header": .object(["revision": .string("\(state.revision)")]), "succeeded": .boolean(isTrue),
+                "header": .object([
+                    "revision": .string("\(state.revision)"), "cluster_id": .string("\(state.cluster)"),
+                ]), "succeeded": .boolean(isTrue),
                 "responses": .array(answers),
             ])
         )

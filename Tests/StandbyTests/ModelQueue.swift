@@ -31,6 +31,9 @@ final class ModelQueue: Sendable {
         var nextID: Int64 = 1
         /// The ids of the changes that had a step.
         var log: [Int64] = []
+        /// All keys that were ever here.
+        var known: Set<String> = []
+        var mark: QueueMark?
     }
 
     private let state = Mutex(State())
@@ -43,6 +46,7 @@ final class ModelQueue: Sendable {
             let id = state.nextID
             state.nextID += 1
             state.changes.append(Change(id: id, key: key))
+            state.known.insert(key)
             state.log.append(id)
             return id
         }
@@ -50,7 +54,10 @@ final class ModelQueue: Sendable {
 
     func mark(_ id: Int64) { change(id) { $0.isTried = true } }
 
-    func rename(_ id: Int64, to key: String) { change(id) { $0.key = key } }
+    func rename(_ id: Int64, to key: String) {
+        change(id) { $0.key = key }
+        state.withLock { _ = $0.known.insert(key) }
+    }
 
     func remove(_ id: Int64) {
         state.withLock { state in
@@ -77,11 +84,28 @@ final class ModelQueue: Sendable {
         }
     }
 
-    func replace(by texts: [String], keepingOwn: Bool) {
+    /// As a file that is put back to an older state.
+    func forget(_ id: Int64) {
         state.withLock { state in
-            var changes = keepingOwn ? state.changes : []
+            let forgotten = state.changes.filter { $0.id == id }.map(\.key)
+            state.changes.removeAll { $0.id == id }
+            state.known.subtract(forgotten)
+        }
+    }
+
+    /// Makes queue and etcd agree under a new lease.
+    func prepare(_ store: QueueStore, _ last: Lease.Last) async throws {
+        let mark = try await store.prepare(last, known: state.withLock { $0.mark }) { self.take($0, $1) }
+        state.withLock { $0.mark = mark }
+    }
+
+    private func take(_ texts: [String], _ origin: QueueStore.Origin) {
+        state.withLock { state in
+            var changes = origin == .other ? [] : state.changes
             for text in texts {
                 guard let change = Change(text, id: state.nextID) else { continue }
+                guard origin != .own || !state.known.contains(change.key) else { continue }
+                state.known.insert(change.key)
                 changes.removeAll { $0.key == change.key }
                 state.nextID += 1
                 changes.append(change)

@@ -27,7 +27,7 @@ struct QueueStoreTests {
         let acquired = try #require(await lease.step())
         let queue = queue ?? self.queue
         let store = queue.store(lease)
-        try await store.prepare(acquired.last) { queue.replace(by: $0, keepingOwn: $1 == .none) }
+        try await queue.prepare(store, acquired.last)
         lease.prepared(acquired.revision)
         return (lease, store)
     }
@@ -131,7 +131,7 @@ struct QueueStoreTests {
         let lease = Lease.test("a", at: etcd, isSync: true, monotonic: { time.now })
         let acquired = try #require(await lease.step())
         let store = queue.store(lease)
-        try await store.prepare(acquired.last) { queue.replace(by: $0, keepingOwn: $1 == .none) }
+        try await queue.prepare(store, acquired.last)
         let id = queue.append("k1")
         try await store.store()
         time.stop()
@@ -201,6 +201,49 @@ struct QueueStoreTests {
         #expect(stored == ["k1": "k1 new", "k3": "k3 new"])
     }
 
+    @Test("a daemon whose file was put back to an older state takes back what only etcd has")
+    func putBack() async throws {
+        let (a, store) = try await holder()
+        queue.append("k1")
+        let lost = queue.append("k2")
+        try await store.store()
+        await a.release()
+        queue.forget(lost)
+        _ = try await holder()
+        #expect(queue.changes.map(\.key) == ["k1", "k2"])
+        #expect(stored == ["k1": "k1 new", "k2": "k2 new"])
+    }
+
+    @Test("after etcd was restored from an old copy, a daemon keeps what it had stored there since")
+    func oldCopy() async throws {
+        let (b, _) = try await holder("b", ModelQueue())
+        await b.release()
+        let copy = etcd.copy
+        let (a, store) = try await holder()
+        queue.append("k1")
+        try await store.store()
+        await a.release()
+        etcd.restore(copy)
+        _ = try await holder()
+        #expect(queue.changes.map(\.key) == ["k1"])
+        #expect(stored == ["k1": "k1 new"])
+    }
+
+    @Test("in another cluster, a daemon keeps its queue although another one was there first")
+    func otherCluster() async throws {
+        let (a, store) = try await holder()
+        queue.append("k1")
+        try await store.store()
+        await a.release()
+        etcd.restore(nil)
+        let other = ModelQueue()
+        for _ in 1...20 { etcd.put("other", "x") }
+        let (b, _) = try await holder("b", other)
+        await b.release()
+        _ = try await holder()
+        #expect(queue.changes.map(\.key) == ["k1"])
+    }
+
     @Test("the first daemon of all stores the queue that it had before")
     func first() async throws {
         queue.append("k1")
@@ -218,7 +261,7 @@ struct QueueStoreTests {
         let (b, other) = (Lease.test("b", at: etcd, isSync: true), ModelQueue())
         let last = try #require(await b.step()).last
         await #expect(throws: StandbyError.refused("disk full")) {
-            try await other.store(b).prepare(last) { _, _ in throw StandbyError.refused("disk full") }
+            _ = try await other.store(b).prepare(last, known: nil) { _, _ in throw StandbyError.refused("disk full") }
         }
         #expect(stored == ["k1": "k1 new"])
         await b.release()
@@ -233,7 +276,7 @@ struct QueueStoreTests {
         let acquired = try #require(await lease.step())
         let told = Counter()
         let store = queue.store(lease) { _ in told.next() }
-        try await store.prepare(acquired.last) { _, _ in }
+        _ = try await store.prepare(acquired.last, known: nil) { _, _ in }
         queue.append(String(repeating: "x", count: 1_400_000))
         queue.append("k1")
         try await store.store()

@@ -32,7 +32,7 @@ struct TakeoverScheduleTests {
             if let acquired = await lease.step() { pending = acquired }
             guard let acquired = pending, lease.valid?.revision == acquired.revision else { return }
             do {
-                try await store.prepare(acquired.last) { [queue] in queue.replace(by: $0, keepingOwn: $1 == .none) }
+                try await queue.prepare(store, acquired.last)
                 lease.prepared(acquired.revision)
                 pending = nil
             } catch {

@@ -14,7 +14,7 @@ extension Service {
         let start = ContinuousClock.now
         let lease = Lease(
             settings, gateway: try EtcdGateway(settings, user: standby.etcdUser(), transport: standby.transport()),
-            session: RandomID.make(), database: store.epoch, clock: TimerClock(),
+            session: RandomID.make(), database: "\(store.epoch) \(settings.name)", clock: TimerClock(),
             monotonic: { start.duration(to: .now) }, changed: { [statusChanged] in statusChanged.announce() },
             log: logger("standby"))
         return StandbyLink(lease, store, now: host.now, log: logger("standby"))

@@ -20,6 +20,8 @@ struct StandbyLink: Sendable {
     /// Up to this id, changes were acknowledged without being stored in etcd.
     private static let keptSetting = "standby_kept"
     private static let off = "off"
+    /// When this daemon last stored its whole queue in etcd.
+    private static let markSetting = "standby_mark"
     /// Between two attempts to bring etcd up to date.
     private static let wait = Duration.seconds(1)
 
@@ -78,10 +80,17 @@ struct StandbyLink: Sendable {
     private func prepare(_ last: Lease.Last) async throws {
         guard let queue else { return }
         let kept = try store.setting(Self.keptSetting).flatMap { Int64($0) } ?? .max
-        try await queue.prepare(last) { texts, origin in
+        let known = try store.setting(Self.markSetting).map(QueueMark.init)
+        let mark = try await queue.prepare(last, known: known) { texts, origin in
+            guard origin != .own else {
+                let count = try await store.takeBack(texts, at: now())
+                if count > 0 { log.notice("took its own changes back", metadata: ["changes": "\(count)"]) }
+                return
+            }
             try await store.takeOver(texts, keepingUpTo: origin == .none ? .max : kept, at: now())
             log.notice("took over the queue", metadata: ["changes": "\(texts.count)"])
         }
+        try await store.setSetting(Self.markSetting, to: mark.text)
         if kept != 0 { try await store.setSetting(Self.keptSetting, to: "0") }
     }
 

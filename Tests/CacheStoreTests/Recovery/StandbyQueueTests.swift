@@ -1,6 +1,7 @@
 import EntitySchema
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -140,6 +141,21 @@ struct StandbyQueueTests {
         let texts = try fixture.cache.store.standbyNews(since: nil).entries.map(\.text)
         try await fixture.cache.store.takeOver(texts, keepingUpTo: .max, at: RescueFixture.later)
         #expect(try fixture.queue().count == 3)
+    }
+
+    @Test("a file that was put back to an older state takes back what it lacks, and nothing that it has settled")
+    func takeBack() async throws {
+        let fixture = try await RescueFixture()
+        let folder = try TemporaryFolder()
+        try DatabaseCopy.make(of: fixture.path, at: folder.path("cache.db"))
+        let older = try TestCache(in: folder)
+        try await fixture.cache.store.update("orders", key: "b", body: .object(["notes": "x"]), at: Self.now)
+        let texts = try fixture.cache.store.standbyNews(since: nil).entries.map(\.text)
+        try await send(older.store, .acknowledged(record: nil))
+        #expect(try await older.store.takeBack(texts, at: RescueFixture.later) == 1)
+        #expect(try RescueFixture.queue(older.store).map(\.key) == (try fixture.queue().dropFirst().map(\.key)))
+        #expect(try older.record("orders", "b")?["notes"] == "x")
+        #expect(try await older.store.takeBack(texts, at: RescueFixture.later) == 0)
     }
 
     @Test("a text that is no change is refused, and nothing is changed", arguments: ["", "{}", #"{"id":1}"#])

@@ -103,6 +103,18 @@ extension CacheStore {
         }
     }
 
+    /// Adds those of this daemon's changes that its file has never had, because it was put back to an older state. Returns
+    /// how many. Throws as `takeOver` does.
+    package func takeBack(_ texts: [String], at now: Timestamp) async throws -> Int {
+        let changes = try texts.map(Self.change).sorted { $0.id < $1.id }
+        guard !changes.isEmpty else { return 0 }
+        return try await change(at: now) { context in
+            let own = QueueSnapshot(context.db)
+            // The secrets are sealed with this daemon's key.
+            return try QueueImport(context: context, settings: [:]).addUnknown(changes.filter { !own.hasEnded($0) }).added
+        }
+    }
+
     private static func change(_ text: String) throws -> ExportedChange {
         let change = try? JSONDecoder().decode(ExportedChange.self, from: Data(text.utf8))
         guard let change, change.problem == nil else {
