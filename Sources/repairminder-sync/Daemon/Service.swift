@@ -76,6 +76,7 @@ struct Service: Sendable {
         let contents = try contents(beside: store.path)
         let meter = ActivityMeter(monotonic: host.monotonic)
         let standby = try standbyLink(store)
+        if standby == nil { await StandbyLink.noteAlone(store, log) }
         let engine = try engine(store, contents, meter, standby)
         let sockets = try await listeners()
         let server = try server(store, engine, state, standby, at: sockets)

@@ -17,9 +17,6 @@ struct StandbyLink: Sendable {
     /// Nil without `standby.sync`.
     private let queue: QueueStore?
 
-    /// Up to this id, changes were acknowledged without being stored in etcd.
-    private static let keptSetting = "standby_kept"
-    private static let off = "off"
     /// When this daemon last stored its whole queue in etcd.
     private static let markSetting = "standby_mark"
     /// Between two attempts to bring etcd up to date.
@@ -69,17 +66,22 @@ struct StandbyLink: Sendable {
 
     /// What was queued before `standby.sync` was set stays, whatever another daemon has done meanwhile.
     private func noteMode() async throws {
-        let kept = try store.setting(Self.keptSetting)
-        if queue == nil {
-            if kept != nil, kept != Self.off { try await store.setSetting(Self.keptSetting, to: Self.off) }
-        } else if kept == nil || kept == Self.off {
-            try await store.setSetting(Self.keptSetting, to: "\(try store.newestChange())")
+        if queue == nil { try await store.endSharing() } else { try await store.beginSharing() }
+    }
+
+    /// For a daemon that stands alone: what it takes from now on stays here if it shares an account again.
+    static func noteAlone(_ store: CacheStore, _ log: Logger) async {
+        do {
+            try await store.endSharing()
+        } catch {
+            log.warning(
+                "it could not be noted that this daemon stands alone; restart it before you set standby.etcd again",
+                metadata: ["error": "\(error)"])
         }
     }
 
     private func prepare(_ last: Lease.Last) async throws {
         guard let queue else { return }
-        let kept = try store.setting(Self.keptSetting).flatMap { Int64($0) } ?? .max
         let known = try store.setting(Self.markSetting).map(QueueMark.init)
         let mark = try await queue.prepare(last, known: known) { texts, origin in
             guard origin != .own else {
@@ -87,11 +89,11 @@ struct StandbyLink: Sendable {
                 if count > 0 { log.notice("took its own changes back", metadata: ["changes": "\(count)"]) }
                 return
             }
-            try await store.takeOver(texts, keepingUpTo: origin == .none ? .max : kept, at: now())
+            try await store.takeOver(texts, keepsAll: origin == .none, at: now())
             log.notice("took over the queue", metadata: ["changes": "\(texts.count)"])
         }
         try await store.setSetting(Self.markSetting, to: mark.text)
-        if kept != 0 { try await store.setSetting(Self.keptSetting, to: "0") }
+        try await store.noteShared()
     }
 
     /// Removes from etcd what has left the queue, after each commit.

@@ -93,7 +93,7 @@ struct StandbyQueueTests {
         let texts = try fixture.cache.store.standbyNews(since: nil).entries.map(\.text)
         let other = try TestCache()
         _ = try await other.pull("orders", #"[{"id":"a","status":"open","total":1},{"id":"b","status":"open"}]"#)
-        try await other.store.takeOver(texts.reversed(), keepingUpTo: 0, at: RescueFixture.later)
+        try await other.store.takeOver(texts.reversed(), keepsAll: false, at: RescueFixture.later)
         let queue = try RescueFixture.queue(other.store)
         #expect(queue.map(\.key) == (try fixture.queue().map(\.key)))
         #expect(queue.map(\.tried) == [true, false, false])
@@ -108,11 +108,11 @@ struct StandbyQueueTests {
         let store = fixture.cache.store
         let other = try TestCache()
         try await other.store.takeOver(
-            try store.standbyNews(since: nil).entries.map(\.text), keepingUpTo: 0, at: Self.now)
+            try store.standbyNews(since: nil).entries.map(\.text), keepsAll: false, at: Self.now)
         try await store.update("orders", key: "a", body: .object(["notes": "later"]), at: Self.now)
         try await fixture.cache.store.discard(2, cascade: true, at: Self.now)
         try await other.store.takeOver(
-            try store.standbyNews(since: nil).entries.map(\.text), keepingUpTo: 0, at: Self.now)
+            try store.standbyNews(since: nil).entries.map(\.text), keepsAll: false, at: Self.now)
         #expect(try RescueFixture.queue(other.store).map(\.key) == (try fixture.queue().map(\.key)))
         #expect(try other.record("orders", "a")?["notes"] == "later")
     }
@@ -120,26 +120,67 @@ struct StandbyQueueTests {
     @Test("its own changes that nobody else has go, and their records show the server's values again")
     func own() async throws {
         let fixture = try await RescueFixture()
-        try await fixture.cache.store.takeOver([], keepingUpTo: 0, at: RescueFixture.later)
+        try await Self.share(fixture.cache.store)
+        try await fixture.cache.store.takeOver([], keepsAll: false, at: RescueFixture.later)
         #expect(try fixture.queue().isEmpty)
         #expect(try fixture.cache.record("orders", "a")?["status"] == "open")
         #expect(try fixture.cache.store.rowCounts()["orders"] == 2)
     }
 
-    @Test("those from before the queue was stored in etcd stay")
+    private static func share(_ store: CacheStore) async throws {
+        try await store.beginSharing()
+        try await store.noteShared()
+    }
+
+    @Test("those from before the queue was stored in etcd stay, until it is; also when a takeover has to be repeated")
     func kept() async throws {
         let fixture = try await RescueFixture()
-        let keys = try fixture.queue().map(\.key)
-        try await fixture.cache.store.takeOver([], keepingUpTo: 1, at: RescueFixture.later)
-        #expect(try fixture.queue().map(\.key) == [keys[0]])
+        let (store, keys) = (fixture.cache.store, try fixture.queue().map(\.key))
+        try await store.beginSharing()
+        try await store.update("orders", key: "b", body: .object(["notes": "not acknowledged"]), at: Self.now)
+        for _ in 1...3 {
+            try await store.takeOver([], keepsAll: false, at: RescueFixture.later)
+            #expect(try fixture.queue().map(\.key) == keys)
+        }
         #expect(try fixture.cache.record("orders", "a")?["status"] == "ready")
+        try await store.noteShared()
+        try await store.takeOver([], keepsAll: false, at: RescueFixture.later)
+        #expect(try fixture.queue().isEmpty)
+    }
+
+    @Test("those from a time when the daemon stood alone stay, and only those")
+    func alone() async throws {
+        let fixture = try await RescueFixture()
+        let store = fixture.cache.store
+        try await Self.share(store)
+        for _ in 1...2 { try await store.endSharing() }
+        try await store.update("orders", key: "b", body: .object(["notes": "x"]), at: Self.now)
+        try await store.endSharing()
+        try await store.beginSharing()
+        try await store.takeOver([], keepsAll: false, at: RescueFixture.later)
+        #expect(try fixture.cache.record("orders", "b")?["notes"] == "x")
+        #expect(try fixture.cache.record("orders", "a")?["status"] == "open")
+        #expect(try fixture.queue().count == 1)
+    }
+
+    @Test("those that were imported stay")
+    func imported() async throws {
+        let fixture = try await RescueFixture()
+        let other = try TestCache()
+        _ = try await other.pull("orders", #"[{"id":"a","status":"open","total":1},{"id":"b","status":"open"}]"#)
+        try await other.store.update("orders", key: "b", body: .object(["notes": "x"]), at: Self.now)
+        try await Self.share(other.store)
+        let queue = try ExportedQueue(ofDatabaseAt: fixture.path)
+        #expect(try await other.store.take(queue, at: Self.now).added == 3)
+        try await other.store.takeOver([], keepsAll: false, at: RescueFixture.later)
+        #expect(try RescueFixture.queue(other.store).map(\.key) == (try fixture.queue().map(\.key)))
     }
 
     @Test("one that is here and there counts once, as it is there")
     func both() async throws {
         let fixture = try await RescueFixture()
         let texts = try fixture.cache.store.standbyNews(since: nil).entries.map(\.text)
-        try await fixture.cache.store.takeOver(texts, keepingUpTo: .max, at: RescueFixture.later)
+        try await fixture.cache.store.takeOver(texts, keepsAll: true, at: RescueFixture.later)
         #expect(try fixture.queue().count == 3)
     }
 
@@ -164,7 +205,7 @@ struct StandbyQueueTests {
         let good = try fixture.cache.store.standbyNews(since: nil).entries.map(\.text)
         let before = try fixture.queue().map(\.id)
         await #expect(throws: CacheError.self) {
-            try await fixture.cache.store.takeOver(good + [text], keepingUpTo: 0, at: RescueFixture.later)
+            try await fixture.cache.store.takeOver(good + [text], keepsAll: false, at: RescueFixture.later)
         }
         #expect(try fixture.queue().map(\.id) == before)
     }

@@ -17,11 +17,20 @@ extension CacheStore {
             if queue.origin.settings["database"] == own.settings["database"] {
                 changes.removeAll(where: own.hasEnded)
             }
+            let newest = try UnsharedChanges.newest(context.db)
             var count = try QueueImport(context: context, settings: queue.origin.settings)
                 .addUnknown(changes)
+            if count.added > 0 { try noteUnshared(after: newest, context.db) }
             count.known += queue.changes.count - changes.count
             return count
         }
+    }
+
+    /// No standby knows what was imported.
+    private func noteUnshared(after newest: Int64, _ db: Database) throws {
+        var unshared = try UnsharedChanges(db)
+        unshared.add(newest + 1...(try UnsharedChanges.newest(db)))
+        try unshared.save(db)
     }
 
     private func requireKey(of queue: ExportedQueue, _ own: QueueSnapshot) throws {

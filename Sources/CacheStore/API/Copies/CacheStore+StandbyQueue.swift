@@ -84,22 +84,54 @@ extension CacheStore {
         }
     }
 
+    // MARK: What is stored for a standby
+
+    /// From now on, what is queued is stored for a standby before it is acknowledged. What is queued by now may not be.
+    package func beginSharing() async throws {
+        try await writer.write { db in
+            var unshared = try UnsharedChanges(db)
+            unshared.end(at: try UnsharedChanges.newest(db))
+            try unshared.save(db)
+        }
+    }
+
+    /// From now on, nothing is stored for a standby. Writes nothing if nothing was.
+    package func endSharing() async throws {
+        guard try read({ try UnsharedChanges($0) }) != .all else { return }
+        try await writer.write { db in
+            var unshared = try UnsharedChanges(db)
+            unshared.add(try UnsharedChanges.newest(db) + 1...Int64.max)
+            try unshared.save(db)
+        }
+    }
+
+    /// All that is queued is stored for a standby.
+    package func noteShared() async throws {
+        guard try !read({ try UnsharedChanges($0) }).ranges.isEmpty else { return }
+        try await writer.write { try UnsharedChanges([]).save($0) }
+    }
+
     // MARK: Taking over
 
     /// Replaces the queue by what another daemon has left, in the order in which it was made.
     ///
-    /// Changes of this queue with an id up to `kept` that are not among those stay: nothing else has them. Throws
-    /// `.invalid` for a text that is not one of a `StandbyEntry`, and then changes nothing.
-    package func takeOver(_ texts: [String], keepingUpTo kept: Int64, at now: Timestamp) async throws {
+    /// Changes that are not among those stay if they were never stored for a standby, or if `keepsAll`: nothing else has
+    /// them. Throws `.invalid` for a text that is not one of a `StandbyEntry`, and then changes nothing.
+    package func takeOver(_ texts: [String], keepsAll: Bool, at now: Timestamp) async throws {
         let changes = try texts.map(Self.change).sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
         try await change(at: now) { [self] context in
             let keys = Set(changes.map { OutboxChange.original($0.idempotencyKey) })
-            let own = try ExportedChange.fetchAll(
-                context.db, sql: "SELECT * FROM sync_outbox WHERE id <= ? ORDER BY id", arguments: [kept]
-            ).filter { !keys.contains(OutboxChange.original($0.idempotencyKey)) }
+            let unshared = try keepsAll ? .all : UnsharedChanges(context.db)
+            let own = try ExportedChange.fetchAll(context.db, sql: "SELECT * FROM sync_outbox ORDER BY id").filter {
+                unshared.contains($0.id) && !keys.contains(OutboxChange.original($0.idempotencyKey))
+            }
             try clearQueue(context)
             // The secrets are sealed with this daemon's key, or cannot be opened here.
             try QueueImport(context: context, settings: [:]).add(own + changes)
+            // They have other ids now, and are still nowhere else.
+            let kept = Set(own.map { OutboxChange.original($0.idempotencyKey) })
+            let all = try Row.fetchAll(context.db, sql: "SELECT id, idempotency_key FROM sync_outbox")
+            try UnsharedChanges(all.filter { kept.contains(OutboxChange.original($0[1])) }.map { $0[0] }).save(context.db)
         }
     }
 
