@@ -189,13 +189,14 @@ package actor QueueStore {
     // MARK: Taking over
 
     /// Makes queue and etcd agree after the lease was acquired: first `takeOver` gets the texts that etcd has; then etcd gets
-    /// what it lacks. Throws whatever `takeOver` throws.
+    /// what it lacks. Throws whatever `takeOver` throws, and changes nothing if etcd has another account's queue.
     ///
     /// `known` is the mark that this daemon's last `prepare` returned; nil if there was none. Returns the new one.
     package func prepare(
         _ last: Lease.Last, known: QueueMark?, takeOver: @Sendable (_ texts: [String], Origin) async throws -> Void
     ) async throws -> QueueMark {
         guard let held = lease.valid else { throw StandbyError.notHolder }
+        if let former = last.former { try last.own.requireAccount(of: former) }
         var found: [String: String?] = [:]
         let prefix = lease.settings.queuePrefix
         for entry in try await lease.gateway.all(prefix) {

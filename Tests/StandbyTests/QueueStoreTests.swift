@@ -244,6 +244,25 @@ struct QueueStoreTests {
         #expect(queue.changes.map(\.key) == ["k1"])
     }
 
+    @Test("a daemon of another account, or of one that is not known yet, takes nothing over", arguments: ["two", nil])
+    func otherAccount(account: String?) async throws {
+        let a = Lease.test("a", at: etcd, isSync: true)
+        var last = try #require(await a.step()).last
+        last.own.account = "one"
+        queue.append("k1")
+        try await queue.prepare(queue.store(a), last)
+        await a.release()
+        let (b, other) = (Lease.test("b", at: etcd, isSync: true), ModelQueue())
+        last = try #require(await b.step()).last
+        last.own.account = account
+        let (store, refused) = (other.store(b), last)
+        await #expect(throws: StandbyError.self) { try await other.prepare(store, refused) }
+        #expect(other.changes.isEmpty && stored == ["k1": "k1 new"])
+        last.own.account = "one"
+        try await other.prepare(store, last)
+        #expect(other.changes.map(\.key) == ["k1"])
+    }
+
     @Test("the first daemon of all stores the queue that it had before")
     func first() async throws {
         queue.append("k1")
