@@ -7,7 +7,9 @@ enum PostgresText {
 
     /// A name as an identifier.
     static func name(_ name: String) -> String {
-        "\"\(clean(name).split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
+        // By scalars: as a `Character`, a quote with a combining mark after it is no quote, but PostgreSQL ends the name there.
+        let quoted = clean(name).unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }
+        return "\"\(quoted.joined())\""
     }
 
     /// Without U+0000, which no text in PostgreSQL can have.

@@ -16,6 +16,12 @@ import Testing
         #expect(PostgresText.name("a\u{0}b") == "\"a\u{FFFD}b\"")
     }
 
+    @Test("a quote in a name is doubled also if a combining mark follows, with which it is one character")
+    func combinedQuote() {
+        let name = PostgresText.name("a\"\u{301}; DROP TABLE x; --")
+        #expect(Array(name.utf8) == Array("\"a\"\"\u{301}; DROP TABLE x; --\"".utf8))
+    }
+
     @Test("a name is cut between two characters")
     func cutNames() {
         #expect(PostgresText.start(of: "abc", bytes: 2) == "ab")
