@@ -32,17 +32,27 @@ struct StateOwner {
     ///
     /// `owner` is nil when there is no such directory: then only root may decide what will be there.
     static func requireOwnPath(of folder: String, _ owner: StateOwner?) throws(StateError) {
-        guard geteuid() == 0 else { return }
-        let owners: Set<uid_t> = [0, owner?.user ?? 0]
-        for step in PathSteps(to: folder).steps {
-            let found = step.status.map { stranger(in: $0, owners) } ?? maker(in: step.folder)
-            guard let other = found else { continue }
-            throw StateError(
-                message: "\(other) could put another directory at state_dir \(folder), by way of \(step.path), and "
-                    + "root would work there; run this as the daemon's user, or let state_dir be below directories that only "
-                    + "root can change",
-                isOpenToOthers: true)
+        guard geteuid() == 0, let found = stranger(on: PathSteps(to: folder).steps, owner: owner?.user ?? 0) else {
+            return
         }
+        throw StateError(
+            message: "\(found.name) could put another directory at state_dir \(folder), by way of \(found.path), and "
+                + "root would work there; run this as the daemon's user, or let state_dir be below directories that only "
+                + "root can change",
+            isOpenToOthers: true)
+    }
+
+    /// The first who, besides root and `owner`, decides where a path leads, and by which step; nil if there is none.
+    ///
+    /// Who owns `/` decides all the same. In a user namespace that is root outside, and the users outside show as one with it;
+    /// nobody can become them there.
+    static func stranger(on steps: [PathSteps.Step], owner: uid_t) -> (name: String, path: String)? {
+        let owners: Set<uid_t> = [0, owner, steps.first?.status?.st_uid ?? 0]
+        for step in steps {
+            guard let other = step.status.map({ stranger(in: $0, owners) }) ?? maker(in: step.folder) else { continue }
+            return (other, step.path)
+        }
+        return nil
     }
 
     /// Whether `requireOwnPath` does not throw.

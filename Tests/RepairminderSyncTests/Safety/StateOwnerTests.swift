@@ -1,0 +1,41 @@
+import Glibc
+import Testing
+
+@testable import repairminder_sync
+
+@Suite("Who decides where a state directory is")
+struct StateOwnerTests {
+    private static let owner: uid_t = 1000
+    private static let outside: uid_t = 65_534
+
+    private static func directory(_ user: uid_t, _ mode: mode_t = 0o755) -> stat {
+        var status = stat()
+        status.st_uid = user
+        status.st_gid = user
+        status.st_mode = S_IFDIR | mode
+        return status
+    }
+
+    /// The path of the first stranger below a root directory of `root`, on the way to `/home/state`.
+    private static func stranger(root: uid_t, home: uid_t, state: uid_t) -> String? {
+        let steps = [("/", directory(root)), ("/home", directory(home)), ("/home/state", directory(state))]
+            .map { PathSteps.Step(path: $0, status: $1) }
+        return StateOwner.stranger(on: steps, owner: state)?.path
+    }
+
+    @Test("root and the owner may have every directory on the way, and nobody else")
+    func machine() {
+        #expect(Self.stranger(root: 0, home: 0, state: Self.owner) == nil)
+        #expect(Self.stranger(root: 0, home: Self.owner, state: Self.owner) == nil)
+        #expect(Self.stranger(root: 0, home: 1001, state: Self.owner) == "/home")
+        #expect(Self.stranger(root: 0, home: Self.outside, state: Self.owner) == "/home")
+        #expect(Self.stranger(root: 0, home: Self.owner, state: 0) == "/home")
+    }
+
+    @Test("in a user namespace, the directories of root outside are as those of root")
+    func namespace() {
+        #expect(Self.stranger(root: Self.outside, home: Self.outside, state: 0) == nil)
+        #expect(Self.stranger(root: Self.outside, home: 0, state: 0) == nil)
+        #expect(Self.stranger(root: Self.outside, home: 1001, state: 0) == "/home")
+    }
+}
