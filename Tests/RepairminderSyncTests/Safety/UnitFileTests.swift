@@ -22,6 +22,13 @@ import Testing
         #expect(lines.contains("User=rmsync-%i"))
     }
 
+    @Test("the service of the feed names the authorities that it trusts: libpq finds them in a home directory only")
+    func feedAuthorities() throws {
+        let lines = try ProjectFiles.text("docs/examples/repairminder-sync-feed.service").split(separator: "\n")
+        let start = try #require(lines.first { $0.hasPrefix("ExecStart=") })
+        #expect(start.contains("sslmode=verify-full&sslrootcert=/"))
+    }
+
     @Test("each group of settings has its reason in a comment")
     func reasons() throws {
         var isExplained = false
