@@ -20,7 +20,8 @@ struct FeedSettings: Equatable {
 
     /// Whether the address has a password in it, which every user of the machine can see in the list of processes.
     static func hasPassword(_ target: String) -> Bool {
-        if target.contains("password=") { return true }
+        // In a connection string, spaces may be around the sign.
+        if target.filter({ !$0.isWhitespace }).contains("password=") { return true }
         guard let start = target.firstRange(of: "://")?.upperBound else { return false }
         let authority = target[start...].prefix { $0 != "/" && $0 != "?" }
         guard let at = authority.lastIndex(of: "@") else { return false }
