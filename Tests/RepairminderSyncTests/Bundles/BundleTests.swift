@@ -147,6 +147,17 @@ import Testing
         #expect(try reader.setup().configuration.site == "one")
     }
 
+    @Test("while the bundle in place is damaged, none is installed that is older than the one before")
+    func olderThanFormer() throws {
+        _ = try install(sign("bundle: 2\n" + Self.schema, as: "new.yaml"))
+        _ = try install(sign("bundle: 3\n" + Self.schema, as: "new.yaml"))
+        try folder.write("bundle: 3\n", to: "bundle.yaml")
+        let older = try sign("bundle: 1\n" + Self.schema, as: "older.yaml")
+        let error = #expect(throws: CommandFailure.self) { try install(older) }
+        #expect(error?.message.contains("bundle 1 is older than 2") == true)
+        #expect(try install(folder.path("new.yaml")) == 3)
+    }
+
     @Test("a bundle with which the configuration would be invalid, or of another key, is not installed")
     func invalid() throws {
         let wrong = try sign("bundle: 1\nconfig: { sync: { interval: 1 } }\n" + Self.schema, as: "new.yaml")

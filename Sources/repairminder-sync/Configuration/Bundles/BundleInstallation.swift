@@ -15,9 +15,9 @@ struct BundleInstallation {
 
     static let formerEnding = ".previous"
 
-    /// Throws when a newer one is in place, unless `allowsOlder`, or another one with the same number.
+    /// Throws when a newer one is in effect, unless `allowsOlder`, or another one with the same number.
     func require(_ bundle: Bundle, allowsOlder: Bool) throws(BundleError) {
-        guard let current = try? Bundle.read(place, isLenient: true).bundle, !allowsOlder else { return }
+        guard let current = inEffect, !allowsOlder else { return }
         guard bundle.serial >= current.serial else {
             throw BundleError(
                 "bundle \(bundle.serial) is older than \(current.serial), which is installed; --allow-older installs it"
@@ -27,6 +27,13 @@ struct BundleInstallation {
             throw BundleError(
                 "bundle \(bundle.serial) is installed with other contents; give each bundle a greater number")
         }
+    }
+
+    /// The one in place or, if that was damaged or an installation did not end, the one before.
+    private var inEffect: Bundle? {
+        var former = place
+        former.file += Self.formerEnding
+        return [place, former].lazy.compactMap { try? Bundle.read($0, isLenient: true).bundle }.first
     }
 
     /// A crash at any point leaves the former bundle or the new one in effect: between the last two steps, the file has the
