@@ -41,6 +41,12 @@ struct RecordQueryTests {
         #expect(try await target(query) == #"/v1/orders?and=(or(client."in".eq."a\"b\\c)",x.eq.""))"#)
     }
 
+    @Test("nor can a quote with a combining mark after it, with which it is one character")
+    func combinedQuote() async throws {
+        let sent = try await target(RecordQuery(where: .isOneOf("x", ["a\"\u{301}", "b"])))
+        #expect(Array(sent.utf8) == Array("/v1/orders?x.in=\"a\\\"\u{301}\",b".utf8))
+    }
+
     @Test("everything else of a list is a parameter, too")
     func others() async throws {
         var query = RecordQuery().searching("ada smi").sorted(by: "-total", "id").selecting("id", "total")

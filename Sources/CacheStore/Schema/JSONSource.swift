@@ -21,8 +21,14 @@ struct JSONSource {
     /// In SQLite's notation, `$` first.
     private static func path(_ steps: ArraySlice<Substring>) -> String {
         steps.reduce("$") { path, step in
-            guard let number = Int(step) else { return "\(path).\"\(step.replacing("'", with: "''"))\"" }
+            guard let number = Int(step) else { return "\(path).\"\(quoted(step))\"" }
             return number < 0 ? "\(path)[#\(number)]" : "\(path)[\(number)]"
         }
+    }
+
+    /// For a place in a text of SQL.
+    private static func quoted(_ step: Substring) -> String {
+        // By scalars: as a `Character`, a quote with a combining mark after it is no quote, but SQLite ends the text there.
+        step.unicodeScalars.map { $0 == "'" ? "''" : String($0) }.joined()
     }
 }

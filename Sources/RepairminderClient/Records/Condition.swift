@@ -97,6 +97,8 @@ public indirect enum Condition: Sendable, Hashable {
     }
 
     private static func inQuotes(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        // By scalars: as a `Character`, a quote with a combining mark after it is no quote, but the daemon ends the text there.
+        let escaped = text.unicodeScalars.map { "\\\"".unicodeScalars.contains($0) ? "\\\($0)" : String($0) }
+        return "\"\(escaped.joined())\""
     }
 }

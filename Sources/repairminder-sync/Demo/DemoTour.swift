@@ -61,7 +61,10 @@ struct DemoTour {
     }
 
     /// For a place between single quotes of the shell.
-    private static func quoted(_ text: String) -> String { text.replacing("'", with: "'\\''") }
+    private static func quoted(_ text: String) -> String {
+        // By scalars: as a `Character`, a quote with a combining mark after it is no quote, but a shell ends the word there.
+        text.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined()
+    }
 
     private static func encoded(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(["-", "_", "."])) ?? text

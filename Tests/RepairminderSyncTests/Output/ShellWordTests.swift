@@ -14,6 +14,12 @@ import Testing
         #expect(ShellWord.quoted(text) == word)
     }
 
+    @Test("a quote ends no word also if a combining mark follows, with which it is one character")
+    func combinedQuote() {
+        let word = ShellWord.quoted("a'\u{301};reboot")
+        #expect(Array(word.utf8) == Array("'a'\\''\u{301};reboot'".utf8))
+    }
+
     @Test("where a document is elsewhere, the address of the server's answer is quoted")
     func elsewhere() {
         #expect(DocumentSource.elsewhere("x;reboot") == "it is elsewhere: use --from 'x;reboot'")
