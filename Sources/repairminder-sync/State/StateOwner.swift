@@ -44,8 +44,8 @@ struct StateOwner {
 
     /// The first who, besides root and `owner`, decides where a path leads, and by which step; nil if there is none.
     ///
-    /// Who owns `/` decides all the same. In a user namespace that is root outside, and the users outside show as one with it;
-    /// nobody can become them there.
+    /// The owner of `/` decides where every path leads. In a user namespace that can be root outside. The kernel shows all users
+    /// outside as that one, and root inside can become none of them.
     static func stranger(on steps: [PathSteps.Step], owner: uid_t) -> (name: String, path: String)? {
         let owners: Set<uid_t> = [0, owner, steps.first?.status?.st_uid ?? 0]
         for step in steps {

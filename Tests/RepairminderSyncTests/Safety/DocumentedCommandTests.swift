@@ -21,6 +21,13 @@ import Testing
         for call in calls { #expect(call.text.contains("sqlite3 -safe -readonly"), "\(call.page): \(call.text)") }
     }
 
+    @Test("no copy of the database is made in a directory where other users can read it")
+    func copies() throws {
+        let calls = try lines().filter { $0.text.contains("litestream restore -o") }
+        #expect(calls.count >= 2)
+        for call in calls { #expect(!call.text.contains(" /tmp/"), "\(call.page): \(call.text)") }
+    }
+
     /// Commands that cannot be led elsewhere, whatever is in the directory.
     private static let harmless = [
         "sudo sqlite3 -safe -readonly /var/lib/repairminder-sync/current.db ",

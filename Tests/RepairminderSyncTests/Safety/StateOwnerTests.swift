@@ -23,7 +23,7 @@ struct StateOwnerTests {
         return StateOwner.stranger(on: steps, owner: state)?.path
     }
 
-    @Test("root and the owner may have every directory on the way, and nobody else")
+    @Test("root and the owner may have every directory on the way, and no other user")
     func machine() {
         #expect(Self.stranger(root: 0, home: 0, state: Self.owner) == nil)
         #expect(Self.stranger(root: 0, home: Self.owner, state: Self.owner) == nil)
