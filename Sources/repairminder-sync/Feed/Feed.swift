@@ -79,13 +79,13 @@ struct Feed {
             let entity = table.table.entity
             var rows = FeedRows()
             var gone = times
-            for record in try await source.records(of: entity, times.keys.sorted()) {
-                let id = record[entity.key]?.plain ?? ""
+            for record in try await source.records(of: entity, times.keys.map(\.text).sorted()) {
+                let id = FeedKey(record[entity.key]?.plain ?? "")
                 rows.add(record, of: entity, at: times[id] ?? now())
                 gone[id] = nil
             }
             merged.append((table, rows))
-            removed.append((table, gone.keys.map(PostgresText.clean), Array(gone.values)))
+            removed.append((table, gone.keys.map { PostgresText.clean($0.text) }, Array(gone.values)))
         }
         // What another cache does not have yet is not gone.
         guard try await source.end().epoch == batch.epoch else { throw Self.otherCache }

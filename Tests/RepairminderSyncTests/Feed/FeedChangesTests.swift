@@ -29,6 +29,19 @@ import Testing
         #expect(times == ["a": Self.time(3), "b": Self.time(4), "c": Self.time(4)].compactMapValues { $0 })
     }
 
+    @Test("keys that look the same, in other bytes, are those of two records")
+    func equivalentKeys() throws {
+        let now = try #require(Self.time(9))
+        let (composed, apart) = ("\u{E9}", "e\u{301}")
+        let changes = FeedChanges(
+            [Self.entry("upserted", composed, at: 1), Self.entry("upserted", apart, at: 2)], now: now)
+        #expect(changes.times["orders"]?.count == 2)
+        let entity = try #require(FeedEntity(try JSONText(parsing: #"{"name": "orders", "key": "id"}"#)))
+        var rows = FeedRows()
+        for id in [composed, apart] { rows.add(.object(["id": .string(id)]), of: entity, at: now) }
+        #expect(rows.count == 2)
+    }
+
     @Test("a record that is added twice is written once, as it was the second time")
     func rows() throws {
         let entity = try #require(FeedEntity(try JSONText(parsing: #"{"name": "orders", "key": "id"}"#)))
