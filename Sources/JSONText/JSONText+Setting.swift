@@ -9,7 +9,7 @@ extension JSONText {
     package struct Laid {
         package var result: JSONText
         /// The changes as a merge patch (RFC 7396) set no more and no less: none of the values is null or an object, and
-        /// the object has none of the members twice.
+        /// the object has none of the members twice, or by a name with an escape, which SQLite takes for another name.
         package var isMergePatch: Bool
         /// Neither the object nor the changes have space between their parts; false if that is not known.
         package var isCompact: Bool
@@ -19,8 +19,10 @@ extension JSONText {
     package func laying(_ changes: JSONText) -> Laid {
         if kind == .object, let changes = MemberChanges(changes) { return changes.laid(over: self) }
         let members = changes.members
+        // Many, or with escapes: which names are written with one is not looked up.
+        let mayHaveEscapes = [self, changes].contains { $0.bytes.contains(UInt8(ascii: "\\")) }
         let isMergePatch = members.allSatisfy { name, value in
-            value.kind != .null && value.kind != .object && count(of: name) <= 1
+            value.kind != .null && value.kind != .object && !mayHaveEscapes && count(of: name) <= 1
         }
         let isMany = members.count > MemberChanges.most && kind == .object
         let result = isMany ? settingAtOnce(members) : members.reduce(self) { $0.setting($1.key, to: $1.value) }
@@ -96,7 +98,8 @@ private struct MemberChanges {
         var places = [Range<Int>?](repeating: nil, count: members.count)
         // The changes that the object has a member for, in the order of these.
         var order: [Int] = []
-        var isRepeated = false
+        // By two members of the object, or by one whose name has an escape.
+        var isNamedOtherwise = false
         var hasSpace = hasSpace
         object.bytes.withUnsafeBufferPointer { text in
             bytes.withUnsafeBufferPointer { changes in
@@ -104,8 +107,9 @@ private struct MemberChanges {
                 scanner.at = 1
                 while let (name, value) = scanner.nextCheckedMember() {
                     guard let change = index(of: name, in: text, changes) else { continue }
+                    if Self.hasEscape(name, text) { isNamedOtherwise = true }
                     if places[change] != nil {
-                        isRepeated = true
+                        isNamedOtherwise = true
                         order.removeAll { $0 == change }
                     }
                     places[change] = value
@@ -115,7 +119,7 @@ private struct MemberChanges {
             }
         }
         return JSONText.Laid(
-            result: text(of: object.bytes, places, order), isMergePatch: hasOnlyPlainValues && !isRepeated,
+            result: text(of: object.bytes, places, order), isMergePatch: hasOnlyPlainValues && !isNamedOtherwise,
             isCompact: !hasSpace)
     }
 

@@ -123,13 +123,14 @@ struct JSONTextTests {
     }
 
     @Test(
-        "a merge patch sets what is set one by one unless it merges, removes, or meets a member twice",
+        "a merge patch sets what is set one by one unless it merges, removes, or meets a member twice or with an escape",
         arguments: [
             (#"{"a":1,"b":[]}"#, true), (#"{"new":1}"#, true), (#"{"a":null}"#, false), (#"{"new":{}}"#, false),
-            (#"{"twice":1}"#, false), (#"{"b":1,"\u0074wice":1}"#, false), ("{}", true),
+            (#"{"twice":1}"#, false), (#"{"b":1,"\u0074wice":1}"#, false), ("{}", true), (#"{"c":1}"#, false),
+            (#"{"c":1,"e\u0066":1}"#, false), (#"{"new\u0031":1}"#, false),
         ])
     func mergePatch(_ edit: String, _ isMergePatch: Bool) throws {
-        let record = try JSONText(parsing: #"{"a":1,"twice":2,"b":3,"\u0074wice":4}"#)
+        let record = try JSONText(parsing: #"{"a":1,"twice":2,"b":3,"\u0074wice":4,"\u0063":5}"#)
         #expect(try record.laying(JSONText(parsing: edit)).isMergePatch == isMergePatch)
     }
 

@@ -75,6 +75,7 @@ struct ChangedRecordTests {
             (#"[{"id":"a","extra":{"b": 1}}]"#, #"{"title":"New"}"#, false),
             (#"[{"id": "a", "title":"Old"}]"#, #"{"title":null}"#, true),
             (#"[{"id":"a","title":"Old","title":"Twice","label":"theirs"}]"#, #"{"title":"New"}"#, true),
+            (#"[{"id":"a","titl\u0065":"Old"}]"#, #"{"title":"New"}"#, true),
         ])
     func asRead(_ jobs: String, _ body: String, _ isKept: Bool) async throws {
         let cache = try await cache(jobs)
