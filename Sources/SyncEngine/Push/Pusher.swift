@@ -312,9 +312,10 @@ struct Pusher {
         case .unclear(let status, let message):
             again(
                 change,
+                // Not "refused" after a lost answer: an earlier attempt may have arrived, or be what holds the lock.
                 PushFailure(
-                    kind: error.isLocked ? "refused" : status == nil ? "timeout" : "server", status: status,
-                    message: message))
+                    kind: error.isLocked && !change.isTried ? "refused" : status == nil ? "timeout" : "server",
+                    status: status, message: message))
         case .malformed(let message): again(change, PushFailure(kind: "malformed", message: message))
         case .changed(let status, let message):
             again(change, PushFailure(kind: "conflict", status: status, message: message))

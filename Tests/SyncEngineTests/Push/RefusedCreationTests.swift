@@ -62,6 +62,17 @@ struct RefusedCreationTests {
         #expect(test.upstream.pushes.count == 3)
     }
 
+    @Test("may have arrived if it is locked after an answer that was lost, so it counts as no refused one")
+    func lockedAfterLost() async throws {
+        let test = try await test(TestEngine.shop)
+        test.upstream.fail(lost, afterApplying: true)
+        test.upstream.fail(.unclear(status: 423, "locked"), times: 2)
+        for _ in 1...3 { try await send(test) }
+        #expect(test.upstream.pushes.count == 3)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try error(test) == "server")
+    }
+
     @Test("is left to a person if the answer may come from one that was applied", arguments: [200, 302, 303, 408, 503])
     func unclear(_ status: Int) async throws {
         let test = try await test()
