@@ -16,25 +16,30 @@ struct RevivedRecord {
             change.content == nil,
             let before = try ConflictTable(db: context.db, now: context.now).recreated(by: change.id)
         else { return nil }
-        let edited = try edited(in: change.body, since: before)
+        let edited = try edited(by: change, since: before)
         let body = JSONText.object(members: edited)
         guard !edited.isEmpty, entity.canSend(body, by: .update) else { return nil }
         let base = edited.map { ($0.key, entity.value(of: $0.key, in: before) ?? .null) }
         try context.queue.revive(
             change.id, body: body, base: .object(members: base), idempotencyKey: context.makeID())
+        try context.log.append(
+            .queued, change: change.id, entity: entity.name, key: change.key, fields: edited.map(\.key),
+            detail: ChangeWriter(table: table, context: context).detail(of: body, .merged, .update))
         return try context.queue.change(change.id)
     }
 
-    /// The values that differ from those of the record before it was deleted.
+    /// The values that differ from those of the record before it was deleted. Fields that move with each edit are sent only
+    /// if an edit has set them itself.
     private func edited(
-        in document: JSONText, since before: JSONText
+        by change: OutboxTable.Entry, since before: JSONText
     ) throws -> [(key: String, value: JSONText)] {
         let comparison = try context.comparison(entity)
-        return document.members.filter { name, value in
+        let moving = entity.touchedFields.map(\.name).filter { change.edited[$0] == nil }
+        return change.body.members.filter { name, value in
             guard name != entity.key, name != entity.pull?.changedAt, name != entity.pull?.whenChanged,
-                entity.canSend(.object(members: [(key: name, value: value)]), by: .update)
+                !moving.contains(name), entity.canSend(.object(members: [(key: name, value: value)]), by: .update)
             else { return false }
-            return !comparison.isSame(before[name] ?? .null, value, of: name)
+            return !comparison.isSame(entity.value(of: name, in: before) ?? .null, value, of: name)
         }
     }
 }

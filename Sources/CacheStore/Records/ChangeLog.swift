@@ -163,7 +163,8 @@ enum ChangeLogReason: String {
     /// Queued by an edit; by a user who corrected or retried it; after an attempt that sent nothing; after the process
     /// died while sending it; or by an import from another database.
     case edited, corrected, retried, notSent = "not_sent", interrupted, carried
-    /// Discarded by a user, by a later local deletion, or by a merge or a user's choice.
+    /// Discarded by a user, by a later local deletion, or by a merge or a user's choice. A merge may also queue an edit in
+    /// place of a creation (`RevivedRecord`).
     case asked, superseded, merged
     /// A conflict was found; resolved by a user; or undone, which queues its other side.
     case found, resolved, undone

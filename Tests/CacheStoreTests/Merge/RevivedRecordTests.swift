@@ -13,9 +13,11 @@ struct RevivedRecordTests {
     private let theirs = #"[{"id":"a","notes":"n","total":5}]"#
 
     /// A record that was edited here and deleted on the server, and whose new creation is being sent.
-    private func cache(_ policy: String = "local_wins") async throws -> (cache: TestCache, creation: OutboxChange) {
+    private func cache(created: String = "") async throws -> (cache: TestCache, creation: OutboxChange) {
+        let time = "created_at: { type: time, index: true"
         let cache = try TestCache(
-            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(policy)\n"))
+            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: local_wins\n")
+                .replacing(time, with: time + created))
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
         _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
@@ -50,6 +52,25 @@ struct RevivedRecordTests {
         _ = try await cache.pull("orders", theirs)
         try await cache.store.settle(creation.id, .failed(exists), at: now)
         try expectEdit(cache, insteadOf: creation)
+    }
+
+    @Test("a field that moves with each edit is not sent with it")
+    func touched() async throws {
+        let (cache, creation) = try await cache(created: ", touch: now")
+        try await cache.store.settle(creation.id, .failed(exists), at: now)
+        _ = try await cache.pull("orders", theirs)
+        try expectEdit(cache, insteadOf: creation)
+    }
+
+    @Test("its history says that the creation became an edit")
+    func history() async throws {
+        let (cache, creation) = try await cache()
+        try await cache.store.settle(creation.id, .failed(exists), at: now)
+        _ = try await cache.pull("orders", theirs)
+        let steps = try cache.store.history(of: "orders", key: "a", after: 0, limit: 100).entries
+        let step = steps.last { $0["kind"] == "queued" }
+        #expect(step?["reason"] == "merged" && step?["operation"] == "update")
+        #expect(step?["values"]?.text == #"{"notes":"mine"}"#)
     }
 
     @Test("a list alone makes no edit of the creation: it may be older than the deletion")
