@@ -26,7 +26,7 @@ extension Handlers {
         guard let standby else { return try await committed(request, mistakes, body) }
         try standby.requireLease()
         try standby.requireRoom(request.body.count)
-        let result = try await committed(request, mistakes, body)
+        let result = try await committed(request, mistakes) { try standby.fitting($0, body) }
         // A repeat too: the first may have ended before its change was stored.
         try await standby.requireStored()
         return result

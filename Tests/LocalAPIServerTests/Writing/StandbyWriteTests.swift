@@ -12,7 +12,10 @@ struct StandbyWriteTests {
     private func api(
         _ standing: StandbyPart.Standing, isSync: Bool = false, store: @escaping @Sendable () async -> String? = { nil }
     ) async throws -> TestAPI {
-        let schema = try EntitySchema(yaml: TestAPI.shop, file: "shop.yaml")
+        let money = "total: { type: money }"
+        let texts = ["a", "b", "c"].map { "\n      \($0): { type: string }" }.joined()
+        let yaml = TestAPI.shop.replacing(money, with: money + texts)
+        let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
         let api = try TestAPI(
             store: CacheStore.temporary(schema), schema: schema,
             standby: StandbyPart(isSync: isSync, standing: { standing }, store: store))
@@ -72,6 +75,20 @@ struct StandbyWriteTests {
         #expect(second.status == 200 && second.header("Idempotent-Replayed") == "true")
         #expect(try api.store.pendingCount().pending == 1)
         #expect(answers.withLock { $0.isEmpty })
+    }
+
+    @Test("a change that grows too large for etcd by several writes is refused, and stays as it was")
+    func tooLarge() async throws {
+        let api = try await api(.init(holdsLease: true, holder: "a"), isSync: true)
+        var statuses: [Int] = []
+        for field in ["a", "b", "c"] {
+            let body = #"{"\#(field)":"\#(String(repeating: "x", count: 500_000))"}"#
+            let answer = await api.call("PATCH", "/v1/orders/a", body: body)
+            statuses.append(answer.status)
+            if answer.status != 200 { #expect(answer.json["code"] == "content_too_large") }
+        }
+        #expect(statuses == [200, 200, 413])
+        #expect(try api.store.pendingCount().pending == 1)
     }
 
     @Test("without standby.sync nothing is stored in etcd")

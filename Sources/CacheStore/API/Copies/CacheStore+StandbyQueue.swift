@@ -36,7 +36,7 @@ extension CacheStore {
     /// What has changed since `position`; all that is queued if it is nil or too old, or after a record got another key.
     package func standbyNews(since position: Int64?) throws -> StandbyNews {
         try snapshot { db in
-            let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
+            let end = try Self.end(db)
             guard let position, try position >= Self.logFloor(db), position <= end,
                 let touched = try Self.touched(since: position, db)
             else {
@@ -50,8 +50,13 @@ extension CacheStore {
         }
     }
 
+    /// The end of the change log.
+    fileprivate static func end(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
+    }
+
     /// The changes with a step after `position`; nil if other changes may be concerned too.
-    private static func touched(since position: Int64, _ db: Database) throws -> Set<Int64>? {
+    fileprivate static func touched(since position: Int64, _ db: Database) throws -> Set<Int64>? {
         let rows = try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
@@ -68,7 +73,7 @@ extension CacheStore {
         return touched
     }
 
-    private static func entries(_ ids: Set<Int64>?, _ db: Database) throws -> [StandbyEntry] {
+    fileprivate static func entries(_ ids: Set<Int64>?, _ db: Database) throws -> [StandbyEntry] {
         let condition = ids.map { "WHERE id IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
         let changes = try ExportedChange.fetchAll(db, sql: "SELECT * FROM sync_outbox \(condition) ORDER BY id")
         let encoder = JSONEncoder()
@@ -153,6 +158,21 @@ extension CacheStore {
             throw CacheError.invalid([FieldProblem(field: "queue", message: change?.problem ?? "not a queued change")])
         }
         return change
+    }
+}
+
+extension LocalTransaction {
+    /// Does `body`; throws `refusal` if a change that it queued or edited has more than `limit` bytes as a `StandbyEntry`.
+    package func requireRoom<Result>(
+        _ limit: Int, else refusal: any Error, _ body: (LocalTransaction) throws -> Result
+    ) throws -> Result {
+        let position = try CacheStore.end(db)
+        let result = try body(self)
+        let touched = try CacheStore.touched(since: position, db)
+        guard touched?.isEmpty != true else { return result }
+        let isTooLarge = try CacheStore.entries(touched, db).contains { $0.text.utf8.count > limit }
+        guard !isTooLarge else { throw refusal }
+        return result
     }
 }
 

@@ -1,3 +1,4 @@
+internal import CacheStore
 internal import JSONText
 
 /// What the API shows and asks of a daemon that shares its account with a standby.
@@ -51,11 +52,23 @@ package struct StandbyPart: Sendable {
 
     /// etcd takes requests of 1.5 MiB, and a change stands twice in its entry: what was there before, and what it sets.
     private static let largestBody = 512 << 10
+    private static let largestEntry = 1_300_000
 
     /// Throws when a change of this size may not fit into etcd.
     func requireRoom(_ bytes: Int) throws(Problem) {
         guard isSync, bytes > Self.largestBody else { return }
         throw Problem(.contentTooLarge, "with standby.sync a change has at most \(Self.largestBody) bytes")
+    }
+
+    /// Does `body`; throws when a change does not fit into etcd with what it replaces and what earlier edits set.
+    func fitting<Result>(
+        _ transaction: LocalTransaction, _ body: (LocalTransaction) throws -> Result
+    ) throws -> Result {
+        guard isSync else { return try body(transaction) }
+        let refusal = Problem(
+            .contentTooLarge,
+            "with standby.sync a queued change has at most \(Self.largestEntry) bytes, with the values that it replaces")
+        return try transaction.requireRoom(Self.largestEntry, else: refusal, body)
     }
 
     /// Throws when a write that is committed here could not be stored in etcd.
