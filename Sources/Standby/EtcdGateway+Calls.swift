@@ -7,6 +7,8 @@ struct EtcdEntry: Sendable, Equatable {
     var value: String
     /// The revision at which the key came to be.
     var created: Int64
+    /// The revision at which it was last written.
+    var modified: Int64
     /// 0 for a key without a lease.
     var lease: String
 }
@@ -14,15 +16,21 @@ struct EtcdEntry: Sendable, Equatable {
 /// The calls that a standby needs. Keys and values are text here, and base64 on the way.
 extension EtcdGateway {
     /// What has to be true for a transaction to be carried out.
-    struct Condition: Sendable {
-        var key: String
+    enum Condition: Sendable {
         /// 0: there is no such key.
-        var created: Int64
+        case created(key: String, Int64)
+        case modified(key: String, Int64)
 
         var json: JSONText {
-            .object([
-                "target": "CREATE", "result": "EQUAL", "key": coded(key), "create_revision": .string(String(created)),
-            ])
+            switch self {
+            case .created(let key, let revision): Self.json("CREATE", key, "create_revision", revision)
+            case .modified(let key, let revision): Self.json("MOD", key, "mod_revision", revision)
+            }
+        }
+
+        private static func json(_ target: String, _ key: String, _ name: String, _ revision: Int64) -> JSONText {
+            .object(["target": .string(target), "result": "EQUAL", "key": coded(key)])
+                .setting(name, to: .string(String(revision)))
         }
     }
 
@@ -63,17 +71,17 @@ extension EtcdGateway {
         _ = try await call("/v3/lease/revoke", .object(["ID": .string(lease)]))
     }
 
-    /// Carries out the first steps if the condition is true, else the others. Returns the cluster's revision and id, and
+    /// Carries out the first steps if the conditions are true, else the others. Returns the cluster's revision and id, and
     /// what was read.
     ///
     /// Each list must have a step: etcd answers a transaction without any from one member's memory, which may be old.
     func transaction(
-        if condition: Condition, then steps: [Step], else others: [Step]
+        if conditions: [Condition], then steps: [Step], else others: [Step]
     ) async throws(StandbyError) -> (succeeded: Bool, revision: Int64, cluster: String, read: [EtcdEntry]) {
         let answer = try await call(
             "/v3/kv/txn",
             .object([
-                "compare": .array([condition.json]), "success": .array(steps.map(\.json)),
+                "compare": .array(conditions.map(\.json)), "success": .array(steps.map(\.json)),
                 "failure": .array(others.map(\.json)),
             ]))
         let read = (answer["responses"]?.elements ?? []).compactMap { $0["response_range"] }
@@ -129,7 +137,7 @@ extension EtcdEntry {
         guard let key = text("key") else { return nil }
         self.init(
             key: key, value: text("value") ?? "", created: json.number("create_revision") ?? 0,
-            lease: json["lease"]?.string ?? "0")
+            modified: json.number("mod_revision") ?? 0, lease: json["lease"]?.string ?? "0")
     }
 }
 

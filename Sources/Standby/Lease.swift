@@ -14,6 +14,8 @@ package final class Lease: Sendable {
         var revision: Int64
         /// By the monotonic clock.
         var deadline: Duration
+        /// The revision of the last write under this lease.
+        var turn: Int64
         /// Whether what the former holder left has been taken over.
         var isPrepared = false
     }
@@ -97,9 +99,9 @@ package final class Lease: Sendable {
     func refusal() async -> String? {
         guard let held = valid, held.isPrepared else { return Self.notHeld }
         do throws(StandbyError) {
-            let fence = EtcdGateway.Condition(key: settings.holderKey, created: held.revision)
+            let fence = EtcdGateway.Condition.created(key: settings.holderKey, held.revision)
             let read = EtcdGateway.Step.read(key: settings.holderKey)
-            guard try await gateway.transaction(if: fence, then: [read], else: [read]).succeeded else {
+            guard try await gateway.transaction(if: [fence], then: [read], else: [read]).succeeded else {
                 lose(held.revision, because: "another daemon has taken it")
                 return Self.notHeld
             }
@@ -124,14 +126,34 @@ package final class Lease: Sendable {
         }
     }
 
-    /// Carries steps out if this daemon still holds the lease of this revision.
+    /// Carries steps out if this daemon still holds the lease of this revision. Not to be called twice at a time.
+    ///
+    /// Each write needs the revision of the last one. So an earlier attempt, whose answer was lost, cannot be carried out after
+    /// it by a member that was stopped for a while.
     func write(_ steps: [EtcdGateway.Step], under revision: Int64) async throws(StandbyError) {
-        let fence = EtcdGateway.Condition(key: settings.holderKey, created: revision)
-        let read = EtcdGateway.Step.read(key: settings.holderKey)
-        guard try await gateway.transaction(if: fence, then: steps, else: [read]).succeeded else {
-            lose(revision, because: "another daemon has taken it")
-            throw .notHolder
+        let (holder, turn) = (settings.holderKey, settings.turnKey)
+        for _ in 1...3 {
+            guard let last = state.withLock({ $0.held?.revision == revision ? $0.held?.turn : nil }) else {
+                throw .notHolder
+            }
+            let answer = try await gateway.transaction(
+                if: [.created(key: holder, revision), .modified(key: turn, last)],
+                then: steps + [.put(key: turn, value: "")], else: [.read(key: holder), .read(key: turn)])
+            if answer.succeeded { return note(turn: answer.revision, under: revision) }
+            guard answer.read.contains(where: { $0.key == holder && $0.created == revision }),
+                let other = answer.read.first(where: { $0.key == turn })?.modified, other != last
+            else {
+                lose(revision, because: "another daemon has taken it")
+                throw .notHolder
+            }
+            // That attempt was carried out, maybe of these very steps. They may be repeated.
+            note(turn: other, under: revision)
         }
+        throw .unanswered("etcd carries out earlier attempts only now")
+    }
+
+    private func note(turn: Int64, under revision: Int64) {
+        state.withLock { if $0.held?.revision == revision { $0.held?.turn = turn } }
     }
 
     // MARK: Holding it
@@ -207,15 +229,19 @@ package final class Lease: Sendable {
         let value = JSONText.object(["holder": .string(settings.name), "session": .string(session)])
         let last = EtcdGateway.Step.read(key: settings.lastHolderKey)
         let answer = try await gateway.transaction(
-            if: EtcdGateway.Condition(key: settings.holderKey, created: 0),
-            then: [last, .put(key: settings.holderKey, value: value.text, lease: lease.id)],
+            if: [.created(key: settings.holderKey, 0)],
+            then: [
+                last, .put(key: settings.holderKey, value: value.text, lease: lease.id),
+                .put(key: settings.turnKey, value: ""),
+            ],
             else: [.read(key: settings.holderKey)])
         guard answer.succeeded else {
             if let holder = answer.read.first { note(holder: holder) }
             try await gateway.revoke(lease.id)
             return nil
         }
-        let held = Held(id: lease.id, revision: answer.revision, deadline: deadline(from: began, lease.ttl))
+        let held = Held(
+            id: lease.id, revision: answer.revision, deadline: deadline(from: began, lease.ttl), turn: answer.revision)
         state.withLock { $0 = State(held: held) }
         log.notice("acquired the lease", metadata: ["key": "\(settings.key)", "revision": "\(held.revision)"])
         changed()

@@ -30,5 +30,6 @@ package struct StandbySettings: Sendable, Equatable {
 
     var holderKey: String { key + "/holder" }
     var lastHolderKey: String { key + "/last" }
+    var turnKey: String { key + "/turn" }
     var queuePrefix: String { key + "/queue/" }
 }

@@ -9,6 +9,7 @@ final class FakeEtcd: HTTPTransport {
     struct Entry: Equatable {
         var value: String
         var created: Int
+        var modified: Int
         var lease: String
     }
 
@@ -25,6 +26,7 @@ final class FakeEtcd: HTTPTransport {
         fileprivate var onAnswer: (@Sendable (_ path: String) -> Void)?
         fileprivate var calls: [(host: String, path: String)] = []
         fileprivate var password: String?
+        fileprivate var transactions: [JSONText] = []
     }
 
     private let state = Mutex(State())
@@ -58,6 +60,15 @@ final class FakeEtcd: HTTPTransport {
     }
 
     func revokeAll() { state.withLock { state in for id in Array(state.leases.keys) { Self.end(id, &state) } } }
+
+    /// Does the last transaction that wrote this value once more, as a member that was stopped for a while.
+    func repeatTransaction(with value: String) {
+        state.withLock { state in
+            let coded = Data(value.utf8).base64EncodedString()
+            guard let body = state.transactions.last(where: { $0.text.contains(coded) }) else { return }
+            _ = Self.transaction(body, &state)
+        }
+    }
 
     /// What a copy of its data has.
     var copy: State { state.withLock { $0 } }
@@ -133,15 +144,19 @@ final class FakeEtcd: HTTPTransport {
             end(body["ID"]?.string ?? "", &state)
             return (200, .object([:]))
         case "/v3/kv/range": return (200, range(body, state))
-        case "/v3/kv/txn": return transaction(body, &state)
+        case "/v3/kv/txn":
+            state.transactions.append(body)
+            return transaction(body, &state)
         default: return (404, .object(["message": "not found"]))
         }
     }
 
     private static func transaction(_ body: JSONText, _ state: inout State) -> (Int, JSONText) {
         let isTrue = (body["compare"]?.elements ?? []).allSatisfy { condition in
-            let created = state.entries[text(condition["key"])]?.created ?? 0
-            return condition["create_revision"]?.plain == String(created)
+            let entry = state.entries[text(condition["key"])]
+            return condition["target"] == "MOD"
+                ? condition["mod_revision"]?.plain == String(entry?.modified ?? 0)
+                : condition["create_revision"]?.plain == String(entry?.created ?? 0)
         }
         // A member answers this one from its own memory, which may be old.
         if body["success"]?.elements.isEmpty ?? true { return (200, .object(["succeeded": true])) }
@@ -184,11 +199,12 @@ final class FakeEtcd: HTTPTransport {
         return .object([
             "kvs": .array(
                 keys.prefix(limit).map { key in
-                    let entry = state.entries[key] ?? Entry(value: "", created: 0, lease: "0")
+                    let entry = state.entries[key] ?? Entry(value: "", created: 0, modified: 0, lease: "0")
                     return .object([
                         "key": .string(Data(key.utf8).base64EncodedString()),
                         "value": .string(Data(entry.value.utf8).base64EncodedString()),
-                        "create_revision": .string("\(entry.created)"), "lease": .string(entry.lease),
+                        "create_revision": .string("\(entry.created)"),
+                        "mod_revision": .string("\(entry.modified)"), "lease": .string(entry.lease),
                     ])
                 })
         ])
@@ -199,7 +215,7 @@ final class FakeEtcd: HTTPTransport {
     ) {
         if counts { state.revision += 1 }
         let created = state.entries[key]?.created ?? state.revision
-        state.entries[key] = Entry(value: value, created: created, lease: lease)
+        state.entries[key] = Entry(value: value, created: created, modified: state.revision, lease: lease)
     }
 
     private static func end(_ lease: String, _ state: inout State) {

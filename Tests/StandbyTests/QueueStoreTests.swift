@@ -158,6 +158,18 @@ struct QueueStoreTests {
         #expect(stored.isEmpty)
     }
 
+    @Test("a transaction that a stopped member carries out late brings nothing back")
+    func late() async throws {
+        let (_, store) = try await holder()
+        let id = queue.append("k1")
+        try await store.store()
+        queue.remove(id)
+        try await store.store()
+        #expect(stored.isEmpty)
+        etcd.repeatTransaction(with: "k1 new")
+        #expect(stored.isEmpty)
+    }
+
     @Test("without a majority nothing counts as stored")
     func majority() async throws {
         let (_, store) = try await holder()
