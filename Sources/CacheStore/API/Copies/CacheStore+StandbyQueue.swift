@@ -143,7 +143,12 @@ extension CacheStore {
     /// Adds those of this daemon's changes that its file has never had, because it was put back to an older state. Returns
     /// how many. Throws as `takeOver` does.
     package func takeBack(_ texts: [String], at now: Timestamp) async throws -> Int {
-        let changes = try texts.map(Self.change).sorted { $0.id < $1.id }
+        let queued = try snapshot { db in
+            Set(try String.fetchAll(db, sql: "SELECT idempotency_key FROM sync_outbox").map(OutboxChange.original))
+        }
+        let changes = try texts.map(Self.change).filter { !queued.contains(OutboxChange.original($0.idempotencyKey)) }
+            .sorted { $0.id < $1.id }
+        // Reading the whole log takes long.
         guard !changes.isEmpty else { return 0 }
         return try await change(at: now) { context in
             let own = QueueSnapshot(context.db)
