@@ -48,7 +48,9 @@ import Testing
             #expect(!FeedSettings.hasPassword(address))
         }
         #expect(FeedSettings.mistake(in: "reports") != nil)
-        for address in ["postgresql://u:p@h/x", "postgresql://h/x?password=p", "host=h password=p", "host=h password = p"] {
+        for address in [
+            "postgresql://u:p@h/x", "postgresql://h/x?password=p", "host=h password=p", "host=h password = p",
+        ] {
             #expect(FeedSettings.hasPassword(address))
         }
         #expect(!FeedSettings.hasPassword("postgresql://u@[::1]:5432/x"))

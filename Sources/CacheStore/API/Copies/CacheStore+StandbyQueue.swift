@@ -136,7 +136,8 @@ extension CacheStore {
             // They have other ids now, and are still nowhere else.
             let kept = Set(own.map { OutboxChange.original($0.idempotencyKey) })
             let all = try Row.fetchAll(context.db, sql: "SELECT id, idempotency_key FROM sync_outbox")
-            try UnsharedChanges(all.filter { kept.contains(OutboxChange.original($0[1])) }.map { $0[0] }).save(context.db)
+            try UnsharedChanges(all.filter { kept.contains(OutboxChange.original($0[1])) }.map { $0[0] }).save(
+                context.db)
         }
     }
 
@@ -153,7 +154,8 @@ extension CacheStore {
         return try await change(at: now) { context in
             let own = QueueSnapshot(context.db)
             // The secrets are sealed with this daemon's key.
-            return try QueueImport(context: context, settings: [:]).addUnknown(changes.filter { !own.hasEnded($0) }).added
+            return try QueueImport(context: context, settings: [:]).addUnknown(changes.filter { !own.hasEnded($0) })
+                .added
         }
     }
 

@@ -67,7 +67,8 @@ package struct StandbyPart: Sendable {
         guard isSync else { return try body(transaction) }
         let refusal = Problem(
             .contentTooLarge,
-            "with standby.sync a queued change has at most \(Self.largestEntry) bytes, with the values that it replaces")
+            "with standby.sync a queued change has at most \(Self.largestEntry) bytes, with the values that it replaces"
+        )
         return try transaction.requireRoom(Self.largestEntry, else: refusal, body)
     }
 
