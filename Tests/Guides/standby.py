@@ -66,12 +66,14 @@ def bring_over(folder, settings, upstream):
         require(first.call("PATCH", order, {"notes": "Not sent yet"}).status == 200, "the holder refuses a write")
         first.daemon.kill()
         second.program("litestream", f'[ "$1 $2" = "restore -o" ] && sqlite3 -readonly {first.daemon.database} ".backup $3"')
-        stop, copy, restore, start = blocks("guides/standby.md", "Without standby.sync", "sh")[0].splitlines()
+        stop, copy, restore, start, tidy = blocks("guides/standby.md", "Without standby.sync", "sh")[0].splitlines()
         require(" stop " in stop and " start " in start, "the guide stops and starts the daemon elsewhere")
         second.stop()
-        second.run("\n".join([copy, restore]).replace("/tmp/till-1.db", str(folder / "till-1.db")))
+        own = str(folder / "till-1.db")
+        second.run("\n".join([copy, restore]).replace("/root/till-1.db", own))
         upstream.faults()
         second.start()
+        second.run(tidy.replace("/root/till-1.db", own))
         sent = {"pending": 0, "failed": 0}
         await_true(lambda: second.call("GET", "/v1/pending/count").json == sent, 40, "the queue is not sent")
         notes = [record["notes"] for record in upstream.records("orders")]
