@@ -214,7 +214,7 @@ package actor SyncEngine: RunSteps {
         return SyncStatus(
             state: state, progress: run.progress, phase: run.phase ?? (isPushing ? "pushing" : nil),
             lastSyncAt: run.lastSucceededAt, nextSyncAt: await pull.nextSyncAt.map { $0 + set },
-            error: breaker.unauthorized ?? breaker.offline ?? breaker.outage ?? bar ?? run.error,
+            error: breaker.unauthorized ?? breaker.offline ?? breaker.outageStatus ?? bar ?? run.error,
             isReachable: breaker.offline == nil,
             needsSignIn: breaker.unauthorized != nil || accountBar.refusesToken,
             clockOffset: environment.clockOffset(),

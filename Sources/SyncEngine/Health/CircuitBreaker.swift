@@ -27,6 +27,13 @@ struct CircuitBreaker: Equatable {
     /// True when the upstream may not be called for an unknown time.
     var isBlocked: Bool { isDown || unauthorized != nil }
 
+    /// The outage for people, with what becomes of changes; nil without one.
+    var outageStatus: String? {
+        outage.map {
+            "the upstream fails at every request, as during maintenance: \($0); changes wait, and are sent when it works again"
+        }
+    }
+
     /// Nil when the upstream may be called.
     func reasonNotToCall(at now: Timestamp) -> String? {
         if let reason = offline ?? outage ?? unauthorized { return reason }
