@@ -114,6 +114,13 @@ class Shop:
     def come_back(self):
         self.upstream.faults()
 
+    def close_for_maintenance(self):
+        """The upstream answers everything with 503 and a web page."""
+        self.upstream.habits({"html_503": "1h"})
+
+    def open_again(self):
+        self.upstream.habits({})
+
     def restart_daemon(self):
         self.daemon.start(within=30)
 

@@ -180,6 +180,28 @@ def offline(shop, page):
         raise Failed("the upstream does not have the note")
 
 
+def maintenance(shop, page):
+    """The upstream is under maintenance; the page says so and what becomes of a change, which is sent afterwards."""
+    page.open(f"#/records/orders/{shop.order()['id']}")
+    page.go("e")
+    page.type("[data-field=notes] textarea", "After the maintenance")
+    shop.close_for_maintenance()
+    page.press("button", "Save")
+    page.see(".field.pending", "After the maintenance")
+    page.go("g", "o")
+    page.see(".headline p", "as during maintenance", within=20)
+    page.see(".headline p", "changes wait, and are sent when")
+    page.look("maintenance")
+    page.go("g", "q")
+    page.see(".card", "After the maintenance")
+    shop.open_again()
+    page.go("g", "o")
+    page.press(".actions button", "Sync now")
+    page.see(".headline h1", "In sync", within=20)
+    if shop.upstream_order()["notes"] != "After the maintenance":
+        raise Failed("the upstream does not have the note")
+
+
 def refused(shop, page):
     """Orders for clients that do not exist are refused; one is corrected, the others are discarded together."""
     for client in ("cli_7", "cli_8", "cli_9"):
@@ -322,17 +344,14 @@ def restart(shop, page):
     page.see(".empty", "Nothing waits")
 
 
+# What the console has while the daemon is down.
+DOWN = ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET"]
+
 # Each is told in a window of its size. Answers that a chapter expects are no error of the console.
 CHAPTERS = [(overview, "laptop", []), (history, "laptop", []), (finding, "phone", []), (offline, "laptop", []),
-            (refused, "tablet", ["409"]), (family, "phone", []), (conflict, "phone", []), (table, "wide", []), (hostile, "laptop", []),
-            (picture, "tablet", []), (hooks, "tablet", []),
-            (restart, "laptop", ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE",
-                                 "ERR_CONNECTION_RESET"]),
-            (upstream, "laptop", ["422"]),
-            (archive, "laptop", ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE",
-                                 "ERR_CONNECTION_RESET"]),
-            (signing_in, "tablet", ["401", "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE",
-                                    "ERR_CONNECTION_RESET"])]
+            (maintenance, "laptop", []), (refused, "tablet", ["409"]), (family, "phone", []), (conflict, "phone", []),
+            (table, "wide", []), (hostile, "laptop", []), (picture, "tablet", []), (hooks, "tablet", []), (restart, "laptop", DOWN),
+            (upstream, "laptop", ["422"]), (archive, "laptop", DOWN), (signing_in, "tablet", ["401", *DOWN])]
 
 
 def tell(names, axe, pictures):

@@ -38,6 +38,10 @@ class Upstream:
         """Replaces the fault rules; without rules nothing fails. See `Faults+JSON.swift`."""
         self._admin("POST", "faults", {"faults": list(rules)})
 
+    def habits(self, habits):
+        """Replaces its habits; without any it is an ideal one. See `Habits+JSON.swift`."""
+        self._admin("PUT", "habits", habits)
+
     def log(self):
         """The requests since the last call of `applied`."""
         return self._admin("GET", "log").lines
