@@ -101,6 +101,7 @@ class Shop:
     def forget_sign_in(self):
         (self.daemon.state / "tokens.json").unlink()
         self.call("POST", "/v1/sync")
+        await_true(lambda: self.get("/v1/status")["upstream"]["needs_sign_in"], 15, "the daemon still has a token")
 
     def order(self, number=1486):
         return self.get(f"/v1/orders?order_number={number}")["data"][0]
@@ -124,10 +125,10 @@ class Shop:
     def restart_daemon(self):
         self.daemon.start(within=30)
 
-    def ask_for_token(self, asks):
+    def ask_for_token(self):
         """Restarts the daemon, which then asks callers over TCP for the token."""
         self.daemon.stop()
-        listen = {**self.settings["listen"], "tcp_without_token": "never" if asks else "all"}
+        listen = {**self.settings["listen"], "tcp_without_token": "never"}
         self.daemon.configure(self.upstream, {**self.settings, "listen": listen}, self.schema)
         self.daemon.start(within=30)
 

@@ -3,8 +3,9 @@ import time
 
 from selenium.webdriver.common.keys import Keys
 
+from access import signing_in, upstream
 from records import archive, family, finding, hostile, picture, table
-from shop import EMAIL, PASSWORD, Failed, Shop, await_true
+from shop import Failed, Shop, await_true
 from window import Window
 
 
@@ -104,49 +105,6 @@ def history(shop, page):
     page.see(".chart .reading", "0 waiting and 0 failed now; at most")
     page.run("document.querySelector('.charts').scrollIntoView()")
     page.look("history")
-
-
-def upstream(shop, page):
-    """The daemon's sign-in to the upstream is gone, and made again from the page."""
-    page.open()
-    shop.forget_sign_in()
-    page.see(".headline h1", "Needs attention")
-    page.press(".actions a", "Sign in to the upstream")
-    page.type("#answer-email", EMAIL)
-    page.type("#answer-password", "mistaken")
-    page.look("upstream sign in")
-    page.press("form button.primary", "Go on")
-    page.see(".notice", "the name or the password is wrong")
-    if "mistaken" in page.see("main").text:
-        raise Failed("the page repeats the password")
-    page.type("#answer-password", PASSWORD + Keys.ENTER)
-    page.see("label", "The code that was mailed to you")
-    page.type("#answer-code", shop.mailed_code + Keys.ENTER)
-    page.see(".headline h1", "In sync", within=20)
-
-
-def signing_in(shop, page):
-    """Where the daemon does not know its reader, it asks for the token once."""
-    shop.ask_for_token(True)
-    page.open()
-    page.see("h1", "Sign in")
-    page.look("sign in")
-    page.type("#token", "guessed" + Keys.ENTER)
-    page.see(".notice", "not the daemon's token")
-    page.type("#token", shop.token + Keys.ENTER)
-    page.see(".headline h1", "In sync", within=20)
-    page.press(".actions button", "Pause")
-    page.see(".headline h1", "Paused")
-    page.press(".actions button", "Resume")
-    page.open("#/records/orders")
-    page.see(".records td", "Ready")
-    page.press("footer button", "Sign out")
-    page.see("h1", "Sign in")
-    page.open("#/queue")
-    page.see("h1", "Sign in")
-    shop.ask_for_token(False)
-    page.open()
-    page.see(".headline h1", "In sync", within=20)
 
 
 def offline(shop, page):

@@ -1,0 +1,56 @@
+"""The chapters about who gets in: the daemon at the upstream, and readers at the page."""
+from selenium.webdriver.common.keys import Keys
+
+from shop import EMAIL, PASSWORD, Failed
+
+
+def upstream(shop, page):
+    """The daemon's sign-in to the upstream is gone, and made again from the page: by password, then by magic link."""
+    shop.forget_sign_in()
+    page.open()
+    page.see(".headline h1", "Needs attention")
+    page.press(".actions a", "Sign in to the upstream")
+    page.type("#answer-email", EMAIL)
+    page.type("#answer-password", "mistaken")
+    page.look("upstream sign in")
+    page.press("form button.primary", "Go on")
+    page.see(".notice", "the name or the password is wrong")
+    if "mistaken" in page.see("main").text:
+        raise Failed("the page repeats the password")
+    page.type("#answer-password", PASSWORD + Keys.ENTER)
+    page.see("label", "The code that was mailed to you")
+    page.type("#answer-code", shop.mailed_code + Keys.ENTER)
+    page.see(".headline h1", "In sync", within=20)
+    shop.forget_sign_in()
+    page.open()
+    page.press(".actions a", "Sign in to the upstream")
+    page.press("[aria-label='Ways to sign in'] button", "Magic link")
+    page.see_gone("label", "Password")
+    page.type("#answer-email", EMAIL + Keys.ENTER)
+    page.see("label", "The code that was mailed to you")
+    code = shop.mailed_code
+    page.type("#answer-code", f"{(int(code) + 1) % 10**6:06}" + Keys.ENTER)
+    page.see(".notice", "the code is wrong")
+    page.type("#answer-code", code + Keys.ENTER)
+    page.see(".headline h1", "In sync", within=20)
+
+
+def signing_in(shop, page):
+    """Where the daemon does not know its reader, it asks for the token once."""
+    shop.ask_for_token()
+    page.open()
+    page.see("h1", "Sign in")
+    page.look("sign in")
+    page.type("#token", "guessed" + Keys.ENTER)
+    page.see(".notice", "not the daemon's token")
+    page.type("#token", shop.token + Keys.ENTER)
+    page.see(".headline h1", "In sync", within=20)
+    page.press(".actions button", "Pause")
+    page.see(".headline h1", "Paused")
+    page.press(".actions button", "Resume")
+    page.open("#/records/orders")
+    page.see(".records td", "Ready")
+    page.press("footer button", "Sign out")
+    page.see("h1", "Sign in")
+    page.open("#/queue")
+    page.see("h1", "Sign in")
