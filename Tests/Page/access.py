@@ -1,7 +1,8 @@
 """The chapters about who gets in: the daemon at the upstream, and readers at the page."""
 from selenium.webdriver.common.keys import Keys
 
-from shop import EMAIL, PASSWORD, Failed
+from front import Front
+from shop import EMAIL, PASSWORD, Failed, await_true
 
 
 def upstream(shop, page):
@@ -37,7 +38,7 @@ def upstream(shop, page):
 
 def signing_in(shop, page):
     """Where the daemon does not know its reader, it asks for the token once."""
-    shop.ask_for_token()
+    shop.listen(tcp_without_token="never")
     page.open()
     page.see("h1", "Sign in")
     page.look("sign in")
@@ -53,4 +54,36 @@ def signing_in(shop, page):
     page.press("footer button", "Sign out")
     page.see("h1", "Sign in")
     page.open("#/queue")
+    page.see("h1", "Sign in")
+
+
+def remote(shop, page):
+    """A reader at another address comes through a proxy with TLS, as the guide to securing has it, and changes a record."""
+    shop.listen(allow_remote="true")
+    front = Front(shop.daemon.tcp_address, shop.folder.name)
+    local, page.address = page.address, front.address
+    try:
+        page.open()
+        page.see("h1", "Sign in")
+        page.type("#token", shop.token + Keys.ENTER)
+        page.see(".headline h1", "In sync", within=20)
+        cookies = [(one["secure"], one["httpOnly"], one["sameSite"]) for one in page.driver.get_cookies()]
+        if cookies != [(True, True, "Strict")]:
+            raise Failed(f"the session's cookie is not for TLS alone: {page.driver.get_cookies()}")
+        order = shop.order()["id"]
+        page.open(f"#/records/orders/{order}")
+        page.go("e")
+        page.type("[data-field=notes] textarea", "Changed from the road")
+        page.press("button", "Save")
+        await_true(lambda: shop.upstream_order()["notes"] == "Changed from the road", 15, "the change was not sent")
+        shop.call("PATCH", f"/v1/orders/{order}", {"notes": "Changed in the shop"})
+        page.see("[data-field=notes] .value", "Changed in the shop")
+        page.press("footer button", "Sign out")
+        page.see("h1", "Sign in")
+        if page.driver.get_cookies():
+            raise Failed("the session's cookie is still there")
+    finally:
+        page.address = local
+        front.close()
+    page.open()
     page.see("h1", "Sign in")

@@ -125,10 +125,10 @@ class Shop:
     def restart_daemon(self):
         self.daemon.start(within=30)
 
-    def ask_for_token(self):
-        """Restarts the daemon, which then asks callers over TCP for the token."""
+    def listen(self, **settings):
+        """Restarts the daemon with these settings of who may call."""
         self.daemon.stop()
-        listen = {**self.settings["listen"], "tcp_without_token": "never"}
+        listen = {**self.settings["listen"], **settings}
         self.daemon.configure(self.upstream, {**self.settings, "listen": listen}, self.schema)
         self.daemon.start(within=30)
 

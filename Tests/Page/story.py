@@ -3,7 +3,7 @@ import time
 
 from selenium.webdriver.common.keys import Keys
 
-from access import signing_in, upstream
+from access import remote, signing_in, upstream
 from records import archive, family, finding, hostile, picture, table
 from shop import Failed, Shop, await_true
 from window import Window
@@ -309,7 +309,8 @@ DOWN = ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_
 CHAPTERS = [(overview, "laptop", []), (history, "laptop", []), (finding, "phone", []), (offline, "laptop", []),
             (maintenance, "laptop", []), (refused, "tablet", ["409"]), (family, "phone", []), (conflict, "phone", []),
             (table, "wide", []), (hostile, "laptop", []), (picture, "tablet", []), (hooks, "tablet", []), (restart, "laptop", DOWN),
-            (upstream, "laptop", ["422"]), (archive, "laptop", DOWN), (signing_in, "tablet", ["401", *DOWN])]
+            (upstream, "laptop", ["422"]), (archive, "laptop", DOWN), (signing_in, "tablet", ["401", *DOWN]),
+            (remote, "laptop", ["401", *DOWN])]
 
 
 def tell(names, axe, pictures):

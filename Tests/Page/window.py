@@ -8,6 +8,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from front import NAME
 from shop import Failed
 
 # Name -> width and height in pixels.
@@ -84,8 +85,11 @@ class Window:
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium")
         for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en-GB",
-                     "--force-prefers-reduced-motion", "--force-color-profile=srgb"):
+                     "--force-prefers-reduced-motion", "--force-color-profile=srgb",
+                     f"--host-resolver-rules=MAP {NAME} 127.0.0.1"):
             options.add_argument(flag)
+        # The story's proxy made its certificate itself.
+        options.accept_insecure_certs = True
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
         self.scenes = 0
