@@ -152,6 +152,8 @@ def maintenance(shop, page):
     page.look("maintenance")
     page.go("g", "q")
     page.see(".card", "After the maintenance")
+    # Sent, or tried again if it was sent before the upstream was left alone.
+    page.see(".card", "as soon as")
     shop.open_again()
     page.go("g", "o")
     page.press(".actions button", "Sync now")

@@ -57,7 +57,10 @@ function reason(change, blocker) {
     case "uploading":
       return "Is being sent now.";
     case "waiting":
-      return change.next_attempt_at ? ["Is tried again ", time(change.next_attempt_at, true), "."] : "Is tried again.";
+      // While the upstream is left alone, that time may be over.
+      return Date.parse(change.next_attempt_at) > Date.now()
+        ? ["Is tried again ", time(change.next_attempt_at, true), "."]
+        : "Is tried again as soon as possible.";
     case "failed":
       return "Failed for good: correct it, retry it, or discard it.";
     default:
