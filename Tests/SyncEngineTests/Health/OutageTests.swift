@@ -32,23 +32,6 @@ struct OutageTests {
         #expect(!health.isDown)
     }
 
-    @Test("the status says that the upstream fails, and that changes wait until it works again")
-    func status() async throws {
-        let test = try engine(orders: 1)
-        try await test.running {
-            try await test.engine.sync(SyncRequest())
-            test.upstream.failProbes(true)
-            for list in ["/orders", "/parts"] { test.upstream.failList(list, failure) }
-            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
-            let words =
-                "the upstream fails at every request, as during maintenance: down; changes wait, and are sent when it works again"
-            try await test.until { await test.engine.status().error == words }
-            test.upstream.failProbes(false)
-            for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
-            try await test.until { await test.engine.status().error == nil }
-        }
-    }
-
     @Test("probes are 2 s apart at first, and at most 60 s")
     func probeDelays() {
         var health = CircuitBreaker()

@@ -9,6 +9,23 @@ import Upstream
 
 @Suite("The end of an outage")
 struct RecoveryTests {
+    @Test("the status says that the upstream fails, and that changes wait until it works again")
+    func status() async throws {
+        let test = try TestEngine()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.failProbes(true)
+            for list in ["/orders", "/parts"] { test.upstream.failList(list, .unclear(status: 503, "down")) }
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            let words =
+                "the upstream fails at every request, as during maintenance: down; changes wait, and are sent when it works again"
+            try await test.until { await test.engine.status().error == words }
+            test.upstream.failProbes(false)
+            for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
+            try await test.until { await test.engine.status().error == nil }
+        }
+    }
+
     @Test("when an outage ends for all but the changes, each of them keeps its own wait")
     func changesStillFail() async throws {
         let test = try TestEngine()
