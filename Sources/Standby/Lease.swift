@@ -64,7 +64,7 @@ package final class Lease: Sendable {
         package var holdsLease: Bool
         /// Whether what the former holder left has been taken over.
         package var isReady = false
-        /// Who holds it, as last seen; nil if nobody does, or it is not known.
+        /// Who holds it, as last seen; nil if no daemon does, or it is not known.
         package var holder: String?
         /// How long the lease lasts at least.
         package var left: Duration?

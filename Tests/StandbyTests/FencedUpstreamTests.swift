@@ -39,13 +39,9 @@ struct FencedUpstreamTests {
         #expect(answer == .accepted())
     }
 
-    @Test("a request on the wire when the lease ends is given up before another daemon can begin")
-    func onTheWire() async {
-        let (a, b) = (Lease.test("a", at: etcd), Lease.test("b", at: etcd))
-        await a.hold()
-        slow.takes(.seconds(60))
-        let upstream = FencedUpstream(slow, lease: a)
-        let push = Task { () -> UpstreamError? in
+    /// A push that has begun; it ends with its error, nil if it is accepted.
+    private func begin(_ upstream: FencedUpstream) -> Task<UpstreamError?, Never> {
+        Task {
             do throws(UpstreamError) {
                 _ = try await upstream.push(change, idempotencyKey: "k")
                 return nil
@@ -53,6 +49,14 @@ struct FencedUpstreamTests {
                 return error
             }
         }
+    }
+
+    @Test("a request on the wire when the lease ends is given up before another daemon can begin")
+    func onTheWire() async {
+        let (a, b) = (Lease.test("a", at: etcd), Lease.test("b", at: etcd))
+        await a.hold()
+        slow.takes(.seconds(60))
+        let push = begin(FencedUpstream(slow, lease: a))
         for _ in 1...27 {
             await clock.waitForSleepers(2)
             clock.advance(by: .milliseconds(500))
@@ -109,15 +113,7 @@ struct FencedUpstreamTests {
         let a = Lease.test("a", at: etcd)
         await a.hold()
         slow.takes(.seconds(60))
-        let upstream = FencedUpstream(slow, lease: a)
-        let push = Task { () -> UpstreamError? in
-            do throws(UpstreamError) {
-                _ = try await upstream.push(change, idempotencyKey: "k")
-                return nil
-            } catch {
-                return error
-            }
-        }
+        let push = begin(FencedUpstream(slow, lease: a))
         await clock.waitForSleepers(2)
         push.cancel()
         #expect(await push.value == .cancelled)

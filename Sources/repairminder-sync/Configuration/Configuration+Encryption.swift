@@ -9,7 +9,7 @@ extension Configuration {
         throw ConfigurationError(
             place: "upstream.base_url",
             problem: "token and records would be sent unencrypted to \(address); use https, or set "
-                + "upstream.allow_plain_http to true if nobody can read the traffic of that network")
+                + "upstream.allow_plain_http to true if no one can read the traffic of that network")
     }
 
     /// What was allowed and is in use: a sentence for each, for the log, the status and doctor.

@@ -117,7 +117,7 @@ struct StandbyQueueTests {
         #expect(try other.record("orders", "a")?["notes"] == "later")
     }
 
-    @Test("its own changes that nobody else has go, and their records show the server's values again")
+    @Test("changes that only this daemon has go, and their records show the server's values again")
     func own() async throws {
         let fixture = try await RescueFixture()
         try await Self.share(fixture.cache.store)

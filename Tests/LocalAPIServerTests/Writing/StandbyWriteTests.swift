@@ -49,8 +49,8 @@ struct StandbyWriteTests {
         }
     }
 
-    @Test("while nobody is known to hold the lease, a write is queued, unless it has to be stored in etcd")
-    func nobody() async throws {
+    @Test("while no daemon is known to hold the lease, a write is queued, unless it has to be stored in etcd")
+    func unheld() async throws {
         let standing = StandbyPart.Standing(holdsLease: false, error: "no majority")
         let alone = try await api(standing)
         #expect(await write(alone).status == 200)

@@ -58,7 +58,7 @@ import Testing
             (
                 "standby: {etcd: 'http://etcd-1:2379'}",
                 "config.yaml:1: standby.etcd: http://etcd-1:2379 is not encrypted; use https, or set "
-                    + "standby.allow_plain_http to true if nobody can read the traffic of that network"
+                    + "standby.allow_plain_http to true if no one can read the traffic of that network"
             ),
             (
                 "standby: {etcd: 'https://a:2379', user: sync}",

@@ -46,7 +46,7 @@ struct Crowd {
         world.executor.run(for: .seconds(20))
         for number in 1...steps {
             world.log.add("step \(number)")
-            // Of two writes that reach one daemon at once, nobody could say which is the later.
+            // Of two writes that reach one daemon at once, neither is known to be the later.
             var idle = Array(writers)
             for _ in 0..<writers.count / 4 + 1 { write(to: idle.remove(at: random.below(idle.count)), &random) }
             try disturb(&random)

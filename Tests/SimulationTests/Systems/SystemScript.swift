@@ -238,8 +238,8 @@ struct SystemScript {
 }
 
 extension Habits {
-    /// What does not pass: without spells, faults of gateways and texts that cannot be read. Nor do rows slide once nobody
-    /// writes: a lost creation is looked up in lists that show the same twice.
+    /// What does not pass: without spells, faults of gateways and texts that cannot be read. Nor do rows slide once writing
+    /// has ended: a lost creation is looked up in lists that show the same twice.
     fileprivate var lasting: Habits {
         var habits = self
         for habit in [

@@ -5,7 +5,7 @@ internal import JSONText
 package struct StandbyPart: Sendable {
     package struct Standing: Sendable, Equatable {
         package var holdsLease: Bool
-        /// Who holds the lease, as last seen; nil if nobody does, or it is not known.
+        /// Who holds the lease, as last seen; nil if no daemon does, or it is not known.
         package var holder: String?
         /// How long the lease lasts at least.
         package var left: Duration?

@@ -14,7 +14,7 @@ extension ConfigurationReader {
             throw ConfigurationError(
                 place: layers[.standbyMembers]?.place ?? "",
                 problem:
-                    "\(open) is not encrypted; use https, or set standby.allow_plain_http to true if nobody can read "
+                    "\(open) is not encrypted; use https, or set standby.allow_plain_http to true if no one can read "
                     + "the traffic of that network")
         }
         try requirePair(
