@@ -76,6 +76,25 @@ extension CacheStore {
         return Array(found.prefix(limit))
     }
 
+    /// Whether the sweep did not see a record that was created so recently that the upstream may not list it yet. Whether
+    /// it is gone, only another full pull shows.
+    package func hasUnseenCreation(of entity: String, _ seen: SeenRecords, at now: Timestamp) throws -> Bool {
+        let table = try table(entity)
+        let since = now - schema.upstream.settle
+        return try read { db in
+            let rows = try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT _pk, _remote FROM sync_settling AS made JOIN \(table.name) ON _key = made.record_key
+                        WHERE made.entity = ?1 AND made.kind = 'created' AND made.at > ?2
+                          AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?3
+                          AND \(PageApplier.isNotBeingDeleted("?1"))
+                        """),
+                arguments: [entity, since.milliseconds, seen.position])
+            return try !Self.expected(rows.filter { !seen.contains($0["_pk"]) }, seen, table.entity).isEmpty
+        }
+    }
+
     /// Deletes the records that were not seen, at most 500 per transaction, and forgets which were missing. Returns how
     /// many were deleted; a record with queued changes becomes a conflict.
     ///

@@ -105,7 +105,7 @@ extension CacheStore {
                               SELECT * FROM sync_outbox WHERE state = \(OutboxState.waiting.sql)
                             ) AS change
                             WHERE NOT (\(Self.untriedSQL)) AND \(condition) AND \(Self.freeSQL)
-                              AND (next_attempt_at <= ?1 OR error_class IS NULL OR error_class NOT IN (?2, ?3))
+                              AND (coalesce(next_attempt_at, 0) <= ?1 OR error_class IS NULL OR error_class NOT IN (?2, ?3))
                             ORDER BY tried, id LIMIT 1
                             """),
                     arguments: [now.milliseconds, PushFailure.accepted, PushFailure.unseen])

@@ -60,9 +60,12 @@ extension CacheStore {
                     db.cachedStatement(
                         sql: """
                             SELECT _remote FROM \(table.name)
-                            WHERE _remote IS NOT NULL AND _deleted = 0 AND _key NOT IN (SELECT value FROM json_each(?))
+                            WHERE _remote IS NOT NULL AND _deleted = 0 AND _key NOT IN (SELECT value FROM json_each(?1))
                               AND \(condition)
-                              AND _key NOT IN (SELECT record_key FROM sync_settling WHERE entity = ? AND confirmed = 0)
+                              AND _key NOT IN (SELECT record_key FROM sync_settling WHERE entity = ?2 AND confirmed = 0)
+                              AND NOT EXISTS (
+                                SELECT 1 FROM sync_conflict
+                                WHERE entity = ?2 AND record_key = _key AND winner IS NULL AND field IS NULL)
                             ORDER BY _pk DESC LIMIT 1
                             """),
                     arguments: [JSONText.array(keys.map(JSONText.string)).text, entity])

@@ -15,8 +15,8 @@ struct OutcomeApplier {
     func settle(_ id: Int64, _ outcome: PushOutcome, takingBack: Bool = false) throws {
         let change = try queue.change(id)
         switch outcome {
-        case .acknowledged(let record, let version, let view):
-            return try acknowledge(change, record, version, view)
+        case .acknowledged(let record, let version, let view, let sentAt):
+            return try acknowledge(change, record, version, view, sentAt: sentAt)
         case .found(let record, let version, let view, let failure, let next):
             guard try isTaken(record, from: change) else { return try acknowledge(change, record, version, view) }
             try queue.postpone(id, failure, until: next, counted: false)
@@ -88,7 +88,8 @@ struct OutcomeApplier {
 
     /// `isShown`: false if the server accepted the change and then had no such record.
     private func acknowledge(
-        _ change: OutboxTable.Entry, _ record: JSONText?, _ version: String?, _ view: RecordView, isShown: Bool = true
+        _ change: OutboxTable.Entry, _ record: JSONText?, _ version: String?, _ view: RecordView,
+        sentAt: Timestamp? = nil, isShown: Bool = true
     ) throws {
         guard let table = context.table(change.entity) else { return try queue.remove(change.id) }
         guard change.operation != .delete else { return try acknowledge(deletion: change, table) }
@@ -105,7 +106,7 @@ struct OutcomeApplier {
         let sealed = try answer.map { try twin?.updated($0) ?? $0 }
         let known = try context.row(table).remote(of: change.key)
         let acknowledgement = Acknowledgement(table: table, context: context, change: change)
-        var result = try acknowledgement.result(sealed, view, known: known)
+        var result = try acknowledgement.result(sealed, view, known: known, sentAt: sentAt)
         if !isShown { result.settling.isConfirmed = false }
         twin?.add(to: &result.settling)
         try context.writer(table).setRemote(

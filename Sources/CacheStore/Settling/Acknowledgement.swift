@@ -37,8 +37,9 @@ struct Acknowledgement {
         try rows.alive(change.key, at: context.now, settle)
     }
 
-    /// `known` is what the server had before; `answer` and `known` have their secrets sealed.
-    func result(_ answer: JSONText?, _ view: RecordView, known: JSONText?) throws -> Result {
+    /// `known` is what the server had before; `answer` and `known` have their secrets sealed. For `sentAt` see
+    /// `PushOutcome.acknowledged`.
+    func result(_ answer: JSONText?, _ view: RecordView, known: JSONText?, sentAt: Timestamp? = nil) throws -> Result {
         let comparison = try context.comparison(entity)
         var settling = try begun(known, comparison)
         if let known, let answer, isOlder(answer, than: entity.changeTime(of: known)), isSaid(answer, comparison) {
@@ -57,7 +58,9 @@ struct Acknowledgement {
         }
         var merged = merged(answer, view, over: assumed, known, members)
         let added = ViewMerge(entity: entity, view: view, isSettling: true).added(merged, over: known, members)
-        let verdict = try judged(answer, &settling, comparison)
+        let isOvertaken = sentAt.flatMap { sentAt in entity.changeTime(of: answer).map { $0 > sentAt } } ?? false
+        if isOvertaken { follow(answer, &settling, comparison) }
+        let verdict = try isOvertaken ? settling.meet(answer, comparison) : judged(answer, &settling, comparison)
         if case .counts(let kept) = verdict {
             for (field, value) in kept { merged.record = merged.record.setting(field, to: value) }
         }
@@ -114,14 +117,19 @@ struct Acknowledgement {
         by known: JSONText, _ begun: Settling, _ comparison: ValueComparison
     ) throws -> Result {
         var settling = begun
-        for field in settling.parts.keys {
-            guard let value = entity.value(of: field, in: known) else { continue }
-            settling.set(field, to: value, from: [], comparison)
-        }
-        settling.changedAt = entity.changeTime(of: known)
-        settling.isExact = true
+        follow(known, &settling, comparison)
         return Result(
             remote: known, members: try views.members(of: change.key), hasNewMembers: false, settling: settling)
+    }
+
+    /// Takes the values of a version that is later than the change.
+    private func follow(_ later: JSONText, _ settling: inout Settling, _ comparison: ValueComparison) {
+        for field in settling.parts.keys {
+            guard let value = entity.value(of: field, in: later) else { continue }
+            settling.set(field, to: value, from: [], comparison)
+        }
+        settling.changedAt = entity.changeTime(of: later)
+        settling.isExact = true
     }
 
     /// The record with what was sent. A new one keeps its defaults until the server shows more of it than its key.

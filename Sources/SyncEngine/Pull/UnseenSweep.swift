@@ -32,6 +32,12 @@ struct UnseenSweep {
     private var store: CacheStore { puller.store }
 
     func run() async throws -> Outcome {
+        var outcome = try await outcome()
+        if try store.hasUnseenCreation(of: entity.name, seen, at: puller.now()) { outcome.isOpen = true }
+        return outcome
+    }
+
+    private func outcome() async throws -> Outcome {
         let count = try store.countUnseen(of: entity.name, seen, at: puller.now())
         guard count > 0 else {
             try await store.forgetMissing(of: entity.name, at: puller.now())

@@ -76,7 +76,8 @@ extension Pusher {
         }
         do {
             if let found = try await reader.record(of: entity, known: known) {
-                return acknowledged(asRead: found)
+                return acknowledged(
+                    asRead: found, sentAt: answered.flatMap { changeTime(of: $0, with: change, entity) })
             }
             guard change.isTried, !change.isContentOnly else { return plain }
             // Whether a created record is only not shown yet is asked when it has settled.
@@ -116,8 +117,15 @@ extension Pusher {
         return .waiting(failure, at: next, counted: counted)
     }
 
-    private func acknowledged(asRead found: RemoteRecord) -> PushOutcome {
-        .acknowledged(record: found.record, version: found.version, view: .single)
+    /// `sentAt`: see `PushOutcome.acknowledged`.
+    private func acknowledged(asRead found: RemoteRecord, sentAt: Timestamp? = nil) -> PushOutcome {
+        .acknowledged(record: found.record, version: found.version, view: .single, sentAt: sentAt)
+    }
+
+    /// The answer's change time, if it has what was sent.
+    private func changeTime(of answered: RemoteRecord, with change: OutboxChange, _ entity: Entity) -> Timestamp? {
+        guard change.isSaid(by: answered.record, of: entity, change.body.members.map(\.key)) else { return nil }
+        return entity.changeTime(of: answered.record)
     }
 
     // MARK: A creation without a record

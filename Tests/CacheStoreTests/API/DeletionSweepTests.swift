@@ -65,6 +65,21 @@ struct DeletionSweepTests {
         #expect(try cache.record("messages", "m") == nil)
     }
 
+    @Test("an unseen record that was just created stays, and shows that another full pull must decide")
+    func unseenCreation() async throws {
+        let cache = try TestCache()
+        _ = try await cache.store.create("orders", body: #"{"id":"a"}"#, at: TestCache.now)
+        try await cache.send(.acknowledged(record: #"{"id":"a"}"#))
+        let unseen = try cache.store.startDeletionSweep(of: "orders")
+        var seen = unseen
+        try await see(#"[{"id":"a"}]"#, &seen, cache)
+        let settled = TestCache.now + .seconds(61)
+        #expect(try cache.store.countUnseen(of: "orders", unseen, at: TestCache.now) == 0)
+        #expect(try cache.store.hasUnseenCreation(of: "orders", unseen, at: TestCache.now))
+        #expect(try !cache.store.hasUnseenCreation(of: "orders", seen, at: TestCache.now))
+        #expect(try !cache.store.hasUnseenCreation(of: "orders", unseen, at: settled))
+    }
+
     @Test("records that arrived during the pull stay")
     func newer() async throws {
         let cache = try TestCache()

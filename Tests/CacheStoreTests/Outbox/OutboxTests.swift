@@ -283,6 +283,17 @@ struct OutboxTests {
         #expect(try cache.store.leastTriedChange(at: due)?.body["notes"] == "one")
     }
 
+    @Test("a creation that is looked for at once probes a failing upstream")
+    func hastenedLookUp() async throws {
+        let cache = try TestCache()
+        _ = try await cache.store.create("orders", body: #"{"notes":"one"}"#, at: now)
+        let change = try #require(try ready(cache).last)
+        let unseen = PushFailure(kind: PushFailure.unseen, message: "…")
+        try await send(change, .waiting(unseen, at: now + .seconds(10), counted: false), cache)
+        try await cache.store.hastenWaiting(at: now)
+        #expect(try cache.store.leastTriedChange(at: now)?.body["notes"] == "one")
+    }
+
     @Test("discarding a change in the middle keeps the order of the rest")
     func discardInTheMiddle() async throws {
         let cache = try TestCache()

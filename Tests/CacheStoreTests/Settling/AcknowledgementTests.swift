@@ -33,6 +33,10 @@ struct AcknowledgementTests {
         _ = try await cache.store.apply(page, at: now + .seconds(seconds))
     }
 
+    private func conflicts(_ cache: TestCache) throws -> Int {
+        try cache.store.conflicts(before: nil, open: false, limit: 100).conflicts.count
+    }
+
     private func notes(_ cache: TestCache) throws -> String? { try cache.record("orders", "a")?["notes"]?.string }
 
     @Test("an older answer without the edited field does not show that another person's edit came after it")
@@ -47,6 +51,45 @@ struct AcknowledgementTests {
         #expect(try notes(cache) == "B")
         let unconfirmed = try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key)
         #expect(unconfirmed == ["a"], "the upstream is asked which came last")
+    }
+
+    @Test("an answer that another person's later edit has overtaken changes nothing")
+    func overtaken() async throws {
+        func version(_ notes: String, _ second: Int) -> String {
+            #"{"id":"a","notes":"\#(notes)","updated_at":"2026-03-01T10:00:0\#(second)Z"}"#
+        }
+        let cache = try await cache(version("A", 1))
+        try await edit(cache, #"{"notes":"B"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        try await pull(cache, "[\(version("C", 3))]")
+        try await cache.store.settle(change.id, .acknowledged(record: JSONText(parsing: version("B", 2))), at: now)
+        #expect(try cache.store.remote(of: "orders", key: "a")?.text == version("C", 3))
+        for stale in [version("A", 1), version("B", 2)] { try await pull(cache, "[\(stale)]", after: 5) }
+        #expect(try notes(cache) == "C")
+        try await pull(cache, "[\(version("A", 4))]", after: 6)
+        #expect(try notes(cache) == "A")
+        #expect(try conflicts(cache) == 0)
+    }
+
+    @Test(
+        "a record that was read after an answer with the edit, and is later than that, is the truth",
+        arguments: [true, false])
+    func overtakenBeforeItWasRead(wasPulled: Bool) async throws {
+        let version = #"{"id":"a","notes":"A","updated_at":"2026-03-01T10:00:01Z"}"#
+        let later = version.replacing("01Z", with: "03Z")
+        let cache = try await cache(version)
+        try await edit(cache, #"{"notes":"B"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        if wasPulled { try await pull(cache, "[\(later)]") }
+        let sentAt = Timestamp(iso8601: "2026-03-01T10:00:02Z")
+        let outcome = try PushOutcome.acknowledged(record: JSONText(parsing: later), view: .single, sentAt: sentAt)
+        try await cache.store.settle(change.id, outcome, at: now)
+        #expect(try cache.store.remote(of: "orders", key: "a")?.text == later)
+        try await pull(cache, "[\(version.replacing(#""A""#, with: #""B""#).replacing("01Z", with: "02Z"))]", after: 5)
+        #expect(try notes(cache) == "A")
+        #expect(try conflicts(cache) == 0)
     }
 
     @Test("an answer with another key that lacks the edit renames nothing")

@@ -184,25 +184,6 @@ struct SettlingTests {
         }
     }
 
-    @Test("an answer that another person's later edit has overtaken changes nothing")
-    func overtaken() async throws {
-        func version(_ notes: String, _ second: Int) -> String {
-            #"{"id":"a","notes":"\#(notes)","updated_at":"2026-03-01T10:00:0\#(second)Z"}"#
-        }
-        let cache = try await cache(version("A", 1))
-        try await edit(cache, #"{"notes":"B"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
-        try await pull(cache, "[\(version("C", 3))]")
-        try await cache.store.settle(change.id, .acknowledged(record: JSONText(parsing: version("B", 2))), at: now)
-        #expect(try cache.store.remote(of: "orders", key: "a")?.text == version("C", 3))
-        for stale in [version("A", 1), version("B", 2)] { try await pull(cache, "[\(stale)]", after: 5) }
-        #expect(try notes(cache) == "C")
-        try await pull(cache, "[\(version("A", 4))]", after: 6)
-        #expect(try notes(cache) == "A")
-        #expect(try conflicts(cache) == 0)
-    }
-
     @Test("the version of an answer that is behind is not the record's")
     func staleVersion() async throws {
         let yaml = TestCache.shop.replacing("upstream:\n", with: "upstream:\n  version: { etag: true }\n")

@@ -175,11 +175,7 @@ struct CacheCheck {
         for row in server.rows(entity) where row.version <= version && !undecided.contains("\(entity)/\(row.key)") {
             let remote = known[row.key]?.remote
             guard row.isDeleted ? remote != nil : remote?.text != row.record.text else { continue }
-            // What a whole list lacked waits for a person, or for another whole list; what is gone, for an outcome.
-            if row.isDeleted, known[row.key]?.isGone == true { continue }
-            if row.isDeleted, try cursor.held != nil || reader.missingRecords().contains("\(entity)/\(row.key)") {
-                continue
-            }
+            if row.isDeleted, try waits(row.key, entity, known[row.key], cursor) { continue }
             throw Violation(
                 rule: .cursorBehindData,
                 detail: """
@@ -187,6 +183,16 @@ struct CacheCheck {
                     \(remote?.text ?? "nothing")
                     """)
         }
+    }
+
+    /// Whether a record that the server has deleted may still be here: what a whole list lacked waits for a person, or for
+    /// another whole list; what is gone or deleted here, for an outcome.
+    private func waits(
+        _ key: String, _ entity: String, _ record: CacheReader.Record?, _ cursor: PullCursor
+    ) throws -> Bool {
+        if record?.isGone == true || record?.isDeleted == true { return true }
+        return try cursor.held != nil || cursor.lastFullAt == nil
+            || reader.missingRecords().contains("\(entity)/\(key)")
     }
 
     /// What was deleted before the watermark of the list of deletions, less the overlap, is gone.

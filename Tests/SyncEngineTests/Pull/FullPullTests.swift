@@ -33,6 +33,21 @@ struct FullPullTests {
         #expect(try test.store.rowCounts()["orders"] == 50)
     }
 
+    @Test("a full pull that lacks a record which was just created is repeated by the next pull")
+    func unseenCreation() async throws {
+        let test = try await filled(3, singles: false)
+        let made = JSONText.object(["id": "new", "updated_at": "2026-01-01"])
+        _ = try await test.store.create("orders", body: made, at: test.clock.timestamp)
+        let change = try #require(try test.store.readyChanges(limit: 1, at: test.clock.timestamp).first)
+        #expect(try await test.store.begin(change, at: test.clock.timestamp))
+        try await test.store.settle(change.id, .acknowledged(record: made), at: test.clock.timestamp)
+        try await test.pull(full: true)
+        #expect(try test.cursor.lastFullAt == nil && test.keys().contains("new"))
+        test.clock.advance(by: .seconds(61))
+        for _ in 1...2 { try await test.pull() }
+        #expect(try test.cursor.lastFullAt != nil && !test.keys().contains("new"))
+    }
+
     @Test("#18 a listed record with NaN is set aside, kept as it was, and not deleted")
     func notANumber() async throws {
         let test = try await filled(30)

@@ -1,0 +1,56 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// What others do to the upstream's records between an attempt whose answer was lost and the next one.
+@Suite("Changes whose answer was lost, while others change the upstream")
+struct LostAnswerTests {
+    private func test(_ yaml: String = TestEngine.shop, keepsKeys: Bool = false) async throws -> TestEngine {
+        let test = try TestEngine(schema: yaml)
+        if keepsKeys { test.upstream.keepKeys() }
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
+        return test
+    }
+
+    @Test("a creation whose answer was lost does not wait for a choice about another record that the upstream deleted")
+    func lookUpBesideChoice() async throws {
+        let yaml = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
+            .replacing("call: POST /orders }", with: "call: POST /orders, look_up: key }")
+            .replacing("  orders:\n", with: "  orders:\n    conflict: manual\n")
+        let test = try await test(yaml, keepsKeys: true)
+        try await test.store.setSetting("single:orders", to: "served")
+        try await test.change("a", #"{"notes":"edited"}"#)
+        try test.upstream.set("/orders", "[]")
+        _ = try await test.store.delete(["a"], of: "orders", position: test.store.position(), at: test.clock.timestamp)
+        _ = try await test.store.create(
+            "orders", body: #"{"id":"b","notes":"new"}"#, at: test.clock.timestamp)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        try await test.send()
+        test.clock.advance(by: .seconds(61))
+        try await test.send()
+        #expect(test.upstream.records("/orders").map { $0["id"] } == ["b"])
+    }
+
+    @Test("an edit that someone undid before its answer arrived does not come back")
+    func undoneEdit() async throws {
+        let test = try await test()
+        let version = #"{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:01Z"}"#
+        let page = PulledPage(entity: "orders", records: "[\(version)]")
+        _ = try await test.store.apply(page, at: test.clock.timestamp)
+        try test.upstream.set("/orders", "[\(version.replacing("01Z", with: "02Z"))]")
+        try await test.change("a", #"{"notes":"edited"}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await test.send()
+        try test.upstream.set("/orders", "[\(version.replacing("01Z", with: "03Z"))]")
+        try await test.send()
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(try test.record("a")?["notes"] == "n")
+    }
+}
