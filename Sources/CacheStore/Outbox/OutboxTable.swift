@@ -82,7 +82,7 @@ struct OutboxTable {
 
     // MARK: Adding
 
-    /// Returns the change's id. Log it before the next one is added.
+    /// Returns the change's id. Log it.
     func append(_ change: NewChange, at now: Timestamp) throws -> Int64 {
         try insert(change, needing: needs(of: change), at: now)
     }
@@ -101,21 +101,24 @@ struct OutboxTable {
     }
 
     private func insert(_ change: NewChange, needing needs: Set<Int64>, at now: Timestamp) throws -> Int64 {
+        var last = try records.lastNumbers()
+        let id = try last.takeChange()
         try records.with(statements.insert) { statement in
-            try statement.bind(change.entity.name, to: 1)
-            try statement.bind(change.key, to: 2)
-            try statement.bind(change.operation.rawValue, to: 3)
-            try statement.bind(change.body, to: 4)
-            try statement.bind(change.base, to: 5)
-            try statement.bind(change.edited, to: 6)
-            try statement.bind(change.idempotencyKey, to: 7)
-            try statement.bind(change.group, to: 8)
-            try statement.bind(now.milliseconds, to: 9)
-            try statement.bind(change.content, to: 10)
-            try statement.bind(trace?.stored, to: 11)
+            try statement.bind(id, to: 1)
+            try statement.bind(change.entity.name, to: 2)
+            try statement.bind(change.key, to: 3)
+            try statement.bind(change.operation.rawValue, to: 4)
+            try statement.bind(change.body, to: 5)
+            try statement.bind(change.base, to: 6)
+            try statement.bind(change.edited, to: 7)
+            try statement.bind(change.idempotencyKey, to: 8)
+            try statement.bind(change.group, to: 9)
+            try statement.bind(now.milliseconds, to: 10)
+            try statement.bind(change.content, to: 11)
+            try statement.bind(trace?.stored, to: 12)
             try statement.run()
         }
-        let id = db.lastInsertedRowID
+        records.note(last)
         try ContentTable(db: db).countQueued(change.content, 1)
         try depend(id, on: needs)
         return id

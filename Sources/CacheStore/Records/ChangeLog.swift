@@ -101,6 +101,7 @@ struct ChangeLog {
     /// Makes sure that no change gets an id up to this one.
     func reserve(upTo id: Int64) throws {
         guard id > 0 else { return }
+        defer { records.forgetNumbers() }
         try db.execute(
             sql: """
                 INSERT INTO sync_change_log (seq, at, kind, entity, keys) SELECT 0, ?, ?, '', '[]'
@@ -125,8 +126,10 @@ struct ChangeLog {
     private func insert(
         _ kind: String, _ entity: String, keys: [String], fields: [String]?, change: Int64?, detail: JSONText?
     ) throws -> Int64 {
+        var last = try records.lastNumbers()
+        let number = try last.takeEntry(keys.count, about: change)
         try records.with(records.plans.queue.log) { statement in
-            try statement.bind(Int64(keys.count), to: 1)
+            try statement.bind(number, to: 1)
             try statement.bind(at.milliseconds, to: 2)
             try statement.bind(kind, to: 3)
             try statement.bind(entity, to: 4)
@@ -134,9 +137,11 @@ struct ChangeLog {
             try statement.bind(fields.map(Self.names), to: 6)
             try statement.bind(change, to: 7)
             try statement.bind(detail, to: 8)
+            try statement.bind(last.change, to: 9)
+            try statement.bind(last.steps, to: 10)
             try statement.run()
         }
-        let number = db.lastInsertedRowID
+        records.note(last)
         if change != nil, number.isMultiple(of: Self.partLength) { try closePart() }
         return number
     }

@@ -7,10 +7,12 @@ struct QueueStatements: Sendable {
     /// The changes of a record, oldest first, by entity and key; and one change by its id.
     let changes: NumberedSQL
     let change: NumberedSQL
-    /// Adds a change; its parameters are the columns after the id.
+    /// Adds a change.
     let insert: NumberedSQL
     /// Adds an entry to the change log.
     let log: NumberedSQL
+    /// See `LastNumbers`.
+    let numbers: NumberedSQL
 
     init(_ numbers: inout StatementNumbers) {
         alias = numbers.next("SELECT record_key FROM sync_alias WHERE entity = ? AND old_key = ?")
@@ -20,17 +22,16 @@ struct QueueStatements: Sendable {
             """
             INSERT INTO sync_outbox (id, entity, record_key, operation, body, base, edited, idempotency_key,
               order_group, created_at, content, trace)
-            VALUES (\(Self.nextID), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         // `seq` is the row's last number; each key has one. Pruning leaves the last row, so no number is reused.
         // `last_change` is the greatest id of a change so far, `steps` counts the entries about changes.
         log = numbers.next(
             """
             INSERT INTO sync_change_log (seq, at, kind, entity, keys, fields, change_id, detail, last_change, steps)
-            VALUES (coalesce((SELECT max(seq) FROM sync_change_log), 0) + ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
-              max(\(ChangeLog.lastChange), coalesce(?7, 0)),
-              coalesce(\(ChangeLog.last("steps")), 0) + (?7 IS NOT NULL))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
+        self.numbers = numbers.next(LastNumbers.sql)
     }
 
     /// The columns that `OutboxTable.Entry` takes, in its order.

@@ -39,6 +39,7 @@ final class RecordTransaction {
         given = []
         indexed = [:]
         lastChanged = nil
+        numbers = nil
     }
 
     /// Call this for each write of the plan's records, once their values are known (`GivenFields`).
@@ -54,6 +55,7 @@ final class RecordTransaction {
         given = []
         indexed = [:]
         lastChanged = nil
+        numbers = nil
     }
 
     // MARK: How far the search indexes are
@@ -77,6 +79,27 @@ final class RecordTransaction {
 
     /// Call this after an index took up records or let go of some.
     func forgetIndexed() { indexed = [:] }
+
+    // MARK: The numbers of log and queue
+
+    /// As they were last read or given here.
+    private var numbers: LastNumbers?
+
+    func lastNumbers() throws -> LastNumbers {
+        if let numbers { return numbers }
+        let read = try with(plans.queue.numbers) { statement in
+            guard try statement.step() else { throw CacheError.failed("an aggregate has no row; please report this") }
+            return LastNumbers(reading: statement)
+        }
+        numbers = read
+        return read
+    }
+
+    /// Call this after a row got the next number.
+    func note(_ given: LastNumbers) { numbers = given }
+
+    /// Call this after rows got numbers in another way.
+    func forgetNumbers() { numbers = nil }
 
     // MARK: The record that was changed last
 

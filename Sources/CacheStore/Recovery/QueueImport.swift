@@ -162,6 +162,7 @@ struct QueueImport {
                 change.trace.flatMap(TraceContext.init(stored:))?.stored,
             ])
         let id = db.lastInsertedRowID
+        context.records.forgetNumbers()
         try ContentTable(db: db).countQueued(change.content, 1)
         return id
     }

@@ -1,3 +1,4 @@
+import GRDB
 import JSONText
 import SQLiteStore
 import TestSupport
@@ -57,5 +58,18 @@ struct WritesApartTests {
         await #expect(throws: Outage.self) { try await Self.create(["a", "x", "!", "b"], in: cache) }
         #expect(try cache.store.record("orders", key: "a") == nil)
         #expect(try cache.store.pendingCount().pending == 0)
+    }
+
+    @Test("the number of a write that was undone is given to the next, and the log counts on from the last that stays")
+    func numbers() async throws {
+        let cache = try TestCache()
+        _ = try await Self.create(["a", "x", "b"], in: cache)
+        _ = try await Self.create(["c"], in: cache)
+        let rows = try cache.store.read { db in
+            try Row.fetchAll(db, sql: "SELECT seq, change_id, last_change, steps FROM sync_change_log ORDER BY seq")
+                .map { row in (0..<4).map { row[$0] as Int64 } }
+        }
+        #expect(rows == [[1, 1, 1, 1], [2, 2, 2, 2], [3, 3, 3, 3]])
+        #expect(try cache.store.read { try Int64.fetchAll($0, sql: "SELECT id FROM sync_outbox ORDER BY id") } == [1, 2, 3])
     }
 }
