@@ -29,19 +29,23 @@ package final class GroupCommit: Sendable {
     /// How many of them the transaction under way has.
     private let running = Atomic(0)
     private let damage: DamageWatch
-    private let finish: @Sendable (Database) throws -> Void
     private let committed: @Sendable () -> Void
+    private let upkeep: @Sendable () -> Upkeep?
 
-    /// `finish` runs last in each transaction; `committed` runs after each commit, before the writers resume.
+    /// Work of the database's own, for which no caller waits.
+    package typealias Upkeep = @Sendable (Database) throws -> Void
+
+    /// `committed` runs after each commit, before the writers resume. Then `upkeep` says what is due: it has a transaction of
+    /// its own, and one that fails is due again.
     package init(
         writer: DatabasePool, schedule: @escaping Schedule, damage: DamageWatch,
-        finish: @escaping @Sendable (Database) throws -> Void, committed: @escaping @Sendable () -> Void
+        committed: @escaping @Sendable () -> Void, upkeep: @escaping @Sendable () -> Upkeep?
     ) {
         self.writer = writer
-        self.finish = finish
         self.damage = damage
         self.schedule = schedule
         self.committed = committed
+        self.upkeep = upkeep
     }
 
     package static func onQueue() -> Schedule {
@@ -77,6 +81,7 @@ package final class GroupCommit: Sendable {
             let group = waiting.withLock { Array($0.prefix(Self.largestGroup)) }
             running.store(group.count, ordering: .relaxed)
             commit(group)
+            if let work = upkeep() { keepUp(work) }
             let isEmpty = waiting.withLock { jobs in
                 jobs.removeFirst(group.count)
                 return jobs.isEmpty
@@ -120,11 +125,24 @@ package final class GroupCommit: Sendable {
                         answers?.append { job.abandon(error) }
                     }
                 }
-                try finish(db)
                 return .commit
             }
         }
         return answers
+    }
+
+    private func keepUp(_ work: Upkeep) {
+        do {
+            try writer.writeWithoutTransaction { db in
+                try db.inTransaction(.immediate) {
+                    try work(db)
+                    return .commit
+                }
+            }
+        } catch {
+            // Nobody waits for the error, but damage is reported.
+            _ = damage.classified(error)
+        }
     }
 
     private static func inSavepoint<Result>(_ db: Database, _ body: (Database) throws -> Result) throws -> Result {

@@ -101,7 +101,7 @@ extension CacheStore {
     package func catchUpSearch() async throws {
         guard try isSearchBehind() else { return }
         do {
-            try await writer.write(searchCatchUp.run)
+            try await writer.write { [plans, searchCatchUp] db in try plans.searchBacklog.work(searchCatchUp, db) }
         } catch CacheError.unwritable {}
     }
 

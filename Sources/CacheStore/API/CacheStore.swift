@@ -88,9 +88,11 @@ package final class CacheStore: Sendable {
         filterContext = FilterContext(schema: schema, sealers: sealers, readers: readers)
         writer = GroupCommit(
             writer: pool, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
-            finish: { [plans, searchCatchUp] db in
-                try plans.searchBacklog.work(searchCatchUp, db)
-            }, committed: signal.announce)
+            committed: signal.announce,
+            upkeep: { [plans, searchCatchUp] in
+                guard plans.searchBacklog.isDue else { return nil }
+                return { db in try plans.searchBacklog.work(searchCatchUp, db) }
+            })
     }
 
     /// Returns when the writer has run: for a watchdog. A full disk is no standstill.

@@ -71,12 +71,14 @@ struct RecordDependents {
         _ old: RecordImage, _ shown: [JSONText?], _ new: RecordImage?, _ changed: RecordPlan.Fields
     ) throws {
         let isWhole = new == nil || old.isDeleted != new?.isDeleted
+        var isNoted = false
         for note in plan.searchNotes where isWhole || changed & note.fields != 0 {
             // What is not indexed yet is found by the index itself.
             guard try old.pk <= transaction.indexedTo(plan) else { return }
-            transaction.plans.searchBacklog.add(1)
             try note.save(old, shown, transaction)
+            isNoted = true
         }
+        if isNoted { transaction.plans.searchBacklog.add(1) }
     }
 
     // MARK: Its own overlay

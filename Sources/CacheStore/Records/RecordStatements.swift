@@ -47,16 +47,17 @@ final class RecordUpdateStatements: Sendable {
     }
 }
 
-/// The most entries that may wait for the search index: those at the start, and each note since. A transaction need not
-/// look at the index before there are many.
+/// How many changed records may wait for the search index at most: those at the start, and each one noted since. So nobody
+/// need look at the index before there are many.
 final class SearchBacklog: Sendable {
-    private let entries = Atomic(0)
+    private let records = Atomic(0)
 
-    func add(_ count: Int) { entries.add(count, ordering: .relaxed) }
+    func add(_ count: Int) { records.add(count, ordering: .relaxed) }
 
-    /// Catches up when as many wait as may wait at most.
+    var isDue: Bool { records.load(ordering: .relaxed) > SearchCatchUp.mostWaiting }
+
     func work(_ catchUp: SearchCatchUp, _ db: Database) throws {
-        guard entries.load(ordering: .relaxed) > SearchCatchUp.mostWaiting else { return }
-        if try catchUp.runIfDue(db) { entries.store(0, ordering: .relaxed) }
+        try catchUp.run(db)
+        records.store(0, ordering: .relaxed)
     }
 }

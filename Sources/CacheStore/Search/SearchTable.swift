@@ -169,13 +169,8 @@ struct SearchTable {
     /// Forgets the outdated entries with a `_pk` after ?1.
     var forgetOutdated: String { "DELETE FROM \(Self.outdated(entity.name)) WHERE _pk > ?1" }
 
-    /// True if a part has more than `count` outdated entries.
-    func isOutdated(by count: Int) -> String {
-        let outdated = Self.outdated(entity.name)
-        return parts.map { part in
-            "EXISTS (SELECT 1 FROM \(outdated) WHERE part = \(part.kind.rawValue) LIMIT 1 OFFSET \(count))"
-        }.joined(separator: " OR ")
-    }
+    /// True if a part has outdated entries.
+    var isOutdated: String { "EXISTS (SELECT 1 FROM \(Self.outdated(entity.name)))" }
 }
 
 extension SearchTable {

@@ -43,7 +43,9 @@ struct SearchTableAdapter {
             if try index.lag() <= SearchIndex.batch { _ = try index.append(atMost: SearchIndex.batch) }
         }
         let catchUp = SearchCatchUp(schema: schema)
-        _ = try catchUp.runIfDue(db)
-        return try catchUp.waiting(db)
+        let waiting = try catchUp.waiting(db)
+        guard waiting > SearchCatchUp.mostWaiting else { return waiting }
+        try catchUp.run(db)
+        return 0
     }
 }

@@ -55,8 +55,11 @@ struct SearchIndexTests {
         let others = records.map { $0.setting("name", to: "Other") }
         let filled = try await reopened.indexSize()
         _ = try await reopened.pull("clients", JSONText.array(Array(others.dropFirst())).text)
+        await reopened.store.awaitWriter()
         #expect(try await reopened.indexSize() == filled)
         _ = try await reopened.pull("clients", JSONText.array(others).text)
+        // No writer waits for the index, but the next one comes after it.
+        await reopened.store.awaitWriter()
         #expect(try await reopened.indexSize() != filled)
         #expect(try await reopened.found("many").isEmpty)
         try await reopened.requireInStep()

@@ -16,6 +16,15 @@ struct GroupCommitTests {
         let due = Mutex<[@Sendable () -> Void]>([])
         let commits = Atomic(0)
         let calls = Atomic(0)
+        /// How often the work that is due was done, and whether it fails.
+        let upkeeps = Atomic(0)
+        let failsToKeepUp = Atomic(false)
+
+        func keepUp(_ db: Database) throws {
+            upkeeps.add(1, ordering: .relaxed)
+            try db.execute(sql: "INSERT OR IGNORE INTO numbers VALUES (100, NULL)")
+            if failsToKeepUp.load(ordering: .relaxed) { throw Refused() }
+        }
     }
 
     /// Collects writes in one group, which the test commits.
@@ -25,22 +34,31 @@ struct GroupCommitTests {
         private let pool: DatabasePool
         private let writer: GroupCommit
 
-        init(refusesToFinish: Bool = false) throws {
+        /// With `isDue`, there is work after each commit: it inserts 100.
+        init(isDue: Bool = false) throws {
             folder = try TemporaryFolder()
             pool = try DatabasePool(path: folder.path("group.db"))
-            try pool.write { try $0.execute(sql: "CREATE TABLE numbers (number INTEGER PRIMARY KEY)") }
+            try pool.write { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE numbers (number INTEGER PRIMARY KEY, above REFERENCES numbers DEFERRABLE INITIALLY DEFERRED)
+                        """)
+            }
             writer = GroupCommit(
                 writer: pool, schedule: { [held] commit in held.due.withLock { $0.append(commit) } },
-                damage: DamageWatch(), finish: { _ in if refusesToFinish { throw Refused() } },
-                committed: { [held] in _ = held.commits.add(1, ordering: .relaxed) })
+                damage: DamageWatch(), committed: { [held] in _ = held.commits.add(1, ordering: .relaxed) },
+                upkeep: { [held] in
+                    guard isDue else { return nil }
+                    return { db in try held.keepUp(db) }
+                })
         }
 
-        /// The write has joined the group when this returns.
-        func write(_ number: Int, refusing: Bool = false) -> Task<Int, any Error> {
+        /// The write has joined the group when this returns. Without a number `above`, the commit fails.
+        func write(_ number: Int, above: Int? = nil, refusing: Bool = false) -> Task<Int, any Error> {
             Task.immediate { [writer, held] in
                 try await writer.write { db in
                     held.calls.add(1, ordering: .relaxed)
-                    if number > 0 { try db.execute(sql: "INSERT INTO numbers VALUES (?)", arguments: [number]) }
+                    if number > 0 { try db.execute(sql: "INSERT INTO numbers VALUES (?, ?)", arguments: [number, above]) }
                     if refusing { throw Refused() }
                     return number
                 }
@@ -80,14 +98,31 @@ struct GroupCommitTests {
         #expect(fixture.held.calls.load(ordering: .relaxed) == 3)
     }
 
-    @Test("if the end of the transaction fails, no write happens and every caller gets the error")
-    func unfinished() async throws {
-        let fixture = try Fixture(refusesToFinish: true)
-        let (first, second) = (fixture.write(1), fixture.write(2))
+    @Test("if the commit fails, no write happens and every caller gets the error")
+    func uncommitted() async throws {
+        let fixture = try Fixture()
+        let (first, second) = (fixture.write(1), fixture.write(2, above: 9))
         fixture.commit()
-        await #expect(throws: Refused.self) { try await first.value }
-        await #expect(throws: Refused.self) { try await second.value }
+        await #expect(throws: CacheError.self) { try await first.value }
+        await #expect(throws: CacheError.self) { try await second.value }
         #expect(try fixture.numbers().isEmpty)
         #expect(fixture.held.commits.load(ordering: .relaxed) == 0)
+    }
+
+    @Test("what is due is done after the commit, and one that fails undoes no write and is done again after the next")
+    func upkeep() async throws {
+        let fixture = try Fixture(isDue: true)
+        fixture.held.failsToKeepUp.store(true, ordering: .relaxed)
+        let first = fixture.write(1)
+        fixture.commit()
+        #expect(try await first.value == 1)
+        #expect(try fixture.numbers() == [1])
+        fixture.held.failsToKeepUp.store(false, ordering: .relaxed)
+        fixture.held.due.withLock { $0 = [] }
+        let second = fixture.write(2)
+        fixture.commit()
+        #expect(try await second.value == 2)
+        #expect(try fixture.numbers() == [1, 2, 100])
+        #expect(fixture.held.upkeeps.load(ordering: .relaxed) == 2)
     }
 }
