@@ -81,7 +81,8 @@ struct ChangeWriter {
         if entity.isLocal {
             return try save(document.setting(body), of: key, fields: .object(members: changed), .update)
         }
-        var waiting = try queue.changes(of: entity.name, key: key)
+        // Only a record with queued changes has local fields, so most need no look at the queue.
+        var waiting = image.local == nil ? [] : try queue.changes(of: entity.name, key: key)
         let isFirst = waiting.isEmpty
         for members in try parts(of: changed, record: record) {
             let base = members.compactMap { name, _ in
