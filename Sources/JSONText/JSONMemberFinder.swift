@@ -40,19 +40,31 @@ package struct JSONMemberFinder: Sendable {
     /// each name whose value is null.
     package func values(in record: JSONText, isNull: (Int) -> Void = { _ in }) -> [JSONText?] {
         var found = [JSONText?](repeating: nil, count: names.count)
-        guard record.kind == .object, !names.isEmpty else { return found }
+        forEachFound(in: record) { index, value in
+            guard found[index] == nil else { return }
+            found[index] = value
+            if value.kind == .null { isNull(index) }
+        }
+        return found
+    }
+
+    /// Replaces the values of the members that `changes` has. `values`: one for each name.
+    package func replace(_ values: inout [JSONText?], by changes: JSONText) {
+        forEachFound(in: changes) { index, value in values[index] = value }
+    }
+
+    /// Calls `visit` with each member of one of the names, and the place of that.
+    private func forEachFound(in record: JSONText, _ visit: (_ index: Int, _ value: JSONText) -> Void) {
+        guard record.kind == .object, !names.isEmpty else { return }
         record.bytes.withUnsafeBufferPointer { bytes in
             text.withUnsafeBufferPointer { text in
                 var scanner = JSONScanner(bytes, isChecked: true)
                 scanner.at = 1
                 while let (name, value) = scanner.nextCheckedMember() {
-                    guard let index = index(of: name, in: bytes, text), found[index] == nil else { continue }
-                    found[index] = record.part(value)
-                    if bytes[value.lowerBound] == UInt8(ascii: "n") { isNull(index) }
+                    if let index = index(of: name, in: bytes, text) { visit(index, record.part(value)) }
                 }
             }
         }
-        return found
     }
 
     private func index(

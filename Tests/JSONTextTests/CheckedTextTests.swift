@@ -53,4 +53,14 @@ struct CheckedTextTests {
         #expect(JSONText.object(members: [(key: String, value: JSONText)]()).text == "{}")
         #expect(JSONText.array(["a", "b"].lazy.map(JSONText.string)).text == #"["a","b"]"#)
     }
+
+    @Test("the values of named members are replaced by those that changes have, and stay where they have none")
+    func replaced() throws {
+        let finder = JSONMemberFinder(["a", "b", "c"])
+        var values = finder.values(in: try JSONText(parsing: #"{"a":1,"b":2}"#))
+        finder.replace(&values, by: try JSONText(parsing: #"{"b":"two","c":[3],"other":4}"#))
+        #expect(values == [1, "two", try JSONText(parsing: "[3]")])
+        finder.replace(&values, by: try JSONText(parsing: "[]"))
+        #expect(values == [1, "two", try JSONText(parsing: "[3]")])
+    }
 }

@@ -35,6 +35,10 @@ struct RecordImage {
     /// Whether readers see exactly what the server said.
     var isPlain: Bool { local == nil && whole == nil && !isDeleted }
 
+    /// The members that readers see set over what they saw in `old`, none of them null or an object; nil if more differs, or
+    /// that is not known.
+    func patch(of old: RecordImage) -> JSONText? { whole == nil && old.isPlain && remote == old.remote ? local : nil }
+
     /// Stores `shown` as what readers see, in as little as that takes.
     mutating func show(_ shown: JSONText?) {
         whole = nil

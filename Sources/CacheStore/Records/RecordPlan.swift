@@ -50,6 +50,8 @@ final class RecordPlan: Sendable {
     private let finder: JSONMemberFinder
     /// Where those watched fields are found that have no member of their own name.
     private let sources: [(place: Int, path: String)]
+    /// The members of a record that these paths begin with.
+    private let holders: [String]
     /// The fields that are computed on reading: the place of each, and those of the fields that it is made of.
     private let computed: [Computed]
     private let computedPlaces: [Int]
@@ -88,7 +90,9 @@ final class RecordPlan: Sendable {
         let names = Self.watched(entity, schema, reminders, search)
         watched = names
         finder = JSONMemberFinder(names)
-        sources = names.indices.compactMap { place in entity[field: names[place]]?.source.map { (place, $0) } }
+        let sources = names.indices.compactMap { place in entity[field: names[place]]?.source.map { (place, $0) } }
+        self.sources = sources
+        holders = Set(sources.compactMap { JSONPath.steps($0.1).first.map(String.init) }).sorted()
         computed = entity.fields.compactMap { field in
             guard field.isComputedOnReading, let derivation = field.derivation else { return nil }
             let places = derivation.ownFields.map { ($0, names.firstIndex(of: $0) ?? 0) }
@@ -134,10 +138,13 @@ final class RecordPlan: Sendable {
     }
 
     /// The same for two versions of a record. A field that is computed from the same values in both, and that only its
-    /// column has, is nil in both.
-    func values(in old: JSONText?, and new: JSONText?) -> (old: [JSONText?], new: [JSONText?]) {
+    /// column has, is nil in both. `patch`: as `RecordImage.patch`, if it is known.
+    func values(
+        in old: JSONText?, and new: JSONText?, patch: JSONText? = .none
+    ) -> (old: [JSONText?], new: [JSONText?]) {
         guard old != nil, new != nil else { return (values(in: old), values(in: new)) }
-        var (before, after) = (givenValues(in: old), givenValues(in: new))
+        var before = givenValues(in: old)
+        var after = patch.flatMap { givenValues(before, patchedBy: $0) } ?? givenValues(in: new)
         for field in computed {
             let isComputed = (before: before[field.place] == nil, after: after[field.place] == nil)
             let isSame = field.places.values.allSatisfy { before[$0] == after[$0] }
@@ -146,6 +153,14 @@ final class RecordPlan: Sendable {
             if isComputed.after { after[field.place] = field.value(after) }
         }
         return (before, after)
+    }
+
+    /// The same without a walk over the whole record; nil if a member that the patch replaces may hold other fields.
+    private func givenValues(_ values: [JSONText?], patchedBy patch: JSONText) -> [JSONText?]? {
+        guard !holders.contains(where: { patch[$0] != nil }) else { return nil }
+        var values = values
+        finder.replace(&values, by: patch)
+        return values
     }
 
     /// Those that the record has; none is computed.

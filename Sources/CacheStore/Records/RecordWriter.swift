@@ -124,7 +124,7 @@ struct RecordWriter {
     func update(_ old: RecordImage, to new: RecordImage, from origin: Origin? = nil) throws {
         if let remote = new.remote, remote != old.remote { try transaction.plans.added.note(remote, db) }
         var new = new
-        let (before, after) = plan.values(in: old.shown, and: new.shown)
+        let (before, after) = plan.values(in: old.shown, and: new.shown, patch: new.patch(of: old))
         let remoteBefore = old.isPlain ? before : remote(old)
         let isSameThere = !new.isPlain && new.remote == old.remote
         let remoteAfter = new.isPlain ? after : isSameThere ? remoteBefore : remote(new)

@@ -56,6 +56,39 @@ struct FieldPlaceTests {
         #expect(try keys(store, [ListQuery.Filter(field: "last", comparison: .equal, values: ["7"])]) == ["a"])
     }
 
+    @Test("one inside a list that is set as a whole here is what it says there")
+    func holder() async throws {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: shop
+                upstream: { base_url: http://localhost }
+                entities:
+                  orders:
+                    key: id
+                    fields:
+                      id: { type: string }
+                      lines: { type: list }
+                      first: { type: string, from: lines.0.name, index: true }
+                      notes: { type: string, index: true }
+                    pull: { path: /orders }
+                    push: { update: { call: "PATCH /orders/{id}" } }
+                """, file: "shop.yaml")
+        let store = try CacheStore.temporary(schema)
+        let records = #"[{"id":"a","lines":[{"name":"x"}],"notes":"old"},{"id":"b","lines":[{"name":"x"}],"notes":"old"}]"#
+        _ = try await store.apply(PulledPage(entity: "orders", records: records), at: .sample)
+        try await store.update("orders", key: "a", body: JSONText(parsing: #"{"lines":[{"name":"y"}]}"#), at: .sample)
+        try await store.update("orders", key: "b", body: JSONText(parsing: #"{"notes":"new"}"#), at: .sample)
+        func found(_ field: String, _ value: String) throws -> [String] {
+            var query = ListQuery(entity: "orders", limit: 10)
+            query.filters = [ListQuery.Filter(field: field, comparison: .equal, values: [value])]
+            return try JSONText(store.list(query).records).elements.compactMap { $0["id"]?.plain }
+        }
+        #expect(try found("first", "y") == ["a"])
+        #expect(try found("first", "x") == ["b"])
+        #expect(try found("notes", "new") == ["b"])
+        #expect(try found("notes", "old") == ["a"])
+    }
+
     @Test("are filtered and sorted by, with an index and without", arguments: [false, true])
     func listed(indexed: Bool) async throws {
         let store = try CacheStore.temporary(Self.schema(indexed: indexed))
