@@ -62,11 +62,12 @@ struct ChangeWriter {
         let (image, document) = try requireRecord(key, named: given)
         // What a caller has only read stays out of the merge, which would open the secrets inside it.
         if merging { clear = try merged(changes(in: clear, to: document, named: [given, key]), into: document) }
-        var record = document.setting(clear)
+        let writer = writer
+        var record = changed(document, by: clear, writer.plan)
         // Most bodies have changes alone, so only one that does not fit is compared with what its caller has read.
         if try !problems(in: clear, operation: .update, record: record).isEmpty {
             clear = changes(in: clear, to: document, named: [given, key])
-            record = document.setting(clear)
+            record = changed(document, by: clear, writer.plan)
             try requireFit(clear, operation: .update, record: record)
         }
         try requireVersion(expected, of: key)
@@ -94,6 +95,11 @@ struct ChangeWriter {
         }
         let new = try writer.rebuildDocument(over: image, waiting.map(\.shown))
         if isFirst, let new { note(new, as: given, changed.map(\.key)) }
+    }
+
+    /// The record with its fields changed, for the questions how that can be sent; as it is where no answer depends on it.
+    private func changed(_ document: JSONText, by fields: JSONText, _ plan: RecordPlan) -> JSONText {
+        plan.sendsUpdatesAlike ? document : document.setting(fields)
     }
 
     /// Keeps what readers see of a record for the answer; `changed`: all fields that its queued changes set.
@@ -230,10 +236,12 @@ struct ChangeWriter {
         guard problems.isEmpty else { throw CacheError.invalid(problems) }
     }
 
-    /// Why `body` cannot be queued, one problem per field. `record` is the whole record with the change applied.
+    /// Why `body` cannot be queued, one problem per field. `record` is the whole record with the change applied; where updates
+    /// are sent alike, any record will do for one.
     func problems(in body: JSONText, operation: Operation, record: JSONText) throws -> [FieldProblem] {
         var problems = ChangeValidation(table: table).problems(in: body, operation: operation, record: record)
-        if entity.isLocal { return problems }
+        let isSentLikeAll = operation == .update && writer.plan.sendsUpdatesAlike
+        if entity.isLocal || isSentLikeAll { return problems }
         if problems.isEmpty {
             let known =
                 entity.farNames.isEmpty

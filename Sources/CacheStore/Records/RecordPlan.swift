@@ -43,6 +43,8 @@ final class RecordPlan: Sendable {
     let searchEnd: NumberedSQL?
     /// The fields that follow the queue.
     let followed: [String]
+    /// See `Entity.sendsUpdatesAlike`.
+    let sendsUpdatesAlike: Bool
     /// The derived fields that the server may send and that need nothing else then; nil when there are others.
     let simpleFigures: [Int]?
 
@@ -87,6 +89,7 @@ final class RecordPlan: Sendable {
         reminders = rules.map { ReminderSchedule(rule: $0, table: table) }
         self.hooks = hooks.filter { $0.entity == entity.name && $0.events.contains(where: \.isOfRecord) }
         followed = entity.fields.filter { $0.follow != nil }.map(\.name)
+        sendsUpdatesAlike = entity.sendsUpdatesAlike
         let names = Self.watched(entity, schema, reminders, search)
         watched = names
         finder = JSONMemberFinder(names)

@@ -33,6 +33,13 @@ extension Entity {
         return fields + route.path.placeholders.filter { self[field: $0] != nil } + route.conditions.keys + [key]
     }
 
+    /// Whether the updates of all records are sent alike: no value of a record says which request one takes, where it goes, or
+    /// which other change it waits for.
+    package var sendsUpdatesAlike: Bool {
+        !push.update.isEmpty && orderWithin == nil && farNames.isEmpty
+            && push.update.allSatisfy { $0.conditions.isEmpty && $0.path.fields.allSatisfy { $0 == key } }
+    }
+
     /// The fields without which the operation's path cannot be filled; the key of a new record is made before it is
     /// sent.
     package func missingPathFields(for operation: Operation, record: JSONText) -> [String] {
