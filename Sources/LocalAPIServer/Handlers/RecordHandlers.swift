@@ -57,7 +57,7 @@ extension Handlers {
     func create(
         _ entity: Entity, _ request: Request, referring field: String, to parent: String, of parents: Entity
     ) async throws -> Response {
-        try await change(entity, .createBelow(field: field, key: parent, parents: parents), request)
+        try await change(entity, .createBelow(field: field, key: parent, parents: HeldEntity(parents)), request)
     }
 
     func update(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {

@@ -12,23 +12,23 @@ struct RecordWrite: Sendable {
     enum Kind: Sendable {
         case create
         /// Below the record `key` of `parents`, to which the new record's `field` refers.
-        case createBelow(field: String, key: String, parents: Entity)
+        case createBelow(field: String, key: String, parents: HeldEntity)
         /// `merging`: the body is a merge patch.
         case update(key: String, merging: Bool)
         case replace(key: String)
         case delete(key: String)
     }
 
-    var entity: Entity
+    let held: HeldEntity
     var kind: Kind
     /// Empty for a deletion.
     var body: JSONText
     var conditions: WriteConditions
 
     init(
-        entity: Entity, kind: Kind, body: JSONText = .object([:]), conditions: WriteConditions = WriteConditions()
+        of held: HeldEntity, kind: Kind, body: JSONText = .object([:]), conditions: WriteConditions = WriteConditions()
     ) {
-        self.entity = entity
+        self.held = held
         self.kind = kind
         self.body = body
         self.conditions = conditions
@@ -36,7 +36,7 @@ struct RecordWrite: Sendable {
 
     /// As a call asks for it. Throws all mistakes if there is no body to read.
     init(_ entity: Entity, _ kind: Kind, _ request: Request, _ mistakes: inout Mistakes) throws(Problem) {
-        self.init(entity: entity, kind: kind)
+        self.init(of: HeldEntity(entity), kind: kind)
         if operation != .create {
             conditions = mistakes.collect(conditions) { () throws(Problem) in try WriteConditions(request) }
         }
@@ -64,7 +64,7 @@ struct RecordWrite: Sendable {
     func perform(in transaction: LocalTransaction, isTracked: Bool) throws -> Done {
         guard isTracked else { return try perform(in: transaction) }
         let fields = operation == .delete ? [] : body.members.map(\.key)
-        let (queued, done) = try transaction.track(operation, of: entity.name, fields: fields) {
+        let (queued, done) = try transaction.track(operation, of: held.entity.name, fields: fields) {
             let done = try perform(in: transaction)
             return (done.key, done)
         }
@@ -74,27 +74,34 @@ struct RecordWrite: Sendable {
     private func perform(in transaction: LocalTransaction) throws -> Done {
         switch kind {
         case .create:
-            return Done(key: try transaction.create(entity.name, body), status: 201)
+            return Done(key: try transaction.create(held.entity.name, body), status: 201)
         case .createBelow(let field, let id, let parents):
-            let parent = try transaction.key(of: parents, id)
-            let key = try transaction.create(entity.name, body, referring: field, to: parent, of: parents)
+            let parent = try transaction.key(of: parents.entity, id)
+            let key = try transaction.create(held.entity.name, body, referring: field, to: parent, of: parents.entity)
             return Done(key: key, status: 201)
         case .update(let id, let merging):
-            let key = try transaction.key(of: entity, id)
-            try conditions.check(entity, key, transaction)
-            try transaction.update(entity.name, key: key, body, merging: merging, expecting: conditions.expected)
+            let key = try transaction.key(of: held.entity, id)
+            try conditions.check(held.entity, key, transaction)
+            try transaction.update(held.entity.name, key: key, body, merging: merging, expecting: conditions.expected)
             return Done(key: key, status: 200)
         case .replace(let id):
-            let key = try transaction.key(of: entity, id)
-            try conditions.check(entity, key, transaction)
+            let key = try transaction.key(of: held.entity, id)
+            try conditions.check(held.entity, key, transaction)
             let isNew = try transaction.replace(
-                entity.name, key: key, body, expecting: conditions.expected, mustExist: conditions.mustExist)
+                held.entity.name, key: key, body, expecting: conditions.expected, mustExist: conditions.mustExist)
             return Done(key: key, status: isNew ? 201 : 200)
         case .delete(let id):
-            let key = try transaction.key(of: entity, id)
-            try conditions.check(entity, key, transaction)
-            try transaction.delete(entity.name, key: key, expecting: conditions.expected)
+            let key = try transaction.key(of: held.entity, id)
+            try conditions.check(held.entity, key, transaction)
+            try transaction.delete(held.entity.name, key: key, expecting: conditions.expected)
             return Done(key: key, status: 204)
         }
     }
+}
+
+/// An entity that is referred to: to copy one costs as much as to find a record.
+final class HeldEntity: Sendable {
+    let entity: Entity
+
+    init(_ entity: Entity) { self.entity = entity }
 }

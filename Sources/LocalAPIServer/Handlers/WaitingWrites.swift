@@ -18,12 +18,12 @@ extension Handlers {
         let write = try RecordWrite(entity, kind, request, &mistakes)
         let written = try await once(request, mistakes) { transaction in
             let done = try write.perform(in: transaction, isTracked: wait != nil)
-            return Written(result: try WriteResult(done, of: write.entity, transaction), queued: done.queued)
+            return Written(result: try WriteResult(done, of: write.held.entity, transaction), queued: done.queued)
         }
         engine.noteLocalWrite()
         guard let wait, let queued = written.queued else { return written.response }
         let progress = try await within(wait.limit) { try await outcome(of: queued) }
-        var response = try written.noting(answer(written.result, write.entity, queued, progress))
+        var response = try written.noting(answer(written.result, write.held.entity, queued, progress))
         if let applied = wait.preference { response.headers.append(("Preference-Applied", applied)) }
         return response
     }

@@ -26,16 +26,19 @@ struct BatchRun: Sendable {
     func run(_ transaction: LocalTransaction) throws -> BatchResults {
         var shown = 0
         var listed = 0
+        var last: HeldEntity?
         let outcomes = try transaction.each(batch.operations.count) { before -> Outcome in
             if before.isEmpty { (shown, listed) = (0, 0) }
-            let write = try write(batch.operations[before.count], before, transaction)
+            let operation = batch.operations[before.count]
+            let held = try entity(operation.entity, &last)
+            let write = try write(operation, of: held, before, transaction)
             let done = try write.perform(in: transaction, isTracked: isTracked)
-            var result = BatchWrite(done, of: write.entity)
+            var result = BatchWrite(done, of: held.entity)
             if !isMinimal, done.status != 204 {
-                result.show(try Handlers.shown(write.entity, done.key, transaction))
+                result.show(try Handlers.shown(held.entity, done.key, transaction))
                 result.fit(after: &shown)
-            } else if done.status != 204, try !transaction.isShown(write.entity, key: done.key) {
-                throw CacheError.notCached(entity: write.entity.name, key: done.key)
+            } else if done.status != 204, try !transaction.isShown(held.entity, key: done.key) {
+                throw CacheError.notCached(entity: held.entity.name, key: done.key)
             }
             return .written(result)
         } refused: { error, number in
@@ -55,10 +58,17 @@ struct BatchRun: Sendable {
 
     // MARK: Before
 
+    /// `last`: the one of the operation before, which nearly always has the same.
+    private func entity(_ name: String, _ last: inout HeldEntity?) throws(Problem) -> HeldEntity {
+        if let last, last.entity.name == name { return last }
+        let held = HeldEntity(try handlers.entity(name))
+        last = held
+        return held
+    }
+
     private func write(
-        _ operation: BatchOperation, _ before: [Outcome], _ transaction: LocalTransaction
+        _ operation: BatchOperation, of held: HeldEntity, _ before: [Outcome], _ transaction: LocalTransaction
     ) throws -> RecordWrite {
-        let entity = try handlers.entity(operation.entity)
         var body = operation.body
         for (field, creation) in operation.references {
             let made = try made(by: creation, before)
@@ -75,13 +85,13 @@ struct BatchRun: Sendable {
         switch (operation.kind, key) {
         case (.update, let key?):
             let kind = RecordWrite.Kind.update(key: key, merging: operation.merges)
-            return RecordWrite(entity: entity, kind: kind, body: body, conditions: conditions)
+            return RecordWrite(of: held, kind: kind, body: body, conditions: conditions)
         case (.replace, let key?):
-            return RecordWrite(entity: entity, kind: .replace(key: key), body: body, conditions: conditions)
+            return RecordWrite(of: held, kind: .replace(key: key), body: body, conditions: conditions)
         case (.delete, let key?):
-            return RecordWrite(entity: entity, kind: .delete(key: key), conditions: conditions)
+            return RecordWrite(of: held, kind: .delete(key: key), conditions: conditions)
         default:
-            return RecordWrite(entity: entity, kind: .create, body: body)
+            return RecordWrite(of: held, kind: .create, body: body)
         }
     }
 
