@@ -310,10 +310,11 @@ struct ChangeWriter {
     func detail(
         of fields: JSONText, _ reason: ChangeLogReason, _ operation: Operation
     ) -> [(key: String, value: JSONText)] {
-        let shown = sealer.withoutSealed(fields).members.filter { $0.value.bytes.count <= Self.longestValue }
-        return [
-            reason.member, ("operation", .string(operation.rawValue)), ("values", JSONText.object(members: shown)),
-        ]
+        let open = sealer.withoutSealed(fields)
+        // In a short text no value is long.
+        let isShort = open.bytes.count <= Self.longestValue
+        let shown = isShort ? open : .object(members: open.members.filter { $0.value.bytes.count <= Self.longestValue })
+        return [reason.member, ("operation", .string(operation.rawValue)), ("values", shown)]
     }
 
     func supersede(_ change: OutboxTable.Entry) throws {

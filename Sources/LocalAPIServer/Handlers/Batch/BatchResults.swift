@@ -52,10 +52,10 @@ enum BatchResult: Sendable {
         switch self {
         case .written(let write):
             bytes += ",\"id\":".utf8
-            bytes += JSONText.string(write.key).bytes
+            JSONText.append(write.key, to: &bytes)
             if let tag = write.tag {
                 bytes += ",\"etag\":".utf8
-                bytes += JSONText.string(tag).bytes
+                JSONText.append(tag, to: &bytes)
             }
             if let record = write.record {
                 bytes += ",\"record\":".utf8
