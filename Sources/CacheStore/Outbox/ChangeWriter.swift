@@ -109,7 +109,7 @@ struct ChangeWriter {
         let moving = writer.plan.overlay.touched.map(\.name).filter { !changed.contains($0) }
         let pending = local.members.map(\.key).filter { !moving.contains($0) }
         context.records.note(
-            ChangedRecord(entity: entity.name, key: image.key, name: name, document: document, pending: pending))
+            ChangedRecord(entity: entity.name, pk: image.pk, name: name, document: document, pending: pending))
     }
 
     // MARK: Deleting

@@ -21,15 +21,11 @@ struct RecordSelect {
 
     var one: String { "SELECT \(columns) FROM \(table.name) WHERE _key = ? AND _deleted = 0" }
 
-    /// The same of the record ?1 for who has its document, ?2, and knows that its queued changes were all made just now.
-    /// No row if that does not suffice, because the record is in conflict. Nil if readers do not see the document as it is.
+    /// The same of the record with the `_pk` ?1 for who has its document, ?2, and knows that its queued changes were all made
+    /// just now, so that none is in conflict. Nil if readers do not see the document as it is.
     var changed: String? {
         guard table.entity.hiddenPlaces.isEmpty else { return nil }
-        let record = "entity = '\(table.entity.name)' AND record_key = ?1"
-        return """
-            SELECT ?2, _synced_at, NULL, _pk\(computed) FROM \(table.name) WHERE _key = ?1 AND _deleted = 0
-              AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE \(record) AND winner IS NULL)
-            """
+        return "SELECT ?2, _synced_at, NULL, _pk\(computed) FROM \(table.name) WHERE _pk = ?1 AND _deleted = 0"
     }
 
     /// The document that readers see, without the secret fields. It always has the key.

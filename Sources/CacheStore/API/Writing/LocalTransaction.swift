@@ -112,7 +112,7 @@ package struct LocalTransaction {
     private func shown(_ record: ChangedRecord, _ reading: FixedQueries.Reading) throws -> ShownRecord? {
         guard let sql = reading.changed else { return nil }
         return try store.statements.with(sql, on: db) { statement in
-            try statement.bind(record.key, to: 1)
+            try statement.bind(record.pk, to: 1)
             try statement.bind(record.document, to: 2)
             guard try statement.step() else { return nil }
             return ShownRecord(reading: statement.handle, reading.extras, pending: record.pending)
