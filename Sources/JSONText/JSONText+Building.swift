@@ -54,6 +54,26 @@ extension JSONText {
         return JSONText(trusted: bytes[...])
     }
 
+    /// An array of strings.
+    package static func array(of strings: [String]) -> JSONText {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(strings.reduce(2) { $0 + $1.utf8.count + 3 })
+        append(strings, to: &bytes)
+        return JSONText(trusted: bytes[...])
+    }
+
+    /// Appends the bytes of `array(of: strings)`.
+    package static func append(_ strings: [String], to bytes: inout [UInt8]) {
+        var separator = UInt8(ascii: "[")
+        for string in strings {
+            bytes.append(separator)
+            separator = UInt8(ascii: ",")
+            JSONEscapes.append(string, to: &bytes)
+        }
+        if strings.isEmpty { bytes.append(separator) }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
     package static func object(members: some Sequence<(key: String, value: JSONText)>) -> JSONText {
         object(members: Array(members))
     }

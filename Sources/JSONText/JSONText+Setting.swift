@@ -68,6 +68,7 @@ private struct MemberChanges {
     private var members: [(name: Range<Int>, value: Range<Int>)] = []
     private var hasOnlyPlainValues = true
     private var hasSpace = false
+    private var hasRepeats = false
 
     /// Nil for changes that are not like this.
     init?(_ changes: JSONText) {
@@ -84,6 +85,7 @@ private struct MemberChanges {
                 let first = text[value.lowerBound]
                 if first == UInt8(ascii: "n") || first == UInt8(ascii: "{") { hasOnlyPlainValues = false }
                 if let earlier = index(of: name, in: text, text) {
+                    hasRepeats = true
                     members[earlier].value = value
                 } else {
                     members.append((name, value))
@@ -95,6 +97,10 @@ private struct MemberChanges {
     }
 
     func laid(over object: JSONText) -> JSONText.Laid {
+        // Over an empty object they are the result as they are.
+        if object.bytes.count == 2, !hasRepeats, !hasSpace {
+            return JSONText.Laid(result: JSONText(trusted: bytes), isMergePatch: hasOnlyPlainValues, isCompact: true)
+        }
         var places = [Range<Int>?](repeating: nil, count: members.count)
         // The changes that the object has a member for, in the order of these.
         var order: [Int] = []

@@ -63,4 +63,23 @@ struct CheckedTextTests {
         finder.replace(&values, by: try JSONText(parsing: "[]"))
         #expect(values == [1, "two", try JSONText(parsing: "[3]")])
     }
+
+    @Test("over an empty object changes are set as they are, but each name once and without space around the parts")
+    func overNothing() throws {
+        for (changes, result) in [
+            (#"{"a":1,"b":[2]}"#, #"{"a":1,"b":[2]}"#), (#"{ "a": 1, "b":2 }"#, #"{"a":1,"b":2}"#),
+            (#"{"a":1,"b":2,"a":3}"#, #"{"a":3,"b":2}"#), ("{}", "{}"),
+        ] {
+            #expect(JSONText.object([:]).setting(try JSONText(parsing: changes)).text == result)
+        }
+        #expect(try JSONText.object([:]).laying(JSONText(parsing: #"{"a":null}"#)).isMergePatch == false)
+        #expect(try JSONText.object([:]).laying(JSONText(parsing: #"{"a":[]}"#)).isMergePatch)
+    }
+
+    @Test("an array of strings is that of its elements")
+    func strings() {
+        for strings in [[], ["a"], ["a", "\"b\"", "é\n"]] {
+            #expect(JSONText.array(of: strings) == JSONText.array(strings.map(JSONText.string)))
+        }
+    }
 }

@@ -84,11 +84,7 @@ struct RecordBytes {
     /// Appends what `RecordSelect` makes of queued changes that nothing has happened to.
     private mutating func appendPending(_ fields: [String], _ statement: OpaquePointer) {
         append(",\"_sync\":{\"state\":\"pending\",\"pending_fields\":")
-        for (index, field) in fields.enumerated() {
-            append(index == 0 ? UInt8(ascii: "[") : UInt8(ascii: ","))
-            JSONText.append(field, to: &bytes)
-        }
-        append(fields.isEmpty ? "[]" : "]")
+        JSONText.append(fields, to: &bytes)
         append(",\"synced_at\":")
         if sqlite3_column_type(statement, RecordSelect.syncedAtColumn) == SQLITE_NULL {
             append("null")

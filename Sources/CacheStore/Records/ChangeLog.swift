@@ -119,7 +119,7 @@ struct ChangeLog {
     /// The content of `keys`: a JSON array.
     static func keys(_ keys: [String]) -> String { names(keys).text }
 
-    private static func names(_ names: [String]) -> JSONText { .array(names.map(JSONText.string)) }
+    private static func names(_ names: [String]) -> JSONText { .array(of: names) }
 
     /// Returns the row's number.
     @discardableResult

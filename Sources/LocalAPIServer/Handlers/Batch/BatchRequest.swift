@@ -16,11 +16,14 @@ struct BatchRequest: Sendable {
     /// Throws one problem with all mistakes, each with a pointer that names its operation.
     init(_ body: JSONText, _ schema: EntitySchema) throws(Problem) {
         var reader = BatchReader(schema: schema)
-        reader.requireKnown(body.members.map(\.key), among: ["atomic", "operations"], at: "")
-        let atomic = body["atomic"]
+        // Each look for a member would be a walk over all operations.
+        let members = body.members
+        func value(_ name: String) -> JSONText? { members.first { $0.key == name }?.value }
+        reader.requireKnown(members.map(\.key), among: ["atomic", "operations"], at: "")
+        let atomic = value("atomic")
         if let atomic, atomic.kind != .boolean { reader.note("atomic", "expected true or false", at: "") }
         isAtomic = atomic?.boolean ?? true
-        let operations = body["operations"]?.kind == .array ? body["operations"]?.elements : nil
+        let operations = value("operations").flatMap { $0.kind == .array ? $0.elements : nil }
         if let operations, operations.count <= Self.most {
             self.operations = operations.compactMap { reader.operation($0) }
         } else {
