@@ -63,11 +63,11 @@ struct ChangeWriter {
         // What a caller has only read stays out of the merge, which would open the secrets inside it.
         if merging { clear = try merged(changes(in: clear, to: document, named: [given, key]), into: document) }
         let writer = writer
-        var record = changed(document, by: clear, writer.plan)
+        var record = laid(clear, over: document, writer.plan)
         // Most bodies have changes alone, so only one that does not fit is compared with what its caller has read.
         if try !problems(in: clear, operation: .update, record: record).isEmpty {
             clear = changes(in: clear, to: document, named: [given, key])
-            record = changed(document, by: clear, writer.plan)
+            record = laid(clear, over: document, writer.plan)
             try requireFit(clear, operation: .update, record: record)
         }
         try requireVersion(expected, of: key)
@@ -85,7 +85,8 @@ struct ChangeWriter {
         // Only a record with queued changes has local fields, so most need no look at the queue.
         var waiting = image.local == nil ? [] : try queue.changes(of: entity.name, key: key)
         let isFirst = waiting.isEmpty
-        for members in try parts(of: changed, record: record) {
+        let parts = try parts(of: changed, record: record)
+        for members in parts {
             let base = members.compactMap { name, _ in
                 image.remote.flatMap { entity.value(of: name, in: $0) }.map { (key: name, value: $0) }
             }
@@ -94,20 +95,17 @@ struct ChangeWriter {
             try note(change, carriedBy: queue.joinOrAppend(change, to: &waiting, at: now))
         }
         let new = try writer.rebuildDocument(over: image, waiting.map(\.shown))
-        if isFirst, let new { note(new, as: given, changed.map(\.key)) }
+        if isFirst, let new { note(new, as: given, pending: parts.flatMap { $0.map(\.key) }) }
     }
 
     /// The record with its fields changed, for the questions how that can be sent; as it is where no answer depends on it.
-    private func changed(_ document: JSONText, by fields: JSONText, _ plan: RecordPlan) -> JSONText {
+    private func laid(_ fields: JSONText, over document: JSONText, _ plan: RecordPlan) -> JSONText {
         plan.sendsUpdatesAlike ? document : document.setting(fields)
     }
 
-    /// Keeps what readers see of a record for the answer; `changed`: all fields that its queued changes set.
-    private func note(_ image: RecordImage, as name: String, _ changed: [String]) {
-        guard let document = image.asRead, let local = image.local else { return }
-        // Fields that move with each edit wait only if a change sets them itself.
-        let moving = writer.plan.overlay.touched.map(\.name).filter { !changed.contains($0) }
-        let pending = local.members.map(\.key).filter { !moving.contains($0) }
+    /// Keeps what readers see of a record for the answer; `pending`: all fields that its queued changes set, in their order.
+    private func note(_ image: RecordImage, as name: String, pending: [String]) {
+        guard let document = image.asRead else { return }
         context.records.note(
             ChangedRecord(entity: entity.name, pk: image.pk, name: name, document: document, pending: pending))
     }
@@ -259,18 +257,17 @@ struct ChangeWriter {
     /// Replaces references to former keys by the records' current keys, each as the server writes it.
     func withCurrentKeys(_ body: JSONText) throws -> JSONText {
         guard body.kind == .object else { return body }
-        // By index, because a walk over the fields copies each of them.
-        return try entity.fields.indices.reduce(body) { body, index in
-            guard case .reference(let target) = entity.fields[index].kind else { return body }
-            let field = entity.fields[index]
-            guard let given = body[field.name], given.kind == .string || given.kind == .number else { return body }
+        var body = body
+        for (field, target) in writer.plan.referring {
+            guard let given = body[field], given.kind == .string || given.kind == .number else { continue }
             let current = try KeyAlias.current(of: given.plain, target, in: context.records)
             let table = context.table(target)
             let known = try table.flatMap { try context.row($0).keyThere(of: current) }
             let isGiven = current == given.plain && given.kind == .number
             let key = known ?? (isGiven ? given : table?.entity.keyValue(current) ?? .string(current))
-            return key == given ? body : body.setting(field.name, to: key)
+            if key != given { body = body.setting(field, to: key) }
         }
+        return body
     }
 
     func newChange(

@@ -231,11 +231,8 @@ struct OutboxTable {
     /// The creations of the records that the change refers to.
     private func referenceNeeds(of change: NewChange) throws -> Set<Int64> {
         var needs: Set<Int64> = []
-        let fields = change.entity.fields
-        // By index, because a walk over the fields copies each of them.
-        for index in fields.indices {
-            guard case .reference(let target) = fields[index].kind, let key = change.body[fields[index].name]?.plain
-            else { continue }
+        for (field, target) in records.plans[change.entity.name]?.referring ?? [] {
+            guard let key = change.body[field]?.plain else { continue }
             let creation = try Int64.fetchOne(
                 db.cachedStatement(
                     sql: "SELECT id FROM sync_outbox WHERE entity = ? AND record_key = ? AND operation = 'create'"),

@@ -45,6 +45,8 @@ final class RecordPlan: Sendable {
     let followed: [String]
     /// See `Entity.sendsUpdatesAlike`.
     let sendsUpdatesAlike: Bool
+    /// The references in the order of the fields, and the entities that they are to.
+    let referring: [(field: String, target: String)]
     /// The derived fields that the server may send and that need nothing else then; nil when there are others.
     let simpleFigures: [Int]?
 
@@ -90,6 +92,10 @@ final class RecordPlan: Sendable {
         self.hooks = hooks.filter { $0.entity == entity.name && $0.events.contains(where: \.isOfRecord) }
         followed = entity.fields.filter { $0.follow != nil }.map(\.name)
         sendsUpdatesAlike = entity.sendsUpdatesAlike
+        referring = entity.fields.compactMap { field in
+            guard case .reference(let target) = field.kind else { return nil }
+            return (field.name, target)
+        }
         let names = Self.watched(entity, schema, reminders, search)
         watched = names
         finder = JSONMemberFinder(names)
