@@ -13,14 +13,13 @@ struct ChangeValidation {
     private static let mostProblems = 100
 
     /// Returns one problem per field, up to a hundred; empty when the body may be queued. `record` is the whole record with
-    /// the change applied.
-    func problems(in body: JSONText, operation: Operation, record: JSONText) -> [FieldProblem] {
+    /// the change applied, `sendable` what can be sent of it; nil for all.
+    func problems(in body: JSONText, operation: Operation, record: JSONText, sendable: [String]?) -> [FieldProblem] {
         guard body.kind == .object else {
             return [FieldProblem(field: "", message: "expected a JSON object", code: .wrongType)]
         }
         var problems: [FieldProblem] = []
         var seen: Set<String> = []
-        let sendable = entity.sendable(for: operation, record: record)
         let members = body.members
         for (name, value) in members {
             guard problems.count < Self.mostProblems else { return problems }

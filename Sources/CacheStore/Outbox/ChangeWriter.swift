@@ -237,8 +237,11 @@ struct ChangeWriter {
     /// Why `body` cannot be queued, one problem per field. `record` is the whole record with the change applied; where updates
     /// are sent alike, any record will do for one.
     func problems(in body: JSONText, operation: Operation, record: JSONText) throws -> [FieldProblem] {
-        var problems = ChangeValidation(table: table).problems(in: body, operation: operation, record: record)
-        let isSentLikeAll = operation == .update && writer.plan.sendsUpdatesAlike
+        let plan = writer.plan
+        let isSentLikeAll = operation == .update && plan.sendsUpdatesAlike
+        let sendable = isSentLikeAll ? plan.sendableInUpdates : entity.sendable(for: operation, record: record)
+        var problems = ChangeValidation(table: table).problems(
+            in: body, operation: operation, record: record, sendable: sendable)
         if entity.isLocal || isSentLikeAll { return problems }
         if problems.isEmpty {
             let known =

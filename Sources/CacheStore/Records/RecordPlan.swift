@@ -45,6 +45,8 @@ final class RecordPlan: Sendable {
     let followed: [String]
     /// See `Entity.sendsUpdatesAlike`.
     let sendsUpdatesAlike: Bool
+    /// The fields that these can have; nil for any, or if updates are not sent alike.
+    let sendableInUpdates: [String]?
     /// The references in the order of the fields, and the entities that they are to.
     let referring: [(field: String, target: String)]
     /// The derived fields that the server may send and that need nothing else then; nil when there are others.
@@ -91,7 +93,9 @@ final class RecordPlan: Sendable {
         reminders = rules.map { ReminderSchedule(rule: $0, table: table) }
         self.hooks = hooks.filter { $0.entity == entity.name && $0.events.contains(where: \.isOfRecord) }
         followed = entity.fields.filter { $0.follow != nil }.map(\.name)
-        sendsUpdatesAlike = entity.sendsUpdatesAlike
+        let isAlike = entity.sendsUpdatesAlike
+        sendsUpdatesAlike = isAlike
+        sendableInUpdates = isAlike ? entity.sendable(for: .update, record: .object([:])) : nil
         referring = entity.fields.compactMap { field in
             guard case .reference(let target) = field.kind else { return nil }
             return (field.name, target)
