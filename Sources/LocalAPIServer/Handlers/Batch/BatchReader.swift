@@ -41,7 +41,11 @@ struct BatchReader {
             note("operation", "expected one of \(kinds)", at: place)
             return nil
         }
-        requireKnown(members.map(\.key), among: kind.members, at: place)
+        let names = members.map(\.key)
+        // The place is a text of its own, which hardly any operation needs.
+        if !InputError.strays(among: names, known: kind.members).isEmpty {
+            requireKnown(names, among: kind.members, at: place)
+        }
         let entity = text(value(.entity), "entity") ?? ""
         let body = kind == .delete ? .object([:]) : object(value(.body))
         let operation = BatchOperation(
@@ -89,11 +93,12 @@ struct BatchReader {
         if let value, let lid = Self.lid(value) {
             return creation(lid, of: entity, "id", at: place).map { .made(by: $0) }
         }
-        guard let value, value.kind == .string || value.kind == .number, !value.plain.isEmpty else {
+        let key = value.flatMap { $0.kind == .string || $0.kind == .number ? $0.plain : nil } ?? ""
+        guard !key.isEmpty else {
             note("id", "expected the key of a record, or {\"lid\": …} of one that this batch creates", at: place)
             return nil
         }
-        return .key(value.plain)
+        return .key(key)
     }
 
     /// The fields of the body that are references of the form `{"lid": …}`. In other fields such an object is a value.
