@@ -4,10 +4,11 @@ import Synchronization
 
 /// One connection: reads requests, answers them in order, and closes.
 ///
-/// Everything runs on the event loop's thread, as one task; `serve` is its entry point.
-actor Connection: EventSource {
+/// Everything runs on the event loop's thread, as one task; `serve` is its entry point. While the task waits for the next
+/// request, `answersAtOnce` answers those that need no task.
+actor Connection {
     /// What the task is doing, which decides how it reacts to a closing peer or a stopping server.
-    private enum Phase { case receiving, handling, streaming, closing }
+    enum Phase { case receiving, handling, streaming, closing }
 
     /// The peer has closed, stalled or been cut off: nothing more can be written.
     struct Gone: Error {}
@@ -18,21 +19,27 @@ actor Connection: EventSource {
 
     nonisolated let caller: Caller
     nonisolated let peer: Peer
-    private let context: ServerContext
+    let context: ServerContext
     private var limits: ServerLimits { context.limits }
 
-    private var parser: RequestParser
+    var parser: RequestParser
     private nonisolated let waiting = Mutex<ContinuousClock.Instant?>(.now)
-    private var phase = Phase.receiving
-    private var task: Task<Void, Never>?
-    private var waiter: CheckedContinuation<Void, Never>?
-    private var deadline: ContinuousClock.Instant?
+    var phase = Phase.receiving
+    var task: Task<Void, Never>?
+    private(set) var waiter: CheckedContinuation<Void, Never>?
+    /// What `answersAtOnce` has left to the task.
+    var unfinished: Unfinished?
+    /// The answer to the current request, if it is known before the task comes to it.
+    private var known: Reply?
+    var deadline: ContinuousClock.Instant?
+    /// When the request that is awaited, or the part of it, must have arrived.
+    private var due = ContinuousClock.now
     /// The kernel may have bytes to read; it notifies again only after a read has found none (edge-triggered epoll).
-    private var isReadable = true
+    var isReadable = true
     /// The peer has finished sending; only bytes already in the kernel remain.
-    private var peerClosed = false
-    private var isBroken = false
-    private var isDraining = false
+    var peerClosed = false
+    var isBroken = false
+    var isDraining = false
     private var streamFailed = false
     private var hasAnswered = false
     private var isUnchunked = false  // for HTTP/1.0
@@ -97,10 +104,11 @@ actor Connection: EventSource {
     private func receive() async throws -> RequestParser.Message? {
         phase = .receiving
         var stage: RequestParser.Stage?
-        var due = ContinuousClock.now
+        due = .now
         awaitsCaller(since: due)
         defer { awaitsCaller(since: nil) }
         while true {
+            if unfinished != nil, let message = try await finish() { return message }
             if let message = try parser.next() { return message }
             if stage != .body, let head = parser.pendingHead, let answer = context.screen(request(head)) {
                 return try await refuse(head, answer)
@@ -144,7 +152,7 @@ actor Connection: EventSource {
         heldBytes = 0
     }
 
-    private func request(_ message: RequestParser.Message) -> Request {
+    func request(_ message: RequestParser.Message) -> Request {
         Request(
             method: message.method, path: message.path, query: message.query, headers: message.headers,
             body: message.body, stream: message.isStreamed ? { try await self.piece() } as BodyStream : nil, peer: peer,
@@ -160,7 +168,7 @@ actor Connection: EventSource {
     }
 
     /// Reads the available bytes, up to the read-ahead limit.
-    private func read(_ take: (UnsafeRawBufferPointer) -> Void) throws {
+    func read(_ take: (UnsafeRawBufferPointer) -> Void) throws {
         let count = withUnsafeTemporaryAllocation(byteCount: limits.readAheadBytes, alignment: 1) { space in
             let count = recv(descriptor, space.baseAddress, space.count, 0)
             if count > 0 { take(UnsafeRawBufferPointer(rebasing: space[..<count])) }
@@ -203,12 +211,34 @@ actor Connection: EventSource {
 
     // MARK: Answers
 
+    /// Finishes what `answersAtOnce` has begun; returns a request that is still to be answered.
+    private func finish() async throws -> RequestParser.Message? {
+        switch unfinished.take() {
+        case nil: return nil
+        case .refused(let refusal): throw refusal
+        case .request(let message, let reply):
+            known = reply
+            return message
+        case .answer(let head, let body, let sent):
+            phase = .handling
+            noticeClosing()
+            try await send(head, body, after: sent)
+            phase = .receiving
+            awaitNext()
+            return nil
+        }
+    }
+
     /// Answers one request; false when it was the last on this connection.
     private func answer(_ message: inout RequestParser.Message) async throws -> Bool {
         phase = .handling
         noticeClosing()
         bodyDue = .now + limits.body
-        let answer = await context.handler(request(message))
+        let answer =
+            switch known.take() ?? context.handler(request(message)) {
+            case .now(let response): response
+            case .later(let work): await work()
+            }
         message.body = []
         holdNothing()  // before the answer is sent, which may take long
         if let refusal { throw refusal }
@@ -219,7 +249,7 @@ actor Connection: EventSource {
         let (head, response) = try written(answer, closes: !keepsAlive)
         phase = keepsAlive ? .handling : .closing
         hasAnswered = true
-        let hasBody = message.method != "HEAD" && ResponseWriter.framing(of: response) != .none
+        let hasBody = ResponseWriter.hasBody(response, to: message.method)
         switch response.body {
         case .bytes(let body): try await send(head, hasBody ? body : [])
         case .pieces(let length, let piece):
@@ -278,9 +308,9 @@ actor Connection: EventSource {
     }
 
     /// Hands everything to the kernel, head and body in one call, within the write deadline.
-    private func send(_ head: [UInt8], _ body: [UInt8] = [], _ tail: [UInt8] = []) async throws {
+    private func send(_ head: [UInt8], _ body: [UInt8] = [], _ tail: [UInt8] = [], after start: Int = 0) async throws {
         let total = head.count + body.count + tail.count
-        var sent = 0
+        var sent = start
         var blocked: (at: ContinuousClock.Instant, sent: Int)?
         var held = 0
         defer {
@@ -318,6 +348,16 @@ actor Connection: EventSource {
 
     // MARK: Waiting
 
+    /// The next request has all of its time from now on.
+    func awaitNext() {
+        hasAnswered = true
+        let now = ContinuousClock.now
+        due = now + limits.idle
+        deadline = due
+        loop.announce(due)
+        awaitsCaller(since: now)
+    }
+
     /// Waits for an event on the socket; false once `limit` has passed.
     private func wait(until limit: ContinuousClock.Instant) async throws -> Bool {
         guard !isBroken else { throw Gone() }
@@ -330,10 +370,10 @@ actor Connection: EventSource {
         return isInTime
     }
 
-    private func resume() { waiter.take()?.resume() }
+    func resume() { waiter.take()?.resume() }
 
     /// Cancels the running handler or stream when the peer has closed and no further request is buffered.
-    private func noticeClosing() {
+    func noticeClosing() {
         guard peerClosed || isBroken, phase == .handling || phase == .streaming, parser.stage == .idle else { return }
         var byte: UInt8 = 0
         if isBroken || recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) <= 0 { task?.cancel() }
@@ -355,45 +395,4 @@ actor Connection: EventSource {
     }
 
     private func end() { if waitingSince != nil { abort() } else { drain() } }
-
-    // MARK: EventSource
-
-    nonisolated func ready(_ events: UInt32) {
-        assumeIsolated { connection in
-            if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 {
-                connection.isReadable = true
-            }
-            if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 {
-                connection.peerClosed = true
-                connection.noticeClosing()
-            }
-            connection.resume()
-        }
-    }
-
-    nonisolated func expire(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        assumeIsolated { connection in
-            guard let deadline = connection.deadline, deadline <= now else { return connection.deadline }
-            connection.deadline = nil
-            connection.resume()
-            return nil
-        }
-    }
-
-    nonisolated func drain() {
-        assumeIsolated { connection in
-            connection.isDraining = true
-            if connection.phase == .streaming { connection.task?.cancel() }
-            connection.resume()
-        }
-    }
-
-    nonisolated func abort() {
-        assumeIsolated { connection in
-            connection.isBroken = true
-            connection.task?.cancel()
-            shutdown(connection.descriptor, Int32(SHUT_RDWR))
-            connection.resume()
-        }
-    }
 }

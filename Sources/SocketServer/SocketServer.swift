@@ -18,15 +18,18 @@ package final class SocketServer: Sendable {
     private let streams: StreamRule
     private let bodies: BodyRule
     private let screen: HeadScreen
-    private let handler: @Sendable (Request) async -> Response
+    private let handler: Handler
     private let state = Mutex(State())
+
+    /// Called on a thread of the server, which it must not block for long: an answer that takes long comes later.
+    package typealias Handler = @Sendable (Request) -> Reply
 
     /// Without a `lookup` all callers are equal and unknown to the handler. A request that `streams` accepts is handled
     /// as soon as its head has arrived. `screen` can refuse any other request at that moment, before its body takes
     /// memory, and `bodies` limits the body.
     package init(
         listeners: [Listener], limits: ServerLimits = ServerLimits(), threads: Int = 2,
-        handler: @escaping @Sendable (Request) async -> Response, lookup: Caller.Lookup? = nil,
+        answering handler: @escaping Handler, lookup: Caller.Lookup? = nil,
         streams: @escaping StreamRule = { _, _ in nil }, bodies: @escaping BodyRule = { _ in nil },
         screen: @escaping HeadScreen = { _ in nil }
     ) {
@@ -38,6 +41,19 @@ package final class SocketServer: Sendable {
         self.lookup = lookup
         self.streams = streams
         self.handler = handler
+    }
+
+    /// For a handler that may wait at each request.
+    package convenience init(
+        listeners: [Listener], limits: ServerLimits = ServerLimits(), threads: Int = 2,
+        handler: @escaping @Sendable (Request) async -> Response, lookup: Caller.Lookup? = nil,
+        streams: @escaping StreamRule = { _, _ in nil }, bodies: @escaping BodyRule = { _ in nil },
+        screen: @escaping HeadScreen = { _ in nil }
+    ) {
+        self.init(
+            listeners: listeners, limits: limits, threads: threads,
+            answering: { request in .later { await handler(request) } }, lookup: lookup, streams: streams, bodies: bodies,
+            screen: screen)
     }
 
     deinit {
@@ -121,7 +137,7 @@ final class ServerContext: Sendable {
     let limits: ServerLimits
     let loops: [EventLoop]
     let writer = ResponseWriter(date: HTTPDate())
-    let handler: @Sendable (Request) async -> Response
+    let handler: SocketServer.Handler
     /// Nil when all callers are equal.
     let lookup: Caller.Lookup?
     let limiter: ConnectionLimiter
@@ -134,7 +150,7 @@ final class ServerContext: Sendable {
     init(
         limits: ServerLimits, loops: [EventLoop], lookup: Caller.Lookup?,
         streams: @escaping StreamRule, bodies: @escaping BodyRule, screen: @escaping HeadScreen,
-        handler: @escaping @Sendable (Request) async -> Response
+        handler: @escaping SocketServer.Handler
     ) {
         self.limits = limits
         self.loops = loops

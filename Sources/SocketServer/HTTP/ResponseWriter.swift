@@ -41,6 +41,11 @@ struct ResponseWriter {
         return head.bytes
     }
 
+    /// Whether the body of a response is sent to a caller who has used this method.
+    static func hasBody(_ response: Response, to method: String) -> Bool {
+        method != "HEAD" && framing(of: response) != .none
+    }
+
     static func framing(of response: Response, isOld: Bool = false) -> Framing {
         guard response.status != 204, response.status != 304 else { return .none }
         if case .cutOff(let length) = response.ending { return .length(length) }

@@ -1,0 +1,62 @@
+/// Answers requests when they arrive, without waking the connection's task.
+///
+/// Nearly all requests can be answered this way: they arrive as a whole, their answer is known at once, and the kernel takes
+/// all of it. To wake the task for them, and to go through its asynchronous calls, takes as long as reading a record.
+/// Everything else is left to the task, which goes on where this stops.
+extension Connection {
+    /// What has begun and is left to the task.
+    enum Unfinished {
+        case refused(Refusal)
+        /// With the reply, if the handler has been called.
+        case request(RequestParser.Message, Reply?)
+        /// The kernel has taken the first `sent` bytes.
+        case answer(head: [UInt8], body: [UInt8], sent: Int)
+    }
+
+    /// Reads once, and answers all requests in what it has read. False if the task has something to do.
+    func answersAtOnce() -> Bool {
+        guard phase == .receiving, waiter != nil, parser.stage == .idle, isReadable, !peerClosed, !isBroken, !isDraining
+        else { return false }
+        do {
+            try read { parser.append($0) }
+            while let message = try parser.next() {
+                guard answersAtOnce(message) else { return false }
+            }
+        } catch let refusal as Refusal {
+            unfinished = .refused(refusal)
+            return false
+        } catch {
+            isBroken = true
+            return false
+        }
+        // A part of a request has a time limit of its own, and the kernel may have more.
+        guard parser.stage == .idle, !isReadable, !peerClosed else { return false }
+        awaitNext()
+        return true
+    }
+
+    private func answersAtOnce(_ message: RequestParser.Message) -> Bool {
+        guard !message.isStreamed else {
+            unfinished = .request(message, nil)
+            return false
+        }
+        let reply = context.handler(request(message))
+        guard message.keepsAlive, case .now(let response) = reply, case .bytes(let body) = response.body,
+            response.ending == .complete, !response.closes, let head = context.writer.head(of: response, closes: false)
+        else {
+            var answered = message
+            answered.body = []
+            unfinished = .request(answered, reply)
+            return false
+        }
+        return sendsAtOnce(head, ResponseWriter.hasBody(response, to: message.method) ? body : [])
+    }
+
+    private func sendsAtOnce(_ head: [UInt8], _ body: [UInt8]) -> Bool {
+        let sent = max(0, SocketParts(head, body, []).send(from: 0, to: descriptor))
+        if sent == head.count + body.count { return true }
+        // The task tries again, and finds out why.
+        unfinished = .answer(head: head, body: body, sent: sent)
+        return false
+    }
+}
