@@ -13,22 +13,22 @@ struct EntityRoutes {
     // MARK: Records
 
     private var list: Route {
-        route(
+        var route = route(
             "GET", .records,
             OpenAPIOperation(
                 "Lists \(entity.name)", parameters: listParameters(entity),
                 answers: [(200, .list(RecordSchemas.list(entity))), (304, .nothing)], leads: Self.first(of: entity))
         ) { [entity] handlers, request, _ in try await handlers.list(entity, request) }
+        route.reader = { [entity] handlers, request, _ in try handlers.cachedList(entity, request) }
+        return route
     }
 
     private var one: Route {
-        route(
-            "GET", .record,
-            reading(of: entity, "One record of \(entity.name)")
-        ) { [entity] handlers, request, id in
-            if let cached = try handlers.cached(entity, id, request) { return cached }
-            return try await handlers.one(entity, id, request)
+        var route = route("GET", .record, reading(of: entity, "One record of \(entity.name)")) {
+            [entity] handlers, request, id in try await handlers.one(entity, id, request)
         }
+        route.reader = { [entity] handlers, request, id in try handlers.cached(entity, id, request) }
+        return route
     }
 
     private var writes: [Route] {

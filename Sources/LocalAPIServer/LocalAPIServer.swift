@@ -9,8 +9,9 @@ package import SyncEngine
 
 /// The local API: answers each request from the cache, at once.
 ///
-/// A value that a server's handler calls. It keeps nothing between requests but the number of open streams.
-package struct LocalAPIServer: Sendable {
+/// A server's handler calls it. It keeps nothing between requests but the number of open streams; it is a class so that an
+/// answer that comes later need not copy it.
+package final class LocalAPIServer: Sendable {
     package typealias About = DaemonDescription
 
     let handlers: Handlers
@@ -40,14 +41,32 @@ package struct LocalAPIServer: Sendable {
             calls: table.calls, log: log)
     }
 
-    /// Never throws, and never answers 500 for anything a caller sends.
-    package func respond(to request: Request) async -> Response {
-        let metrics = handlers.metrics
-        let start = metrics.uptime()
+    /// Replies at once to reads that need nothing but the cache. Never answers 500 for anything a caller sends.
+    package func reply(to request: Request) -> Reply {
+        let start = handlers.metrics.uptime()
         var label = RouteLabels.other
         let request = named(request)
-        let plain = AnswerHeaders.complete(await respond(to: request, &label), to: request)
-        let response = AnswerCompression.apply(to: plain, for: request)
+        switch step(request, &label) {
+        case .answered(let response): return .now(finished(response, request, label, start))
+        case .found(let route, let id, let mistakes):
+            return .later { [self, label] in
+                finished(await answer(request, route, id, mistakes), request, label, start)
+            }
+        }
+    }
+
+    /// The same for who can wait.
+    package func respond(to request: Request) async -> Response {
+        switch reply(to: request) {
+        case .now(let response): response
+        case .later(let work): await work()
+        }
+    }
+
+    /// Completes and measures an answer.
+    private func finished(_ response: Response, _ request: Request, _ label: String, _ start: Duration) -> Response {
+        let metrics = handlers.metrics
+        let response = AnswerCompression.apply(to: AnswerHeaders.complete(response, to: request), for: request)
         metrics.record(
             route: label, method: request.method, status: response.status, duration: metrics.uptime() - start)
         return response
@@ -79,8 +98,15 @@ package struct LocalAPIServer: Sendable {
         }
     }
 
+    /// How far a request gets without waiting.
+    private enum Step {
+        case answered(Response)
+        /// The route whose handler has to answer it, with its id and the mistakes so far.
+        case found(Route, String, Mistakes)
+    }
+
     /// Sets `label`, the metric label, as soon as the route is known.
-    private func respond(to request: Request, _ label: inout String) async -> Response {
+    private func step(_ request: Request, _ label: inout String) -> Step {
         do throws(Problem) {
             try callers.check(request, isOpen: router.isOpen(request.path))
             let segments = try Self.segments(of: request.path)
@@ -90,15 +116,25 @@ package struct LocalAPIServer: Sendable {
             }
             label = match.place.label
             guard let route = match.place.route(for: request.method) else {
-                if request.method == "OPTIONS" { return match.place.options }
+                if request.method == "OPTIONS" { return .answered(match.place.options) }
                 throw .methodNotAllowed(match.place.methods, of: match.place.entity)
             }
             let mistakes = try route.shape.mistakes(of: request)
             if !route.shape.findsMore { try mistakes.throwAny() }
-            return try await answer(request, route, match.id, mistakes)
+            if mistakes.isEmpty, let answer = atOnce(request, route, match.id) { return .answered(answer) }
+            return .found(route, match.id, mistakes)
         } catch {
-            return refused(error.explainingPlus(in: request), request)
+            return .answered(refused(error.explainingPlus(in: request), request))
         }
+    }
+
+    /// Nil if the route's handler has to answer: if that may take long, or if there is an error to report.
+    private func atOnce(_ request: Request, _ route: Route, _ id: String) -> Response? {
+        guard let reader = route.reader,
+            let response = try? reader(handlers, request, route.key?(handlers, id) ?? id),
+            (try? EntityTag.requireMatch(response.tag, of: request)) != nil
+        else { return nil }
+        return response
     }
 
     private func named(_ request: Request) -> Request {
@@ -114,7 +150,15 @@ package struct LocalAPIServer: Sendable {
         return isPage ? SessionPage.response(to: problem) : problem.response(to: request)
     }
 
-    private func answer(
+    private func answer(_ request: Request, _ route: Route, _ id: String, _ mistakes: Mistakes) async -> Response {
+        do throws(Problem) {
+            return try await handled(request, route, id, mistakes)
+        } catch {
+            return refused(error.explainingPlus(in: request), request)
+        }
+    }
+
+    private func handled(
         _ request: Request, _ route: Route, _ id: String, _ mistakes: Mistakes
     ) async throws(Problem) -> Response {
         do {

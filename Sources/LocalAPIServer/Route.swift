@@ -16,6 +16,9 @@ struct Route: Sendable {
     typealias Handler =
         @Sendable (_ handlers: Handlers, _ request: Request, _ id: String) async throws -> Response
 
+    /// Answers at once from the cache; nil if that does not suffice. What it throws, the handler throws as well.
+    typealias Reader = @Sendable (_ handlers: Handlers, _ request: Request, _ id: String) throws -> Response?
+
     /// The key of the record that an id means.
     typealias Key = @Sendable (_ handlers: Handlers, _ id: String) throws -> String
 
@@ -38,6 +41,8 @@ struct Route: Sendable {
     var shape = RequestShape(parameters: [], takesBody: false)
     /// Nil if the handler finds the record itself, or the id is its key.
     var key: Key?
+    /// Asked before the handler, for the reads that are most frequent.
+    var reader: Reader?
     var handler: Handler
 
     /// A call that does not depend on an entity.
@@ -48,6 +53,16 @@ struct Route: Sendable {
         Route(
             method: method, template: template, path: template.text, access: access, isDocumented: isDocumented,
             operation: operation, handler: handler)
+    }
+
+    /// A read that does not depend on an entity, and is always answered at once.
+    static func cached(
+        _ template: PathTemplate, _ operation: OpenAPIOperation,
+        _ read: @escaping @Sendable (_ handlers: Handlers, _ request: Request) throws -> Response
+    ) -> Route {
+        var route = fixed("GET", template, operation) { handlers, request, _ in try read(handlers, request) }
+        route.reader = { handlers, request, _ in try read(handlers, request) }
+        return route
     }
 
     /// The call as the OpenAPI document describes it.

@@ -4,11 +4,11 @@ internal import SocketServer
 /// Queue, conflicts and reminders: the calls with which people decide.
 extension RouteTable {
     static let queue: [Route] = [
-        .fixed(
-            "GET", .pendingCount,
+        .cached(
+            .pendingCount,
             OpenAPIOperation(
                 "The number of pending and of failed changes", answers: [(200, .jsonOrText("PendingCount"))])
-        ) { handlers, request, _ in try handlers.pendingCount(request) },
+        ) { handlers, request in try handlers.pendingCount(request) },
         .fixed(
             "GET", .pendingChanges,
             OpenAPIOperation(

@@ -261,7 +261,7 @@ extension Service {
             doctor: { checks.findings($0).map(\.json) }, standby: standby?.part, log: logger("api"))
         return SocketServer(
             listeners: sockets.served, threads: configuration.listen.threads,
-            handler: { await api.respond(to: $0) },
+            answering: { api.reply(to: $0) },
             lookup: { descriptor, peer in
                 let found = lookup.credentials(ofPeerOf: descriptor)
                 // Only something that the upstream or a record names could make the daemon call itself.

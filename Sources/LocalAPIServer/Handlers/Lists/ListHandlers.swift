@@ -29,12 +29,16 @@ extension Handlers {
         try narrow(&query)
         if query.usesSearch { try await store.catchUpSearch() }
         if format.isWhole { return try whole(query, include, of: entity, as: format, request) }
-        var page = try store.list(query, include: include, after: "{\"data\":")
-        Self.close(&page)
-        var response = Response.tagged(page.records, for: request)
-        NextLink.add(page.next, to: &response, of: request)
-        if let scan = scan(page, since: begun) { response.headers.append(scan) }
-        return response
+        return try page(query, include, request, since: begun)
+    }
+
+    /// A page of the same list at once; nil for a whole list, and for a search, which may have to wait for its index.
+    func cachedList(_ entity: Entity, _ request: Request) throws -> Response? {
+        let begun = now()
+        let format = ListFormat(request)
+        guard !format.isWhole else { return nil }
+        let (query, include) = try asked(QueryParameters(request), of: entity, as: format)
+        return query.usesSearch ? nil : try page(query, include, request, since: begun)
     }
 
     // MARK: The request
@@ -53,6 +57,17 @@ extension Handlers {
     }
 
     // MARK: The answer
+
+    private func page(
+        _ query: ListQuery, _ include: [Inclusion], _ request: Request, since begun: Timestamp
+    ) throws -> Response {
+        var page = try store.list(query, include: include, after: "{\"data\":")
+        Self.close(&page)
+        var response = Response.tagged(page.records, for: request)
+        NextLink.add(page.next, to: &response, of: request)
+        if let scan = scan(page, since: begun) { response.headers.append(scan) }
+        return response
+    }
 
     /// Makes the whole answer of a page that begins with `{"data":`.
     private static func close(_ page: inout ListPage) {

@@ -1,0 +1,66 @@
+import JSONText
+import LocalAPIServer
+import SocketServer
+import TestSupport
+import Testing
+
+/// Reads that the server answers before it lets anything else run.
+@Suite struct AtOnceTests {
+    private static func request(_ method: String, _ target: String, _ more: [String: String] = [:]) -> Request {
+        var headers = Headers()
+        let all = ["Host": "localhost:7679", "Authorization": "Bearer \(TestAPI.token)"].merging(more) { $1 }
+        for (name, value) in all { headers.append(name: name, value: value) }
+        let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+        return Request(method: method, path: parts[0], query: parts.count > 1 ? parts[1] : nil, headers: headers)
+    }
+
+    /// Nil if the answer comes later.
+    private static func answer(
+        _ api: TestAPI, _ method: String, _ target: String, _ more: [String: String] = [:]
+    ) -> TestAPI.Answer? {
+        guard case .now(let response) = api.api.reply(to: request(method, target, more)) else { return nil }
+        return TestAPI.Answer(response: response)
+    }
+
+    @Test(arguments: ["/v1/orders/a", "/v1/orders?status=ready&limit=50", "/v1/pending/count"])
+    func `a read from the cache is answered at once, as it is later`(_ target: String) async throws {
+        let api = try await TestAPI.filled()
+        let answer = try #require(Self.answer(api, "GET", target))
+        let later = await api.call("GET", target)
+        #expect(answer.status == 200 && answer.text == later.text && answer.header("ETag") == later.header("ETag"))
+    }
+
+    @Test func `an unchanged record is answered at once by its tag`() async throws {
+        let api = try await TestAPI.filled()
+        let tag = try #require(Self.answer(api, "HEAD", "/v1/orders/a")?.header("ETag"))
+        #expect(Self.answer(api, "GET", "/v1/orders/a", ["If-None-Match": tag])?.status == 304)
+    }
+
+    @Test func `an unknown caller and an unknown address are refused at once`() async throws {
+        let api = try await TestAPI.filled()
+        #expect(Self.answer(api, "GET", "/v1/orders/a", ["Authorization": "Bearer wrong"])?.status == 401)
+        #expect(Self.answer(api, "GET", "/v1/nothing/here/at/all")?.status == 404)
+    }
+
+    @Test func `a read shows a write that was acknowledged just before`() async throws {
+        let api = try await TestAPI.filled()
+        for status in ["open", "ready", "open"] {
+            let written = await api.call("PATCH", "/v1/orders/a", body: #"{"status":"\#(status)"}"#)
+            #expect(written.status < 300)
+            #expect(try #require(Self.answer(api, "GET", "/v1/orders/a")).json["status"]?.plain == status)
+            let list = try #require(Self.answer(api, "GET", "/v1/orders?status=\(status)"))
+            #expect(list.json["data"]?.elements.contains { $0["id"]?.plain == "a" } == true)
+        }
+    }
+
+    @Test(arguments: ["/v1/orders/missing", "/v1/orders/a?refresh=true", "/v1/messages?q=word"])
+    func `a read that may have to wait is answered later`(_ target: String) async throws {
+        #expect(Self.answer(try await TestAPI.filled(), "GET", target) == nil)
+    }
+
+    @Test func `a condition that is not met is refused by the same answer as later`() async throws {
+        let api = try await TestAPI.filled()
+        #expect(Self.answer(api, "GET", "/v1/orders/a", ["If-Match": "\"0-0\""]) == nil)
+        #expect(await api.call("GET", "/v1/orders/a", headers: ["If-Match": "\"0-0\""]).status == 412)
+    }
+}
