@@ -1,3 +1,5 @@
+import Glibc
+
 /// The character classes of RFC 9110 and RFC 3986 that the server accepts and sends.
 enum Grammar {
     static let lineFeed = UInt8(ascii: "\n")
@@ -22,6 +24,35 @@ enum Grammar {
     /// `token` (RFC 9110, 5.6.2): never empty.
     static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
         !bytes.isEmpty && bytes.allSatisfy(isTokenByte)
+    }
+
+    /// The same for bytes in memory. Nearly all names are of letters, digits and hyphens; without a branch at each byte, the
+    /// compiler checks many of them at once.
+    static func isToken(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var others: UInt8 = 0
+        for byte in bytes {
+            let isLetter: UInt8 = (byte | 0x20) &- 0x61 < 26 ? 1 : 0
+            let isDigit: UInt8 = byte &- 0x30 < 10 ? 1 : 0
+            let isHyphen: UInt8 = byte == UInt8(ascii: "-") ? 1 : 0
+            others |= 1 ^ (isLetter | isDigit | isHyphen)
+        }
+        return !bytes.isEmpty && (others == 0 || bytes.allSatisfy(isTokenByte))
+    }
+
+    /// Whether all bytes are allowed in a field value, checked in the same way.
+    static func isValue(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var wrong: UInt8 = 0
+        for byte in bytes {
+            wrong |= (byte < 0x20 ? 1 : 0) & (byte == tab ? 0 : 1) | (byte == 0x7F ? 1 : 0)
+        }
+        return wrong == 0
+    }
+
+    /// Whether bytes are those of a text.
+    static func same(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, _ text: StaticString) -> Bool {
+        let bytes = UnsafeBufferPointer(rebasing: bytes)
+        guard bytes.count == text.utf8CodeUnitCount, let start = bytes.baseAddress else { return false }
+        return memcmp(start, text.utf8Start, bytes.count) == 0
     }
 
     /// A byte allowed in a field value (RFC 9110, 5.5): no control character except the tab.
@@ -52,10 +83,11 @@ enum Grammar {
     }
 
     /// `uri-host [ ":" port ]` (RFC 9110, 7.2), never empty: a name or address by its characters, a port of digits.
-    static func isHost(_ value: String) -> Bool {
-        let bytes = value.utf8
-        let name: Substring.UTF8View
-        let rest: Substring.UTF8View
+    static func isHost(_ value: consuming String) -> Bool { value.withUTF8 { isHost($0) } }
+
+    private static func isHost(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let name: Slice<UnsafeBufferPointer<UInt8>>
+        let rest: Slice<UnsafeBufferPointer<UInt8>>
         if bytes.first == UInt8(ascii: "[") {
             guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return false }
             name = bytes[bytes.index(after: bytes.startIndex)..<end]

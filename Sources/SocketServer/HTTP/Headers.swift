@@ -13,6 +13,14 @@ package struct Headers: Sendable, Equatable {
         fields.append(Field(name: name, value: value))
     }
 
+    mutating func append(_ field: Field) {
+        fields.append(field)
+    }
+
+    mutating func reserveCapacity(_ count: Int) {
+        fields.reserveCapacity(count)
+    }
+
     /// Gives every field with this name another value.
     mutating func replace(name: String, value: String) {
         for index in fields.indices where Headers.same(fields[index].name, name) { fields[index].value = value }

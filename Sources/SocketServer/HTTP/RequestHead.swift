@@ -19,6 +19,11 @@ struct RequestHead {
 
     /// Parses the request line without its CRLF.
     init(line: ArraySlice<UInt8>) throws(Refusal) {
+        // The bytes themselves: a walk through a slice of an array takes several times as long.
+        self = try line.withUnsafeBufferPointer { (line) throws(Refusal) in try RequestHead(line) }
+    }
+
+    private init(_ line: UnsafeBufferPointer<UInt8>) throws(Refusal) {
         guard let first = line.firstIndex(of: Grammar.space), let last = line.lastIndex(of: Grammar.space),
             first < last, !line[(first + 1)..<last].contains(Grammar.space), Grammar.isToken(line[..<first])
         else {
@@ -31,12 +36,13 @@ struct RequestHead {
         authority = target.authority
         path = target.path
         query = target.query
+        headers.reserveCapacity(8)
     }
 
     /// Whether the version is 1.0. Every version except 1.1 and 1.0 is rejected (RFC 9110, 15.6.6).
-    private static func isOld(version: ArraySlice<UInt8>) throws(Refusal) -> Bool {
-        if version.elementsEqual("HTTP/1.1".utf8) { return false }
-        if version.elementsEqual("HTTP/1.0".utf8) { return true }
+    private static func isOld(version: Slice<UnsafeBufferPointer<UInt8>>) throws(Refusal) -> Bool {
+        if Grammar.same(version, "HTTP/1.1") { return false }
+        if Grammar.same(version, "HTTP/1.0") { return true }
         let digits = version.dropFirst(5)
         let isVersion =
             version.starts(with: "HTTP/".utf8) && digits.count == 3 && digits.dropFirst().first == UInt8(ascii: ".")
@@ -46,25 +52,28 @@ struct RequestHead {
 
     /// Parses one header field line without its CRLF.
     mutating func append(line: ArraySlice<UInt8>) throws(Refusal) {
-        let field = try Self.field(line)
-        headers.append(
-            name: String(decoding: field.name, as: UTF8.self), value: String(decoding: field.value, as: UTF8.self))
+        headers.append(try Self.field(line))
     }
 
     /// Splits a field line into name and trimmed value; header and trailer fields follow the same rules.
-    static func field(
-        _ line: ArraySlice<UInt8>
-    ) throws(Refusal) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), Grammar.isToken(line[..<colon]) else {
+    static func field(_ line: ArraySlice<UInt8>) throws(Refusal) -> Headers.Field {
+        try line.withUnsafeBufferPointer { (line) throws(Refusal) in try field(line) }
+    }
+
+    private static func field(_ line: UnsafeBufferPointer<UInt8>) throws(Refusal) -> Headers.Field {
+        let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? 0
+        let name = UnsafeBufferPointer(rebasing: line[..<colon])
+        guard Grammar.isToken(name) else {
             throw .badRequest("A header field must be a name, a colon and a value on one line.")
         }
         var value = line[(colon + 1)...]
         while let byte = value.first, byte == Grammar.space || byte == Grammar.tab { value.removeFirst() }
         while let byte = value.last, byte == Grammar.space || byte == Grammar.tab { value.removeLast() }
-        guard value.allSatisfy(Grammar.isValueByte) else {
+        guard Grammar.isValue(UnsafeBufferPointer(rebasing: value)) else {
             throw .badRequest("A header field contains a control character.")
         }
-        return (line[..<colon], value)
+        return Headers.Field(
+            name: String(decoding: name, as: UTF8.self), value: String(decoding: value, as: UTF8.self))
     }
 
     /// Validates the head and determines the framing; call it once, at the empty line. The host of an absolute target

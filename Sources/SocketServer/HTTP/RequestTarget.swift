@@ -12,9 +12,11 @@ struct RequestTarget {
 
     private static let scheme = "http://".utf8
 
-    init(_ target: ArraySlice<UInt8>) throws(Refusal) {
+    init(_ target: Slice<UnsafeBufferPointer<UInt8>>) throws(Refusal) {
         var rest = target
-        if Self.isAbsolute(target) {
+        if target.first == UInt8(ascii: "/") {
+            authority = nil
+        } else if Self.isAbsolute(target) {
             rest = rest.dropFirst(Self.scheme.count)
             let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
             let host = String(decoding: rest[..<end], as: UTF8.self)
@@ -22,10 +24,7 @@ struct RequestTarget {
             authority = host
             rest = rest[end...]
         } else {
-            guard target.first == UInt8(ascii: "/") else {
-                throw .badRequest("The target is not a path; request a path that begins with a slash.")
-            }
-            authority = nil
+            throw .badRequest("The target is not a path; request a path that begins with a slash.")
         }
         try Self.check(rest)
         let mark = rest.firstIndex(of: UInt8(ascii: "?"))
@@ -34,11 +33,11 @@ struct RequestTarget {
         query = mark.map { String(decoding: rest[($0 + 1)...], as: UTF8.self) }
     }
 
-    private static func isAbsolute(_ target: ArraySlice<UInt8>) -> Bool {
+    private static func isAbsolute(_ target: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         target.count >= scheme.count && zip(target, scheme).allSatisfy { Grammar.lowercase($0) == $1 }
     }
 
-    private static func check(_ bytes: ArraySlice<UInt8>) throws(Refusal) {
+    private static func check(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) throws(Refusal) {
         var index = bytes.startIndex
         while index < bytes.endIndex {
             if bytes[index] == UInt8(ascii: "%") {

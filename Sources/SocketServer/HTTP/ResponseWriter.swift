@@ -151,7 +151,7 @@ private struct HeadBytes {
         }
         let isValue = value.withUTF8 { value in
             if !isLeftOut { bytes.append(contentsOf: value) }
-            return value.allSatisfy(Grammar.isValueByte)
+            return Grammar.isValue(value)
         }
         return isName && isValue
     }
