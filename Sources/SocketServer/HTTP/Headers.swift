@@ -48,7 +48,12 @@ package struct Headers: Sendable, Equatable {
     static func same(_ one: String, _ other: String) -> Bool {
         guard one.utf8.count == other.utf8.count else { return false }
         // Most names come as they are written here, and comparing whole texts takes a tenth of comparing their bytes.
-        return one == other
-            || zip(one.utf8, other.utf8).allSatisfy { Grammar.lowercase($0) == Grammar.lowercase($1) }
+        if one == other { return true }
+        var (one, other) = (one, other)
+        return one.withUTF8 { one in
+            other.withUTF8 { other in
+                one.indices.allSatisfy { Grammar.lowercase(one[$0]) == Grammar.lowercase(other[$0]) }
+            }
+        }
     }
 }

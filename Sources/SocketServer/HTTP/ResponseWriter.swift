@@ -21,7 +21,7 @@ struct ResponseWriter {
         guard (200...599).contains(response.status) else { return nil }
         var head = HeadBytes()
         head.append("HTTP/1.1 ")
-        head.append(String(response.status))
+        head.append(response.status)
         head.append(" ")
         head.append(Self.reason(response.status))
         head.append("\r\nDate: ")
@@ -32,7 +32,7 @@ struct ResponseWriter {
         switch Self.framing(of: response, isOld: isOld) {
         case .length(let length):
             head.append("\r\nContent-Length: ")
-            head.append(String(length))
+            head.append(length)
         case .chunked: head.append("\r\nTransfer-Encoding: chunked")
         case .none, .closing: break
         }
@@ -92,7 +92,7 @@ struct ResponseWriter {
     }
 
     /// The standard reason phrase; empty for rare statuses, as RFC 9112, 4 allows.
-    private static func reason(_ status: Int) -> String {
+    private static func reason(_ status: Int) -> StaticString {
         switch status {
         case 200: "OK"
         case 201: "Created"
@@ -135,7 +135,19 @@ private struct HeadBytes {
 
     init() { bytes.reserveCapacity(512) }
 
-    mutating func append(_ text: consuming String) { text.withUTF8 { bytes.append(contentsOf: $0) } }
+    mutating func append(_ text: StaticString) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Appends the digits of a number that is not negative.
+    mutating func append(_ number: Int) {
+        var unit = 1
+        while number / unit >= 10 { unit *= 10 }
+        while unit > 0 {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / unit % 10))
+            unit /= 10
+        }
+    }
 
     /// False if the field is not valid HTTP, whether it is left out or not; the head is then of no use.
     mutating func isAppended(_ name: consuming String, _ value: consuming String, isLeftOut: Bool) -> Bool {
