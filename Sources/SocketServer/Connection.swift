@@ -20,6 +20,9 @@ actor Connection {
     nonisolated let caller: Caller
     nonisolated let peer: Peer
     let context: ServerContext
+    private lazy var origin = Request.Origin(peer: peer, caller: caller) { [weak self] in
+        if let self { context.limiter.noteKnown(self) }
+    }
     private var limits: ServerLimits { context.limits }
 
     var parser: RequestParser
@@ -153,10 +156,7 @@ actor Connection {
     }
 
     func request(_ message: RequestParser.Message) -> Request {
-        Request(
-            method: message.method, path: message.path, query: message.query, headers: message.headers,
-            body: message.body, stream: message.isStreamed ? { try await self.piece() } as BodyStream : nil, peer: peer,
-            caller: caller, noteKnown: { self.context.limiter.noteKnown(self) })
+        Request(message, stream: message.isStreamed ? { try await self.piece() } as BodyStream : nil, origin: origin)
     }
 
     private func patience(_ stage: RequestParser.Stage) -> Duration {

@@ -9,11 +9,7 @@ package struct Request: Sendable {
     package var body: [UInt8]
     /// The body of a streamed request, instead of `body`; if it is not read to its end, the connection closes.
     package var stream: BodyStream?
-    package var peer: Peer
-    package var caller: Caller
-    /// The handler calls it when the request has proved that its caller is no stranger: the connection then no longer counts
-    /// as a stranger's.
-    package var noteKnown: @Sendable () -> Void
+    private let origin: Origin
     /// What log lines and answers call this request; empty until its handler has named it.
     package var id = ""
 
@@ -28,10 +24,40 @@ package struct Request: Sendable {
         self.headers = headers
         self.body = body
         self.stream = stream
-        self.peer = peer
-        self.caller = caller
-        self.noteKnown = noteKnown
+        origin = Origin(peer: peer, caller: caller, noteKnown: noteKnown)
     }
+
+    /// A request whose body is complete unless it streams.
+    init(_ message: RequestParser.Message, stream: BodyStream?, origin: Origin) {
+        method = message.method
+        path = message.path
+        query = message.query
+        headers = message.headers
+        body = message.body
+        self.stream = stream
+        self.origin = origin
+    }
+
+    /// What is the same for all requests of a connection; a class, because a request is copied several times on its way.
+    final class Origin: Sendable {
+        let peer: Peer
+        let caller: Caller
+        let noteKnown: @Sendable () -> Void
+
+        init(peer: Peer, caller: Caller, noteKnown: @escaping @Sendable () -> Void) {
+            self.peer = peer
+            self.caller = caller
+            self.noteKnown = noteKnown
+        }
+    }
+
+    package var peer: Peer { origin.peer }
+
+    package var caller: Caller { origin.caller }
+
+    /// The handler calls it when the request has proved that its caller is no stranger: the connection then no longer counts
+    /// as a stranger's.
+    package func noteKnown() { origin.noteKnown() }
 }
 
 /// Returns the next bytes of a body, nil at its end; each call reads from the socket. Throws when the caller has gone,
