@@ -169,7 +169,7 @@ actor Connection {
 
     /// Reads the available bytes, up to the read-ahead limit.
     func read(_ take: (UnsafeRawBufferPointer) -> Void) throws {
-        let count = withUnsafeTemporaryAllocation(byteCount: limits.readAheadBytes, alignment: 1) { space in
+        let count = loop.withScratch(byteCount: limits.readAheadBytes) { space in
             let count = recv(descriptor, space.baseAddress, space.count, 0)
             if count > 0 { take(UnsafeRawBufferPointer(rebasing: space[..<count])) }
             // A short read means that the kernel has no more: the next bytes raise an event.

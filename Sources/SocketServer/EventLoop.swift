@@ -27,6 +27,11 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         var drainStarted = false
         var drainLimit: ContinuousClock.Instant?
         var drainWaiter: CheckedContinuation<Void, Never>?
+
+        var nextDeadline: ContinuousClock.Instant? {
+            guard let drainLimit else { return soonest }
+            return min(soonest ?? drainLimit, drainLimit)
+        }
     }
 
     private enum Next {
@@ -39,6 +44,8 @@ final class EventLoop: SerialExecutor, TaskExecutor {
     private let state = Mutex(State())
     private let thread = Atomic<UInt>(0)
     private let turnCount = Atomic<UInt64>(0)
+    /// Memory for what is read from a socket; one for all, because allocating it takes longer than reading.
+    private let scratch = Mutex<[UInt8]>([])
 
     /// The number of rounds so far; increases while the loop is awake and not stuck in a handler.
     var turns: UInt64 { turnCount.load(ordering: .relaxed) }
@@ -134,6 +141,14 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         state.withLock { $0.soonest = min($0.soonest ?? deadline, deadline) }
     }
 
+    /// Gives `body` so many bytes of memory, with any content, and returns what it returns.
+    func withScratch(byteCount: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+        scratch.withLock { scratch in
+            if scratch.count < byteCount { scratch = [UInt8](repeating: 0, count: byteCount) }
+            return scratch.withUnsafeMutableBytes { body(UnsafeMutableRawBufferPointer(rebasing: $0[..<byteCount])) }
+        }
+    }
+
     // MARK: Executor
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -179,9 +194,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
             }
             if !state.jobs.isEmpty { return (.wait(milliseconds: 0), nil) }
             state.isAsleep = true
-            guard let soonest = [state.soonest, state.drainLimit].compactMap(\.self).min() else {
-                return (.wait(milliseconds: -1), nil)
-            }
+            guard let soonest = state.nextDeadline else { return (.wait(milliseconds: -1), nil) }
             let rest = (soonest - .now) / .milliseconds(1)
             return (.wait(milliseconds: Int32(min(max(rest.rounded(.up), 0), 3_600_000))), nil)
         }
@@ -212,6 +225,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
 
     /// Starts or ends the drain period of `stop`.
     private func drainSources() {
+        guard state.withLock({ $0.drainLimit != nil }) else { return }
         let (drained, aborted, waiter) = state.withLock { state in
             guard let limit = state.drainLimit else { return ([], [], nil) as Draining }
             let all = Array(state.sources.values)
