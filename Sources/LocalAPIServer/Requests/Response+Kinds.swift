@@ -3,7 +3,11 @@ internal import SocketServer
 
 extension Response {
     static func json(_ status: Int, _ bytes: [UInt8]) -> Response {
-        Response(status: status, headers: [("Content-Type", "application/json")], body: bytes)
+        var headers: [(name: String, value: String)] = []
+        // For those that are added on the way to the caller.
+        headers.reserveCapacity(8)
+        headers.append(("Content-Type", "application/json"))
+        return Response(status: status, headers: headers, body: bytes)
     }
 
     /// JSON with a tag of its own; 304 if the caller has it already.
