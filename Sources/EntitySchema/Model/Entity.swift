@@ -76,8 +76,10 @@ package struct Entity: Sendable, Equatable {
     /// The parts of an id of the form `order_number:1486`; nil for any other. An empty value names no record: it is what
     /// a script sends when a variable is not set.
     package func naturalKey(in id: String) -> (field: Field, value: String)? {
-        // In bytes: the same search by characters takes as long as reading a record.
-        guard let colon = id.utf8.firstIndex(of: UInt8(ascii: ":")), let field = self[field: String(id[..<colon])],
+        // Most ids have none. In bytes: the same search by characters takes as long as reading a record.
+        var bytes = id
+        guard bytes.withUTF8({ $0.contains(UInt8(ascii: ":")) }),
+            let colon = id.utf8.firstIndex(of: UInt8(ascii: ":")), let field = self[field: String(id[..<colon])],
             field.isNatural
         else { return nil }
         let value = String(id[id.index(after: colon)...])

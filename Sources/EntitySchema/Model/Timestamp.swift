@@ -37,8 +37,9 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
         var bytes = Array("0000-00-00T00:00:00.000Z".utf8)
         /// Writes the digits of a number from the last to the first.
         func write(_ value: Int64, _ places: Range<Int>) {
-            var rest = value
-            for place in places.reversed() {
+            var (rest, place) = (value, places.upperBound)
+            while place > places.lowerBound {
+                place -= 1
                 bytes[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
                 rest /= 10
             }

@@ -197,12 +197,13 @@ package struct CallerGuard: Sendable {
     }
 
     /// A host without its port.
-    private static func name(of host: String) -> String {
-        let bytes = host.utf8
-        guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")),
-            bytes[bytes.index(after: colon)...].allSatisfy({ $0 &- 0x30 < 10 })
-        else { return host.lowercased() }
-        return host[..<colon].lowercased()
+    private static func name(of host: consuming String) -> String {
+        host.withUTF8 { bytes in
+            var end = bytes.count
+            while end > 0, bytes[end - 1] &- 0x30 < 10 { end -= 1 }
+            let hasPort = end > 0 && bytes[end - 1] == UInt8(ascii: ":")
+            return String(decoding: bytes[..<(hasPort ? end - 1 : bytes.count)], as: UTF8.self).lowercased()
+        }
     }
 }
 
