@@ -72,6 +72,7 @@ struct RecordBytes {
         let milliseconds = sqlite3_column_int64(statement, RecordSelect.syncedAtColumn)
         if lastSync?.milliseconds != milliseconds {
             var text: [UInt8] = []
+            text.reserveCapacity(128)
             text.append(Self.syncedAt)
             text.append(UInt8(ascii: "\""))
             text += Timestamp(milliseconds: milliseconds).utf8
