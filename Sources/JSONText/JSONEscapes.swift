@@ -67,13 +67,22 @@ enum JSONEscapes {
     static func append(utf8 text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var rest = text[...]
-        while let escape = rest.firstIndex(where: needsEscape) {
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: rest[..<escape]))
-            appendEscaped(rest[escape], to: &bytes)
-            rest = rest[(escape + 1)...]
+        if !isPlain(text) {
+            while let escape = rest.firstIndex(where: needsEscape) {
+                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: rest[..<escape]))
+                appendEscaped(rest[escape], to: &bytes)
+                rest = rest[(escape + 1)...]
+            }
         }
         bytes.append(contentsOf: UnsafeBufferPointer(rebasing: rest))
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether nothing needs an escape, as in most texts; without a branch at each byte, the compiler checks many at once.
+    private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        var escapes: UInt8 = 0
+        for byte in text { escapes |= needsEscape(byte) ? 1 : 0 }
+        return escapes == 0
     }
 
     private static func needsEscape(_ byte: UInt8) -> Bool {
