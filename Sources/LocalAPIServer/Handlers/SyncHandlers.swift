@@ -156,41 +156,41 @@ extension Handlers {
     }
 
     private func entities(_ status: SyncStatus, _ summary: CacheSummary) -> JSONText {
+        // By index, because a walk over the entities copies each of them.
         .object(
-            members:
-                schema.entities.map { entity in
-                    let cursor = summary.cursors[entity.name] ?? PullCursor()
-                    let rows = summary.rows[entity.name] ?? 0
-                    let error = cursor.error ?? held(cursor, of: rows, entity)
-                    var state = status.entities[entity.name]?.state ?? .idle
-                    if state == .idle, error != nil { state = .error }
-                    var value = JSONText.object([
-                        "rows": .integer(rows),
-                        "state": .string(state.rawValue),
-                        "last_synced_at": time(status.entities[entity.name]?.lastSyncedAt ?? cursor.lastSyncedAt),
-                        "cursor": .string(cursor.watermark),
-                        "error": .string(error),
-                        "held": .string(cursor.held),
-                    ])
-                    if entity.pull?.window != nil {
-                        value = value.setting("kept", to: .integer(rows))
-                            .setting("total", to: .integer(cursor.total))
-                    }
-                    if let progress = status.entities[entity.name]?.progress {
-                        value = value.setting("progress", to: progress)
-                    }
-                    return (key: entity.name, value: value)
-                })
+            members: schema.entities.indices.map { index in
+                let name = schema.entities[index].name
+                let isWindowed = schema.entities[index].pull?.window != nil
+                return (name, self.entity(name, isWindowed, status.entities[name], summary))
+            })
+    }
+
+    private func entity(
+        _ name: String, _ isWindowed: Bool, _ status: SyncStatus.Entity?, _ summary: CacheSummary
+    ) -> JSONText {
+        let cursor = summary.cursors[name] ?? PullCursor()
+        let rows = summary.rows[name] ?? 0
+        let error = cursor.error ?? held(cursor, of: rows, name)
+        var state = status?.state ?? .idle
+        if state == .idle, error != nil { state = .error }
+        var members: [(key: String, value: JSONText)] = [
+            ("rows", .integer(rows)), ("state", .string(state.rawValue)),
+            ("last_synced_at", time(status?.lastSyncedAt ?? cursor.lastSyncedAt)),
+            ("cursor", .string(cursor.watermark)), ("error", .string(error)), ("held", .string(cursor.held)),
+        ]
+        if isWindowed { members += [("kept", .integer(rows)), ("total", .integer(cursor.total))] }
+        if let progress = status?.progress { members.append(("progress", progress)) }
+        return .object(members: members)
     }
 
     /// The message about records that the upstream no longer lists, which are kept until their deletion is confirmed.
-    private func held(_ cursor: PullCursor, of rows: Int, _ entity: Entity) -> String? {
+    private func held(_ cursor: PullCursor, of rows: Int, _ entity: String) -> String? {
         let count = cursor.heldDeletions
         guard count > 0 else { return nil }
-        let reason = cursor.held ?? "the upstream no longer lists \(count) of \(rows) \(entity.name)"
+        let reason = cursor.held ?? "the upstream no longer lists \(count) of \(rows) \(entity)"
         return """
             \(reason); they are kept; if they are gone for good, confirm with: \
-            repairminder-sync sync --full --delete \(entity.name)
+            repairminder-sync sync --full --delete \(entity)
             """
     }
 
