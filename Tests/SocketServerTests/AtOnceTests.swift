@@ -29,7 +29,7 @@ extension SocketServerTests {
             }
         }
 
-        private static let large = [UInt8](repeating: UInt8(ascii: "a"), count: 8_000_000)
+        private static let large = [UInt8](repeating: UInt8(ascii: "a"), count: 3_000_000)
 
         private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n" }
 
