@@ -69,7 +69,8 @@ extension Router {
         /// HEAD is answered as GET; the server omits the body.
         func route(for method: String) -> Route? {
             let method = method == "HEAD" ? "GET" : method
-            return routes.first { $0.method == method }
+            // By index, because a walk over the routes copies each of them.
+            return routes.indices.first { routes[$0].method == method }.map { routes[$0] }
         }
 
         /// The answer to OPTIONS (RFC 9110, 9.3.7).

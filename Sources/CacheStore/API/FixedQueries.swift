@@ -4,7 +4,9 @@ internal import SQLiteStore
 /// The most frequent questions to a store, which each reading connection keeps prepared, and what their answers need.
 struct FixedQueries: Sendable {
     /// How one record is read, and what completes the rows of all, by entity.
-    struct Reading: Sendable {
+    ///
+    /// A class only because each read copies it.
+    final class Reading: Sendable {
         let table: EntityTable
         let one: NumberedSQL
         /// One that was changed just now; see `RecordSelect.changed`.
@@ -12,6 +14,15 @@ struct FixedQueries: Sendable {
         let lists: ListStatement.Common
         /// Without labels.
         let extras: RecordExtras
+
+        init(_ entity: Entity, _ sealers: RecordSealers, _ numbers: inout StatementNumbers) {
+            table = EntityTable(entity: entity)
+            let select = RecordSelect(table: table)
+            one = numbers.next(select.one)
+            changed = select.changed.map { numbers.next($0) }
+            lists = ListStatement.Common(table)
+            extras = RecordExtras(table, sealers)
+        }
     }
 
     let records: [String: Reading]
@@ -28,11 +39,7 @@ struct FixedQueries: Sendable {
         var records: [String: Reading] = [:]
         var loaded: [String: NumberedSQL] = [:]
         for entity in schema.entities {
-            let table = EntityTable(entity: entity)
-            let select = RecordSelect(table: table)
-            records[entity.name] = Reading(
-                table: table, one: numbers.next(select.one), changed: select.changed.map { numbers.next($0) },
-                lists: ListStatement.Common(table), extras: RecordExtras(table, sealers))
+            records[entity.name] = Reading(entity, sealers, &numbers)
             loaded[entity.name] = numbers.next(LoadedCondition(entity: entity, schema: schema).sql)
         }
         self.records = records
