@@ -5,14 +5,15 @@ package import SocketServer
 /// For a browser a name counts only if every address that it may lead to is the daemon's own. Otherwise another user could
 /// answer at one of them, and the page from there would be of the same site as the daemon.
 package struct OwnHosts: Sendable {
-    private let names: Set<String>
+    /// A few short texts, which are compared faster than one is hashed.
+    private let names: [String]
 
     /// All of this machine.
     package static let all = OwnHosts(names: local)
 
     private static let local: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 
-    private init(names: Set<String>) { self.names = names }
+    private init(names: Set<String>) { self.names = names.sorted() }
 
     /// `addresses`: all that the daemon listens at. Without `hasIPv6` the name localhost leads to 127.0.0.1 alone.
     package init(_ addresses: [BoundAddress], hasIPv6: Bool) {
@@ -23,7 +24,7 @@ package struct OwnHosts: Sendable {
                 && (!hasIPv6 || ends.contains { $0.address == "::1" && $0.port == end.port })
         }
         if hasLocalhost { names.insert("localhost") }
-        self.names = names
+        self.init(names: names)
     }
 
     /// Why a request may not call by this name; nil when it may.
@@ -37,5 +38,5 @@ package struct OwnHosts: Sendable {
     }
 
     /// What to call instead.
-    var advice: String { names.sorted().joined(separator: " or ") }
+    var advice: String { names.joined(separator: " or ") }
 }
