@@ -21,39 +21,46 @@ struct ReminderKeeperTests {
             fields: { id: { type: string }, title: { type: string }, at: { type: time } }
         """
 
-    private struct Refused: Error {}
+    private let clock = ManualClock()
+    private let store: CacheStore
 
-    /// Receives deliveries: keeps each reminder, and refuses a given number first.
-    private final class Recipient: Sendable {
-        private let state: Mutex<(received: [Int], refusals: Int)>
+    init() throws {
+        store = try CacheStore.temporary(EntitySchema(yaml: Self.schema, file: "home.yaml"), hooks: [.reminders])
+    }
 
-        init(refusals: Int = 0) { state = Mutex((received: [], refusals: refusals)) }
+    private func keeper(delivers: Bool = true) -> ReminderKeeper {
+        ReminderKeeper(
+            store: store, delivers: delivers, now: { clock.timestamp }, clock: clock,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
 
-        var attempts: [Int] { state.withLock { $0.received } }
+    /// The keeper of the hook, which refuses a given number of deliveries first, and what it was given.
+    private func hook(refusals: Int = 0, attempts: Int = 3) -> (keeper: HookKeeper, given: Given) {
+        let given = Given(refusals: refusals)
+        let hook = Hook(rule: .reminders, attempts: attempts) { try given.take($0) }
+        let keeper = HookKeeper(
+            store: store, hooks: [hook], reachability: nil, now: { clock.timestamp }, clock: clock,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        return (keeper, given)
+    }
 
-        func receive(_ reminder: Reminder) throws {
+    private final class Given: Sendable {
+        private struct Refused: Error {}
+
+        private let state: Mutex<(deliveries: [HookDelivery], refusals: Int)>
+
+        init(refusals: Int) { state = Mutex((deliveries: [], refusals: refusals)) }
+
+        var deliveries: [HookDelivery] { state.withLock { $0.deliveries } }
+
+        func take(_ delivery: HookDelivery) throws {
             try state.withLock { state in
-                state.received.append(reminder.attempts)
+                state.deliveries.append(delivery)
                 guard state.refusals > 0 else { return }
                 state.refusals -= 1
                 throw Refused()
             }
         }
-    }
-
-    private let clock = ManualClock()
-    private let store: CacheStore
-
-    init() throws {
-        store = try CacheStore.temporary(EntitySchema(yaml: Self.schema, file: "home.yaml"))
-    }
-
-    private func keeper(_ recipient: Recipient? = nil) -> ReminderKeeper {
-        let deliver: ReminderKeeper.Delivery? = recipient.map { recipient in { @Sendable in try recipient.receive($0) }
-        }
-        return ReminderKeeper(
-            store: store, deliver: deliver, now: { clock.timestamp }, clock: clock,
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     private func chore(in delay: Duration) async throws {
@@ -84,16 +91,22 @@ struct ReminderKeeperTests {
     }
 
     @Test
-    func `it sleeps until the time comes, and delivers once`() async throws {
+    func `it sleeps until the time comes, and the hook delivers once`() async throws {
+        try await store.startHooks()
         try await chore(in: .seconds(60))
-        let recipient = Recipient()
-        try await running(keeper(recipient)) {
+        try await running(keeper()) {
             await clock.waitForSleepers(1)
             clock.advance(by: .seconds(60))
-            try await wait(for: .delivered)
+            try await wait(for: .due)
         }
-        try await keeper(recipient).keepOnce()
-        #expect(recipient.attempts == [1])
+        let (deliverer, given) = hook()
+        try await deliverer.keepOnce()
+        try await deliverer.keepOnce()
+        let delivery = try #require(given.deliveries.first)
+        #expect(given.deliveries.count == 1)
+        #expect(delivery.occurrence.event == .due && delivery.reminder?.text == "Filter")
+        #expect(delivery.reminder?.attempts == 1 && delivery.record?["title"] == "Filter")
+        #expect(try states() == [.delivered])
     }
 
     @Test
@@ -120,57 +133,75 @@ struct ReminderKeeperTests {
 
     @Test
     func `without a delivery a reminder stays due`() async throws {
+        try await store.startHooks()
         try await chore(in: .zero)
-        try await keeper().keepOnce()
+        try await keeper(delivers: false).keepOnce()
+        let (deliverer, given) = hook()
+        try await deliverer.keepOnce()
+        #expect(given.deliveries.isEmpty)
         #expect(try states() == [.due])
     }
 
     @Test
-    func `a failed delivery is retried later, under the same id`() async throws {
+    func `a failed delivery is made again with the same key, before the next`() async throws {
+        try await store.startHooks()
         try await chore(in: .zero)
-        let recipient = Recipient(refusals: 1)
-        let keeper = keeper(recipient)
-        try await keeper.keepOnce()
-        clock.advance(by: .seconds(9))
-        try await keeper.keepOnce()
-        #expect(recipient.attempts == [1])
-        clock.advance(by: .seconds(1))
-        try await keeper.keepOnce()
-        #expect(recipient.attempts == [1, 2])
-        #expect(try states() == [.delivered])
+        try await chore(in: .zero)
+        try await keeper().keepOnce()
+        let (deliverer, given) = hook(refusals: 1)
+        try await deliverer.keepOnce()
+        clock.advance(by: .seconds(2))
+        try await deliverer.keepOnce()
+        #expect(given.deliveries.map(\.attempt) == [1, 2, 1])
+        #expect(Set(given.deliveries.map(\.key)).count == 2)
+        #expect(try states() == [.delivered, .delivered])
     }
 
     @Test
-    func `after the last failure a reminder stays due, and says why`() async throws {
+    func `after the last failure a reminder stays due, says why, and is parked`() async throws {
+        try await store.startHooks()
         try await chore(in: .zero)
-        let recipient = Recipient(refusals: 100)
-        let keeper = keeper(recipient)
+        try await keeper().keepOnce()
+        let (deliverer, given) = hook(refusals: 100)
         for _ in 0..<10 {
-            try await keeper.keepOnce()
+            try await deliverer.keepOnce()
             clock.advance(by: .seconds(1000))
         }
-        #expect(recipient.attempts == [1, 2, 3, 4, 5])
+        #expect(given.deliveries.map(\.attempt) == [1, 2, 3])
         let reminder = try #require(try store.reminders(in: [.due], after: nil, limit: 1).reminders.first)
-        #expect(reminder.error?.contains("Refused") == true)
+        #expect(reminder.error?.contains("Refused") == true && reminder.attempts == 3)
+        #expect(try store.hookState(HookRule.reminders.name)?.parked == 1)
+        #expect(try store.nextReminder() == nil)
     }
 
     @Test
-    func `an interrupted delivery is repeated at the start`() async throws {
+    func `a reminder that is dismissed before its turn is not delivered, and its failures do not count for the next`()
+        async throws
+    {
+        try await store.startHooks()
         try await chore(in: .zero)
-        while try await store.keepReminders(deliveringAfter: Timestamp(milliseconds: 0), at: clock.timestamp) {}
-        let id = try #require(try store.dueDeliveries(at: clock.timestamp, limit: 1).first)
-        _ = try await store.beginDelivery(id, retryAt: clock.timestamp + .seconds(3600))
-        let recipient = Recipient()
-        try await running(keeper(recipient)) { try await wait(for: .delivered) }
-        #expect(recipient.attempts == [2])
+        try await keeper().keepOnce()
+        let (deliverer, given) = hook(refusals: 1)
+        try await deliverer.keepOnce()
+        _ = try await store.write(at: clock.timestamp) { try $0.dismissReminder(1) }
+        try await deliverer.keepOnce()
+        #expect(given.deliveries.count == 1)
+        #expect(try states() == [.dismissed])
+        #expect(try store.hookState(HookRule.reminders.name)?.attempts == 0)
+        try await chore(in: .zero)
+        try await keeper().keepOnce()
+        try await deliverer.keepOnce()
+        #expect(given.deliveries.map(\.attempt) == [1, 1])
     }
 
     @Test
     func `a reminder that fell due long ago is not delivered`() async throws {
+        try await store.startHooks()
         try await chore(in: .seconds(-8 * 86_400))
-        let recipient = Recipient()
-        try await keeper(recipient).keepOnce()
-        #expect(recipient.attempts == [])
+        try await keeper().keepOnce()
+        let (deliverer, given) = hook()
+        try await deliverer.keepOnce()
+        #expect(given.deliveries.isEmpty)
         #expect(try states() == [.due])
     }
 }

@@ -3,7 +3,7 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// Reminders: the list, the due ones, and the outcomes of their deliveries.
+/// Reminders: the list, and marking those that are due. A hook delivers them (`HookRule.reminders`).
 extension CacheStore {
     /// In the order of their times, after the place that the last page ended with.
     package func reminders(
@@ -51,7 +51,8 @@ extension CacheStore {
                 db.cachedStatement(
                     sql: """
                         SELECT EXISTS (SELECT 1 FROM sync_reminder WHERE stale = 1),
-                          (SELECT min(next_at) FROM sync_reminder WHERE withdrawn = 0 AND next_at IS NOT NULL)
+                          (SELECT min(next_at) FROM sync_reminder
+                            WHERE withdrawn = 0 AND next_at IS NOT NULL AND state IN ('scheduled', 'snoozed'))
                         """))
             guard let row else { return nil }
             if row[0] { return Timestamp(milliseconds: 0) }
@@ -83,41 +84,6 @@ extension CacheStore {
             }
             let hasMore = try transaction.reminderRecords.refresh()
             return hasMore || rows.count == batch
-        }
-    }
-
-    /// Restarts every delivery whose outcome is not known; call it at the start.
-    package func resumeDeliveries(at now: Timestamp) async throws {
-        try await writer.write { db in
-            try db.execute(
-                sql: "UPDATE sync_reminder SET next_at = ?1 WHERE withdrawn = 0 AND state = 'due' AND next_at > ?1",
-                arguments: [now.milliseconds])
-        }
-    }
-
-    /// The ids of the deliveries that are due, oldest first.
-    package func dueDeliveries(at now: Timestamp, limit: Int) throws -> [Int64] {
-        try read { db in
-            try Int64.fetchAll(
-                db.cachedStatement(
-                    sql: """
-                        SELECT id FROM sync_reminder WHERE withdrawn = 0 AND next_at <= ? AND state = 'due'
-                        ORDER BY next_at, id LIMIT ?
-                        """),
-                arguments: [now.milliseconds, limit])
-        }
-    }
-
-    /// See `ReminderTable.beginDelivery`.
-    package func beginDelivery(_ id: Int64, retryAt: Timestamp) async throws -> Reminder? {
-        try await writer.write { [self] db in
-            try ReminderTable(records: RecordTransaction(db, plans)).beginDelivery(id, retryAt: retryAt)
-        }
-    }
-
-    package func settleDelivery(of begun: Reminder, _ outcome: ReminderOutcome, at now: Timestamp) async throws {
-        try await writer.write { [self] db in
-            try ReminderTable(records: RecordTransaction(db, plans)).settleDelivery(of: begun, outcome, at: now)
         }
     }
 }

@@ -12,12 +12,13 @@ package struct HookOccurrence: Sendable, Equatable {
     /// The queued change that it is about.
     package var change: Int64?
     package var conflict: Int64?
+    package var reminder: Int64?
     /// The first number that is missing; `seq` is the last.
     package var missedFrom: Int64?
 
     package init(
         event: HookEvent, seq: Int64, at: Timestamp, entity: String? = nil, key: String? = nil, change: Int64? = nil,
-        conflict: Int64? = nil, missedFrom: Int64? = nil
+        conflict: Int64? = nil, reminder: Int64? = nil, missedFrom: Int64? = nil
     ) {
         self.event = event
         self.seq = seq
@@ -26,6 +27,7 @@ package struct HookOccurrence: Sendable, Equatable {
         self.key = key
         self.change = change
         self.conflict = conflict
+        self.reminder = reminder
         self.missedFrom = missedFrom
     }
 
@@ -35,6 +37,7 @@ package struct HookOccurrence: Sendable, Equatable {
             ("entity", .string(entity)), ("id", .string(key)), ("change_id", .integer(change.map { Int($0) })),
             ("conflict_id", .integer(conflict.map { Int($0) })),
         ]
+        if let reminder { members.append(("reminder_id", .integer(Int(reminder)))) }
         if let missedFrom {
             members.append(("missed", .object(["from": .integer(Int(missedFrom)), "to": .integer(Int(seq))])))
         }
@@ -50,6 +53,7 @@ package struct HookOccurrence: Sendable, Equatable {
             event: event, seq: Int64(seq), at: at, entity: document["entity"]?.string, key: document["id"]?.string,
             change: document["change_id"]?.integer.map { Int64($0) },
             conflict: document["conflict_id"]?.integer.map { Int64($0) },
+            reminder: document["reminder_id"]?.integer.map { Int64($0) },
             missedFrom: document.at(path: "missed.from")?.integer.map { Int64($0) })
     }
 }
@@ -65,8 +69,8 @@ package struct HookScan: Sendable, Equatable {
 
 /// What became of a delivery.
 package enum HookOutcome: Sendable, Equatable {
-    /// This one, and `count - 1` right before it.
-    case delivered(count: Int)
+    /// This one, and the earlier ones right before it.
+    case delivered(earlier: [HookOccurrence])
     case failed(String, retryAt: Timestamp)
     /// It is set aside, and the hook goes on with the next event.
     case parked(String)

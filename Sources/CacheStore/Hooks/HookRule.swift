@@ -11,11 +11,13 @@ package enum HookEvent: String, CaseIterable, Sendable {
     case conflict
     /// The upstream cannot be reached, and can be reached again.
     case offline, online
+    /// A reminder fell due and is to be delivered.
+    case due
     /// Entries of the change log were removed before the hook had them. Every hook is told.
     case missed
 
     /// Those that a configuration can name.
-    package static let named = allCases.filter { $0 != .missed }
+    package static let named = allCases.filter { ![.due, .missed].contains($0) }
 
     /// Whether it is about a record's own values, so that conditions can be tested.
     package var isOfRecord: Bool { [.created, .changed, .deleted].contains(self) }
@@ -39,10 +41,15 @@ package struct HookRule: Sendable, Equatable {
 
     package var name: String
     package var events: [HookEvent]
-    /// Nil for a hook that is told only of the upstream.
+    /// Nil for a hook that is told only of the upstream, or of reminders.
     package var entity: String?
     /// A change counts if they all hold after it and did not before it: the record became so.
     package var conditions: [Condition]
+
+    /// The hook that delivers reminders.
+    package static let reminders = HookRule(name: "reminders", events: [.due])
+
+    package var isOfReminders: Bool { self == .reminders }
 
     package init(name: String, events: [HookEvent], entity: String? = nil, conditions: [Condition] = []) {
         self.name = name

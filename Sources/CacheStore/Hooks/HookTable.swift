@@ -51,14 +51,14 @@ struct HookTable {
     /// Does nothing if the hook is past the event, as after it was skipped meanwhile.
     func settle(_ name: String, _ occurrence: HookOccurrence, _ outcome: HookOutcome, at now: Timestamp) throws {
         switch outcome {
-        case .delivered(let count):
+        case .delivered(let earlier):
             try db.cachedStatement(
                 sql: """
                     UPDATE sync_hook SET position = ?1, attempt_count = 0, next_at = NULL, error = NULL,
                       delivered = delivered + ?2, delivered_at = ?3
                     WHERE name = ?4 AND position < ?1
                     """
-            ).execute(arguments: [occurrence.seq, count, now.milliseconds, name])
+            ).execute(arguments: [occurrence.seq, earlier.count + 1, now.milliseconds, name])
         case .failed(let reason, let retryAt):
             try db.cachedStatement(
                 sql: """

@@ -24,7 +24,7 @@ package struct Reminder: Sendable, Equatable {
     package var state: State
     package var snoozedUntil: Timestamp?
     package var deliveredAt: Timestamp?
-    /// The number of deliveries begun.
+    /// The number of deliveries tried.
     package var attempts: Int
     /// Why the last delivery failed.
     package var error: String?
@@ -37,13 +37,6 @@ package struct Reminder: Sendable, Equatable {
             "attempts": .integer(attempts), "error": .string(error),
         ])
     }
-}
-
-/// What became of one delivery.
-package enum ReminderOutcome: Sendable, Equatable {
-    case delivered
-    /// Nil when it is not tried again.
-    case failed(String, retryAt: Timestamp?)
 }
 
 extension Reminder {

@@ -59,7 +59,7 @@ struct ReminderSchedule: Sendable {
     var reconcile: [String] {
         let kept = """
             SET due_at = excluded.due_at, next_at = iif(state = 'scheduled', excluded.next_at, next_at),
-              withdrawn = 0, stale = 1
+              state = iif(\(Self.isPendingAgain), 'scheduled', state), withdrawn = 0, stale = 1
             """
         return [
             schedule("", onConflict: kept),
@@ -103,13 +103,17 @@ struct ReminderSchedule: Sendable {
             """
     }
 
+    /// A reminder that comes back before it was delivered: its hook may be past the event.
+    private static let isPendingAgain = "withdrawn = 1 AND state = 'due' AND next_at IS NOT NULL"
+
     /// If the record's time has moved, the reminder starts over; if the record only matches again, it continues. If a
     /// record represents the reminder, its text may have changed.
     private var moved: String {
         let moved = "due_at <> excluded.due_at"
         return """
             SET due_at = excluded.due_at, withdrawn = 0, stale = 1,
-                state = iif(\(moved), 'scheduled', state), next_at = iif(\(moved), excluded.next_at, next_at),
+                state = iif(\(moved) OR \(Self.isPendingAgain), 'scheduled', state),
+                next_at = iif(\(moved), excluded.next_at, next_at),
                 attempt_count = iif(\(moved), 0, attempt_count),
                 delivered_at = iif(\(moved), NULL, delivered_at), error = iif(\(moved), NULL, error)
               WHERE \(rule.into == nil ? "\(moved) OR withdrawn = 1" : "true")

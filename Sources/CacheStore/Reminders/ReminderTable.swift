@@ -36,7 +36,7 @@ struct ReminderTable {
 
     // MARK: Steps
 
-    /// Marks a reminder as due; with `isDelivered`, it is also queued for delivery.
+    /// Marks a reminder as due; with `isDelivered`, that is also an event for the hook of reminders.
     func fallDue(_ row: Row, isDelivered: Bool, at now: Timestamp) throws {
         try set(row["id"], .due, next: isDelivered ? now : nil, at: now)
     }
@@ -54,35 +54,33 @@ struct ReminderTable {
         try set(id, .dismissed, next: nil, at: now)
     }
 
-    /// Records that a delivery begins, and when to retry if it never reports back. Nil if there is nothing to deliver
-    /// any more.
-    func beginDelivery(_ id: Int64, retryAt: Timestamp) throws -> Reminder? {
-        try db.cachedStatement(
-            sql: """
-                UPDATE sync_reminder SET attempt_count = attempt_count + 1, next_at = ?
-                WHERE id = ? AND state = 'due' AND withdrawn = 0 AND next_at IS NOT NULL
-                """
-        ).execute(arguments: [retryAt.milliseconds, id])
-        guard db.changesCount > 0 else { return nil }
-        return try reminder(row(id))
+    // MARK: Deliveries
+
+    /// One that was given up has no time any more.
+    private static let isDue = "id = ?1 AND state = 'due' AND (next_at IS NULL OR next_at = ?2)"
+
+    /// Nil if it has changed since the event.
+    func due(_ occurrence: HookOccurrence) throws -> Reminder? {
+        try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT * FROM sync_reminder WHERE \(Self.isDue) AND withdrawn = 0"),
+            arguments: [occurrence.reminder, occurrence.at.milliseconds]
+        ).map(reminder)
     }
 
-    /// `begun` is what `beginDelivery` returned; does nothing if the reminder has changed since.
-    func settleDelivery(of begun: Reminder, _ outcome: ReminderOutcome, at now: Timestamp) throws {
-        let row = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT * FROM sync_reminder
-                    WHERE id = ? AND state = 'due' AND due_at = ? AND attempt_count = ?
-                    """),
-            arguments: [begun.id, begun.dueAt.milliseconds, begun.attempts])
-        guard row != nil else { return }
-        switch outcome {
-        case .delivered: try set(begun.id, .delivered, next: nil, at: now)
-        case .failed(let reason, let retryAt):
-            try db.cachedStatement(sql: "UPDATE sync_reminder SET error = ?, next_at = ? WHERE id = ?")
-                .execute(arguments: [reason, retryAt?.milliseconds, begun.id])
-        }
+    /// `problem`: why an attempt failed; nil if it succeeded. Does nothing if the reminder has changed since the event.
+    func settle(_ occurrence: HookOccurrence, problem: String?, at now: Timestamp) throws {
+        guard let id = occurrence.reminder else { return }
+        try db.cachedStatement(
+            sql: "UPDATE sync_reminder SET attempt_count = attempt_count + 1, error = ?3 WHERE \(Self.isDue)"
+        ).execute(arguments: [id, occurrence.at.milliseconds, problem])
+        if problem == nil, db.changesCount > 0 { try set(id, .delivered, next: nil, at: now) }
+    }
+
+    /// The reminder stays due, and only a retry of its parked delivery delivers it.
+    func giveUp(_ occurrence: HookOccurrence) throws {
+        guard let id = occurrence.reminder else { return }
+        try db.cachedStatement(sql: "UPDATE sync_reminder SET next_at = NULL WHERE \(Self.isDue)")
+            .execute(arguments: [id, occurrence.at.milliseconds])
     }
 
     private func set(_ id: Int64, _ state: Reminder.State, next: Timestamp?, at now: Timestamp) throws {

@@ -10,7 +10,7 @@ package struct Template: Sendable, Equatable {
 
     package let parts: [Part]
 
-    init(parts: [Part]) { self.parts = parts }
+    package init(parts: [Part]) { self.parts = parts }
 
     /// Nil when a brace is left open or a placeholder has no name.
     package init?(_ source: String) {

@@ -28,13 +28,20 @@ package struct HookDelivery: Sendable, Equatable {
     package var attempt: Int
     /// As readers see it now, without secrets; nil if the event is about no record, or it is gone.
     package var record: JSONText?
+    /// What is due, with `attempt` as its number of attempts.
+    package var reminder: Reminder?
 
-    package init(hook: String, key: String, occurrence: HookOccurrence, attempt: Int, record: JSONText?) {
+    package init(
+        hook: String, key: String, occurrence: HookOccurrence, attempt: Int, record: JSONText?,
+        reminder: Reminder? = nil
+    ) {
         self.hook = hook
         self.key = key
         self.occurrence = occurrence
         self.attempt = attempt
         self.record = record
+        self.reminder = reminder
+        self.reminder?.attempts = attempt
     }
 
     /// What programs and webhooks get.
@@ -43,6 +50,7 @@ package struct HookDelivery: Sendable, Equatable {
         members += occurrence.members
         members.append(("attempt", .integer(attempt)))
         members.append(("record", record ?? .null))
+        if let reminder { members.append(("reminder", reminder.document)) }
         return .object(members: members)
     }
 }

@@ -17,14 +17,9 @@ actor HookLoop {
     private var seen: Int64 = 0
     /// When that was last stored.
     private var storedAt: Timestamp?
-    /// What was delivered and is not stored yet, and the last of them.
-    private var delivered: Delivered?
+    /// What was delivered and is not stored yet.
+    private var delivered: [HookOccurrence] = []
     private var storing: Task<Void, any Error>?
-
-    private struct Delivered {
-        var count: Int
-        var last: HookOccurrence
-    }
 
     /// The wait after the first failure; doubles with each one.
     private static let firstRetry = Duration.seconds(2)
@@ -76,6 +71,7 @@ actor HookLoop {
             try await retry(parked)
             return nil
         }
+        if try await forgetFailures(state) { return nil }
         if let wait = wait(for: state) { return wait }
         let scan = try store.nextOccurrence(for: hook.rule, after: max(state.position, seen), at: now())
         guard let occurrence = scan.occurrence else {
@@ -86,6 +82,19 @@ actor HookLoop {
         }
         try await attempt(occurrence, state)
         return nil
+    }
+
+    /// Forgets the failures of a reminder that was dismissed, snoozed or moved meanwhile; false if there are none.
+    private func forgetFailures(_ state: HookState) async throws -> Bool {
+        guard hook.rule.isOfReminders, state.attempts > 0 else { return false }
+        let scan = try store.nextOccurrence(for: hook.rule, after: state.position, at: now())
+        guard let next = scan.occurrence else {
+            try await store.moveHook(name, to: scan.position)
+            return true
+        }
+        guard let reminder = try store.reminder(of: next), reminder.attempts == 0 else { return false }
+        try await store.moveHook(name, to: next.seq - 1)
+        return true
     }
 
     /// Nil when the next attempt is due, also after the clock was set back.
@@ -109,7 +118,7 @@ actor HookLoop {
 
     /// Returns when everything that was delivered is stored.
     func storeDelivered() async throws {
-        while delivered != nil || storing != nil {
+        while !delivered.isEmpty || storing != nil {
             let task = storing ?? Task { try await self.storeAll() }
             storing = task
             try await task.value
@@ -118,13 +127,13 @@ actor HookLoop {
 
     private func storeAll() async throws {
         defer { storing = nil }
-        while let done = delivered {
-            delivered = nil
+        while let last = delivered.last {
+            let earlier = Array(delivered.dropLast())
+            delivered = []
             do {
-                try await store.settleHook(name, done.last, .delivered(count: done.count), at: now())
+                try await store.settleHook(name, last, .delivered(earlier: earlier), at: now())
             } catch {
-                let last = delivered?.last ?? done.last
-                delivered = Delivered(count: done.count + (delivered?.count ?? 0), last: last)
+                delivered = earlier + [last] + delivered
                 throw error
             }
         }
@@ -136,11 +145,10 @@ actor HookLoop {
         let number = state.attempts + 1
         guard let problem = try await problem(delivering: occurrence, attempt: number) else {
             seen = occurrence.seq
-            let count = (delivered?.count ?? 0) + 1
-            delivered = Delivered(count: count, last: occurrence)
+            delivered.append(occurrence)
             if storing == nil { storing = Task { try await self.storeAll() } }
             // Otherwise the next delivery would count the failed attempts of this one.
-            if state.attempts > 0 || count >= Self.mostUnstored { try await storeDelivered() }
+            if state.attempts > 0 || delivered.count >= Self.mostUnstored { try await storeDelivered() }
             return
         }
         // Before the failure, which concerns what comes after it.
@@ -163,14 +171,17 @@ actor HookLoop {
                 "a parked delivery failed again",
                 metadata: ["hook": "\(name)", "seq": "\(parked.occurrence.seq)", "error": "\(problem)"])
         }
-        try await store.settleParked(name, parked.id, problem: problem, at: now())
+        try await store.settleParked(name, parked, problem: problem, at: now())
     }
 
     /// Why the delivery failed; nil if it succeeded.
     private func problem(delivering occurrence: HookOccurrence, attempt: Int) async throws -> String? {
+        let reminder = try store.reminder(of: occurrence)
+        // It was dismissed, snoozed or moved meanwhile.
+        if hook.rule.isOfReminders, reminder == nil { return nil }
         let delivery = HookDelivery(
             hook: name, key: store.deliveryKey(name, occurrence), occurrence: occurrence, attempt: attempt,
-            record: try store.record(of: occurrence))
+            record: try store.record(of: occurrence), reminder: reminder)
         do {
             try await hook.deliver(delivery)
             return nil

@@ -144,15 +144,8 @@ struct Configuration: Sendable, Equatable {
     }
 
     struct Reminders: Sendable, Equatable {
-        enum Recipient: Sendable, Equatable {
-            /// A program's path, then its arguments.
-            case command([String])
-            /// An address on this machine.
-            case webhook(String)
-        }
-
         /// Nil when reminders are not delivered.
-        var recipient: Recipient?
+        var recipient: HookSettings.Recipient?
         /// The limit for one delivery.
         var deadline: Duration
         /// The hour of the day at which reminders of a date are due.

@@ -6,8 +6,9 @@ struct HookSettings: Sendable, Equatable {
     enum Recipient: Sendable, Equatable {
         /// A program's path, and its arguments, which are filled in from the event.
         case command(String, [Template])
-        /// An address on this machine, and the file with the secrets that sign what is posted.
-        case webhook(String, secretFile: String)
+        /// An address on this machine, and the file with the secrets that sign what is posted; nil for reminders, which
+        /// are not signed.
+        case webhook(String, secretFile: String?)
     }
 
     var rule: HookRule
@@ -15,11 +16,13 @@ struct HookSettings: Sendable, Equatable {
     /// The limit for one attempt.
     var deadline: Duration
     /// After this many failures a delivery is parked.
-    var attempts: Int
+    var attempts = Self.usualAttempts
     /// The program's limit in bytes; nil for none.
     var memory: Int?
     /// Where each key was set, for error messages.
-    var places: [String: String]
+    var places: [String: String] = [:]
+
+    static let usualAttempts = 10
 
     /// The names of what an argument can have besides fields of the record.
     static let ownPlaceholders = ["$hook", "$event", "$entity", "$id", "$key"]

@@ -34,15 +34,13 @@ struct SetupReader: Sendable {
         if checksKey { try checkKey(configuration) }
         try checkSignals(&setup)
         try checkHooks(setup)
-        if case .command(let words)? = configuration.reminders.recipient {
-            try checkProgram(words.first, place: "reminders.command")
-        }
+        try checkReminders(configuration)
         return setup
     }
 
     /// What others can change must not run with the daemon's rights.
-    private func checkProgram(_ path: String?, place: String) throws(ConfigurationError) {
-        guard let problem = path.flatMap({ ProgramFile(path: $0).refusal }) else { return }
+    private func checkProgram(_ path: String, place: String) throws(ConfigurationError) {
+        guard let problem = ProgramFile(path: path).refusal else { return }
         throw ConfigurationError(place: place, problem: problem)
     }
 
@@ -56,13 +54,22 @@ struct SetupReader: Sendable {
         }
     }
 
+    private func checkReminders(_ configuration: Configuration) throws(ConfigurationError) {
+        guard let recipient = configuration.reminders.recipient else { return }
+        if case .command(let path, _) = recipient { try checkProgram(path, place: "reminders.command") }
+        let name = HookRule.reminders.name
+        guard configuration.hooks.contains(where: { $0.rule.name == name }) else { return }
+        throw ConfigurationError(
+            place: "hooks.\(name)", problem: "the hook that delivers reminders has this name; expected another one")
+    }
+
     private func checkHooks(_ setup: Setup) throws(ConfigurationError) {
         for hook in setup.configuration.hooks {
             try hook.check(setup.schema)
             if case .command(let path, _) = hook.recipient {
                 try checkProgram(path, place: hook.places["command"] ?? "")
             }
-            guard checksKey, case .webhook(_, let path) = hook.recipient else { continue }
+            guard checksKey, case .webhook(_, let path?) = hook.recipient else { continue }
             do {
                 _ = try SignalSecrets(path: path, key: "hooks.\(hook.rule.name).secret_file").read()
             } catch {

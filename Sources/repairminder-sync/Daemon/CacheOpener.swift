@@ -70,9 +70,9 @@ struct CacheOpener {
     private func make(_ path: String, _ preview: sending DatabasePreview? = nil) throws -> CacheStore {
         try CacheStore(
             path: path, schema: setup.schema, sealer: sealer(), reminderDays: setup.configuration.reminderDays,
-            hooks: setup.configuration.hooks.map(\.rule), readerCount: setup.configuration.listen.threads,
-            preview: preview,
-            goesOn: goesOn, progress: progress, makeID: RandomID.make)
+            hooks: setup.configuration.hooks(for: setup.schema).map(\.rule),
+            readerCount: setup.configuration.listen.threads, preview: preview, goesOn: goesOn, progress: progress,
+            makeID: RandomID.make)
     }
 
     private func sealer() throws -> SecretSealer { try SecretKeyFile(setup.configuration).sealer() }

@@ -43,18 +43,16 @@ extension Service {
     }
 
     /// Nil when the schema has no reminders.
-    func reminderKeeper(_ store: CacheStore) throws -> ReminderKeeper? {
+    func reminderKeeper(_ store: CacheStore) -> ReminderKeeper? {
         guard !setup.schema.reminders.isEmpty else { return nil }
-        let delivery = try configuration.reminderDelivery(
-            environment: ProcessInfo.processInfo.environment, clock: TimerClock(), log: logger("reminders"),
-            transport: try transport())
         return ReminderKeeper(
-            store: store, deliver: delivery, now: host.now, clock: TimerClock(), log: logger("reminders"))
+            store: store, delivers: configuration.reminders.recipient != nil, now: host.now, clock: TimerClock(),
+            log: logger("reminders"))
     }
 
     func hookKeeper(_ store: CacheStore, _ engine: SyncEngine) throws -> HookKeeper {
         let transport = try transport()
-        let hooks = configuration.hooks.map { settings in
+        let hooks = configuration.hooks(for: setup.schema).map { settings in
             settings.hook(
                 setup.schema, environment: ProcessInfo.processInfo.environment, clock: TimerClock(),
                 transport: transport, now: host.now, log: logger("hooks"))

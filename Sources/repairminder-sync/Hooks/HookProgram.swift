@@ -65,11 +65,29 @@ struct HookProgram: Sendable {
     }
 
     static func variables(of delivery: HookDelivery) -> [String: String] {
-        [
+        let variables = [
             "HOOK_NAME": delivery.hook, "HOOK_KEY": delivery.key, "HOOK_EVENT": delivery.occurrence.event.rawValue,
             "HOOK_ENTITY": delivery.occurrence.entity ?? "", "HOOK_RECORD_ID": delivery.occurrence.key ?? "",
             "HOOK_ATTEMPT": "\(delivery.attempt)",
-        ].mapValues(passable)
+        ]
+        let more = delivery.reminder.map { ofReminder($0) } ?? [:]
+        return variables.merging(more) { $1 }.mapValues(passable)
+    }
+
+    private static func ofReminder(_ reminder: Reminder) -> [String: String] {
+        [
+            "REMINDER_ID": "\(reminder.id)", "REMINDER_TEXT": reminder.text, "REMINDER_RULE": reminder.rule,
+            "REMINDER_ENTITY": reminder.entity, "REMINDER_RECORD_ID": reminder.key,
+            "REMINDER_DUE_AT": "\(reminder.dueAt)", "REMINDER_ATTEMPT": "\(reminder.attempts)",
+        ]
+    }
+
+    /// The daemon's environment without variables meant only for the daemon.
+    static func passedOn(_ environment: [String: String]) -> [String: String] {
+        environment.filter {
+            !$0.key.hasPrefix(ConfigurationKey.variablePrefix)
+                && !["CREDENTIALS_DIRECTORY", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID"].contains($0.key)
+        }
     }
 
     /// A null byte would cut the text short.

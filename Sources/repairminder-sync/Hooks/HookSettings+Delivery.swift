@@ -14,14 +14,14 @@ extension HookSettings {
         case .command(let path, let arguments):
             let program = HookProgram(
                 path: path, arguments: arguments, entity: rule.entity.flatMap { schema[$0] },
-                environment: ReminderCommand.passedOn(environment), deadline: deadline, memory: memory, clock: clock
+                environment: HookProgram.passedOn(environment), deadline: deadline, memory: memory, clock: clock
             ) { [name = rule.name] line in
                 log.info("a hook's program wrote", metadata: ["hook": "\(name)", "line": "\(line)"])
             }
             return Hook(rule: rule, attempts: attempts) { try await program.run($0) }
         case .webhook(let url, let file):
             let webhook = HookWebhook(
-                url: url, secrets: SignalSecrets(path: file, key: "hooks.\(rule.name).secret_file"),
+                url: url, secrets: file.map { SignalSecrets(path: $0, key: "hooks.\(rule.name).secret_file") },
                 deadline: deadline, transport: transport, now: now)
             return Hook(rule: rule, attempts: attempts) { try await webhook.send($0) }
         }

@@ -1,3 +1,4 @@
+import CacheStore
 import EntitySchema
 import Foundation
 import JSONText
@@ -5,12 +6,12 @@ import Secrets
 import SyncEngine
 import Upstream
 
-/// Posts each event as JSON to a URL on this machine, signed as [Standard Webhooks](https://www.standardwebhooks.com) say.
-/// Any status from 200 to 299 is success; redirects are not followed.
+/// Posts each event as JSON to a URL on this machine, signed as [Standard Webhooks](https://www.standardwebhooks.com) say. Of
+/// a reminder that is due, only the reminder is posted. Any status from 200 to 299 is success; redirects are not followed.
 struct HookWebhook: Sendable {
     let url: String
-    /// Read for each attempt, so that a new secret counts at once.
-    let secrets: SignalSecrets
+    /// Read for each attempt, so that a new secret counts at once. Nil for what is not signed.
+    let secrets: SignalSecrets?
     let deadline: Duration
     let transport: any HTTPTransport
     let now: @Sendable () -> Timestamp
@@ -31,18 +32,21 @@ struct HookWebhook: Sendable {
     }
 
     private func request(_ delivery: HookDelivery) throws -> HTTPRequest {
-        let body = Array(delivery.document.bytes)
-        let time = "\(now().milliseconds / 1000)"
-        let signatures = try secrets.read().map { secret in
-            Self.signature(of: body, id: delivery.key, time: time, secret: secret)
-        }
-        return HTTPRequest(
-            method: "POST", url: url,
-            headers: [
-                HTTPHeader("Content-Type", "application/json"), HTTPHeader("Idempotency-Key", delivery.key),
+        let body = Array((delivery.reminder?.document ?? delivery.document).bytes)
+        var headers = [
+            HTTPHeader("Content-Type", "application/json"), HTTPHeader("Idempotency-Key", delivery.key),
+        ]
+        if let secrets {
+            let time = "\(now().milliseconds / 1000)"
+            let signatures = try secrets.read().map { secret in
+                Self.signature(of: body, id: delivery.key, time: time, secret: secret)
+            }
+            headers += [
                 HTTPHeader("webhook-id", delivery.key), HTTPHeader("webhook-timestamp", time),
                 HTTPHeader("webhook-signature", signatures.joined(separator: " ")),
-            ], body: body, deadline: deadline)
+            ]
+        }
+        return HTTPRequest(method: "POST", url: url, headers: headers, body: body, deadline: deadline)
     }
 
     /// HMAC-SHA256 over `ID.TIME.BODY`.

@@ -272,7 +272,7 @@ struct HookTests {
         try await cache.store.write(at: TestCache.now) { try $0.retryHook("all", nil) }
         let parked = try #require(try cache.store.parkedToRetry("all"))
         #expect(parked.occurrence == first && parked.reason == "no paper" && parked.attempts == 2)
-        try await cache.store.settleParked("all", parked.id, problem: nil, at: TestCache.now)
+        try await cache.store.settleParked("all", parked, problem: nil, at: TestCache.now)
         let done = try state("all", cache)
         #expect(done.parked == 0 && done.delivered == 1)
     }

@@ -41,7 +41,8 @@ struct ReminderTests {
     private static let soon = TestCache.now + .seconds(5400)
 
     private func cache(_ task: String = #"{"id":"a","title":"Filter","due":"DUE"}"#) async throws -> TestCache {
-        let cache = try TestCache(schema: Self.schema)
+        let cache = try TestCache(schema: Self.schema, hooks: [.reminders])
+        try await cache.store.startHooks()
         _ = try await cache.pull("tasks", "[\(task.replacing("DUE", with: Self.soon.description))]")
         return cache
     }
@@ -127,36 +128,131 @@ struct ReminderTests {
 
     private func deliver(_ cache: TestCache) async throws {
         try await keep(cache, after: .seconds(1800))
+        try await settle(cache, event(cache), .delivered(earlier: []))
+    }
+
+    /// What is next for the hook that delivers reminders.
+    private func event(_ cache: TestCache) throws -> HookOccurrence? {
+        let position = try cache.store.hookState(HookRule.reminders.name)?.position ?? 0
+        return try cache.store.nextOccurrence(for: .reminders, after: position, at: TestCache.now).occurrence
+    }
+
+    private func settle(_ cache: TestCache, _ event: HookOccurrence?, _ outcome: HookOutcome) async throws {
         let now = TestCache.now + .seconds(1800)
-        let id = try #require(try cache.store.dueDeliveries(at: now, limit: 1).first)
-        let begun = try #require(try await cache.store.beginDelivery(id, retryAt: now + .seconds(10)))
-        try await cache.store.settleDelivery(of: begun, .delivered, at: now)
+        try await cache.store.settleHook(HookRule.reminders.name, try #require(event), outcome, at: now)
     }
 
     @Test
     func `a reminder of a mirror that was changed, with the greatest number of attempts, is delivered like any other`()
         async throws
     {
-        let cache = try await cache()
+        let cache = try await cache().reopened(schema: Self.schema)
+        try await cache.store.startHooks()
         let stored = """
             {"rule": "task_due", "record_id": "a", "due_at": \((Self.soon - .seconds(3600)).milliseconds), "state": "due",
-              "next_at": 0, "delivered_at": -9223372036854775808, "attempts": 9223372036854775807}
+              "next_at": 1, "delivered_at": -9223372036854775808, "attempts": 9223372036854775807}
             """
         try await cache.store.importReminders([JSONText(parsing: stored)])
-        try await deliver(cache)
-        #expect(try all(cache).map(\.state) == [.delivered])
+        let started = try cache.reopened(schema: Self.schema, hooks: [.reminders])
+        try await started.store.startHooks()
+        try await deliver(started)
+        #expect(try all(started).map(\.state) == [.delivered])
     }
 
     @Test
     func `a delivery that ends after its reminder was dismissed changes nothing`() async throws {
         let cache = try await cache()
         try await keep(cache, after: .seconds(1800))
-        let now = TestCache.now + .seconds(1800)
-        let id = try #require(try cache.store.dueDeliveries(at: now, limit: 1).first)
-        let begun = try #require(try await cache.store.beginDelivery(id, retryAt: now))
-        _ = try await cache.store.write(at: now) { try $0.dismissReminder(id) }
-        try await cache.store.settleDelivery(of: begun, .delivered, at: now)
+        let begun = try event(cache)
+        let id = try #require(begun?.reminder)
+        _ = try await cache.store.write(at: TestCache.now) { try $0.dismissReminder(id) }
+        #expect(try event(cache) == nil)
+        try await settle(cache, begun, .delivered(earlier: []))
         #expect(try all(cache).map(\.state) == [.dismissed])
+    }
+
+    @Test
+    func `a reminder that falls due is one event of its record, and one that is snoozed comes again as another`()
+        async throws
+    {
+        let cache = try await cache()
+        try await keep(cache, after: .seconds(1800))
+        let first = try #require(try event(cache))
+        #expect(first.event == .due && first.entity == "tasks" && first.key == "a")
+        #expect(try cache.store.reminder(of: first)?.text == "Filter is due")
+        let id = try #require(first.reminder)
+        _ = try await cache.store.write(at: TestCache.now) { try $0.snoozeReminder(id, for: .seconds(60)) }
+        #expect(try event(cache) == nil)
+        #expect(try cache.store.reminder(of: first) == nil)
+        try await keep(cache, after: .seconds(3600))
+        let second = try #require(try event(cache))
+        #expect(second.reminder == id && second.seq > first.seq)
+        try await settle(cache, first, .delivered(earlier: []))
+        #expect(try all(cache).map(\.state) == [.due])
+    }
+
+    @Test
+    func `a failed delivery stands in the reminder, and a parked one is delivered when someone retries it`()
+        async throws
+    {
+        let cache = try await cache()
+        let name = HookRule.reminders.name
+        try await keep(cache, after: .seconds(1800))
+        let due = try event(cache)
+        try await settle(cache, due, .failed("no paper", retryAt: TestCache.now))
+        #expect(try all(cache).map(\.error) == ["no paper"])
+        #expect(try event(cache) == due)
+        try await settle(cache, due, .parked("no ink"))
+        #expect(try all(cache).map { "\($0.state) \($0.attempts) \($0.error ?? "")" } == ["due 2 no ink"])
+        #expect(try event(cache) == nil)
+        try await cache.store.write(at: TestCache.now) { try $0.retryHook(name, nil) }
+        let parked = try #require(try cache.store.parkedToRetry(name))
+        #expect(try cache.store.reminder(of: parked.occurrence) != nil)
+        try await cache.store.settleParked(name, parked, problem: nil, at: TestCache.now)
+        #expect(try all(cache).map(\.state) == [.delivered])
+    }
+
+    @Test
+    func `a reminder that was due and not delivered is an event again for a hook that starts`() async throws {
+        let cache = try await cache()
+        try await keep(cache, after: .seconds(1800))
+        // As an older version and a configuration without delivery leave it.
+        let without = try cache.reopened(schema: Self.schema)
+        try await without.store.startHooks()
+        let again = try without.reopened(schema: Self.schema, hooks: [.reminders])
+        try await again.store.startHooks()
+        #expect(try event(again) == nil)
+        try await keep(again, after: .seconds(1801))
+        try await settle(again, event(again), .delivered(earlier: []))
+        #expect(try all(again).map(\.state) == [.delivered])
+    }
+
+    @Test
+    func `a reminder that comes back before it was delivered is an event again`() async throws {
+        let cache = try await cache()
+        try await keep(cache, after: .seconds(1800))
+        try await set(cache, #"{"status":"completed"}"#)
+        #expect(try event(cache) == nil)
+        try await cache.store.moveHook(HookRule.reminders.name, to: cache.store.position())
+        try await set(cache, #"{"status":"open"}"#)
+        try await keep(cache, after: .seconds(1801))
+        #expect(try event(cache)?.event == .due)
+    }
+
+    @Test
+    func `what the hook has missed in the change log falls due again, but not what was skipped`() async throws {
+        let cache = try await cache()
+        let name = HookRule.reminders.name
+        try await keep(cache, after: .seconds(1800))
+        let due = try #require(try event(cache))
+        let missed = HookOccurrence(event: .missed, seq: due.seq, at: TestCache.now, missedFrom: 1)
+        try await settle(cache, missed, .delivered(earlier: []))
+        #expect(try event(cache) == nil)
+        try await keep(cache, after: .seconds(1801))
+        try await settle(cache, event(cache), .failed("no", retryAt: TestCache.now))
+        try await cache.store.write(at: TestCache.now) { try $0.skipHook(name) }
+        try await settle(cache, missed, .delivered(earlier: []))
+        #expect(try all(cache).map(\.state) == [.due])
     }
 
     @Test

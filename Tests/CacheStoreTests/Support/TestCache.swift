@@ -52,9 +52,11 @@ final class TestCache: Sendable {
     var path: String { folder.path("cache.db") }
 
     /// Closes the store and opens the same file again, with another schema if one is given.
-    func reopened(schema: String = TestCache.shop, key: UInt8 = 1) throws -> TestCache {
+    func reopened(
+        schema: String = TestCache.shop, key: UInt8 = 1, hooks: [HookRule] = []
+    ) throws -> TestCache {
         try store.close()
-        return try TestCache(schema: schema, in: folder, key: key)
+        return try TestCache(schema: schema, in: folder, key: key, hooks: hooks)
     }
 
     func pull(_ entity: String, _ records: String) async throws -> PageOutcome {

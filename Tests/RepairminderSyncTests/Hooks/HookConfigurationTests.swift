@@ -90,4 +90,26 @@ struct HookConfigurationTests {
     func `what the schema does not have is refused with a suggestion`(text: String, problem: String) throws {
         #expect(try schemaRefusal(text) == problem)
     }
+
+    @Test
+    func `reminders are delivered by one more hook, whose name no other hook may have`() throws {
+        let yaml = "reminders: { command: bin/notify --urgent={x} }"
+        let schema = Self.shop + "\nreminders: { due: { of: orders, at: at } }"
+        let plain = try EntitySchema(yaml: Self.shop, file: "shop.yaml")
+        let reminding = try EntitySchema(
+            yaml: schema.replacing("pin:", with: "at: { type: time }\n      pin:"), file: "shop.yaml")
+        let configuration = try folder.configuration(yaml: yaml)
+        #expect(configuration.hooks(for: plain) == [])
+        let hook = try #require(configuration.hooks(for: reminding).first)
+        #expect(hook.rule == .reminders && hook.attempts == 10 && hook.deadline == .seconds(30))
+        // Braces have no meaning in this key.
+        #expect(
+            hook.recipient == .command("\(folder.path)/bin/notify", [Template(parts: [.text("--urgent={x}")])]))
+        try folder.write(Self.shop, to: "s.yaml")
+        let file = try folder.write(
+            "schema: ./s.yaml\n\(yaml)\nhooks: { reminders: { on: offline, command: /bin/true } }", to: "config.yaml")
+        let reader = SetupReader(path: file, flags: [:], environment: folder.environment())
+        let error = #expect(throws: ConfigurationError.self) { try reader.setup() }
+        #expect(error?.place == "hooks.reminders")
+    }
 }

@@ -14,7 +14,12 @@ extension CacheStore {
     package func startHooks() async throws {
         let names = hooks.map(\.name)
         guard try Set(hookStates().map(\.name)) != Set(names) else { return }
-        try await writer.write { db in try HookTable(db: db).start(names, at: Self.logEnd(db)) }
+        try await writer.write { [hooks] db in
+            let table = HookTable(db: db)
+            let remindsNow = try hooks.contains(.reminders) && table.state(HookRule.reminders.name) == nil
+            try table.start(names, at: Self.logEnd(db))
+            if remindsNow { try Self.remindAgain(db) }
+        }
     }
 
     /// In the order of their names; only those that have been started.
@@ -65,12 +70,16 @@ extension CacheStore {
                     WHERE seq > ?1 AND seq <= ?2 AND (
                       kind = 'hook' AND EXISTS (SELECT 1 FROM json_each(detail, '$.hooks') WHERE value = ?3)
                       OR ?4 AND kind = 'failed' AND entity = ?6
-                      OR ?5 AND kind = 'conflict' AND detail ->> '$.reason' = 'found' AND entity = ?6)
+                      OR ?5 AND kind = 'conflict' AND detail ->> '$.reason' = 'found' AND entity = ?6
+                      OR ?7 AND kind = 'reminder' AND EXISTS (
+                        SELECT 1 FROM sync_reminder
+                        WHERE id = detail ->> '$.reminder.id' AND state = 'due' AND withdrawn = 0
+                          AND next_at = sync_change_log.at))
                     ORDER BY seq LIMIT 1
                     """),
             arguments: [
                 position, last, rule.name, rule.events.contains(.changeFailed) ? 1 : 0,
-                rule.events.contains(.conflict) ? 1 : 0, rule.entity,
+                rule.events.contains(.conflict) ? 1 : 0, rule.entity, rule.isOfReminders ? 1 : 0,
             ])
     }
 
@@ -80,12 +89,14 @@ extension CacheStore {
         switch row["kind"] as String {
         case ChangeLogKind.failed.rawValue: event = .changeFailed
         case ChangeLogKind.conflict.rawValue: event = .conflict
+        case ChangeLogKind.reminder.rawValue: event = .due
         default: event = detail?["event"]?.string.flatMap(HookEvent.init)
         }
         guard let event else { return nil }
         var occurrence = HookOccurrence(
             event: event, seq: row["seq"], at: Timestamp(milliseconds: row["at"]), change: row["change_id"],
-            conflict: detail?["conflict"]?.integer.map { Int64($0) })
+            conflict: detail?["conflict"]?.integer.map { Int64($0) },
+            reminder: detail?.at(path: "reminder.id")?.integer.map { Int64($0) })
         guard !event.isOfUpstream else { return occurrence }
         occurrence.entity = row["entity"] as String
         occurrence.key = try JSONText(parsing: row["keys"] as String).elements.first?.string
@@ -104,6 +115,12 @@ extension CacheStore {
         return try record(entity, key: key).map { JSONText(validated: $0) }
     }
 
+    /// The reminder of an event as it is now; nil if the event is about none, or if it is not due any more.
+    package func reminder(of occurrence: HookOccurrence) throws -> Reminder? {
+        guard occurrence.reminder != nil else { return nil }
+        return try snapshot { db in try ReminderTable(records: RecordTransaction(db, plans)).due(occurrence) }
+    }
+
     /// The number that no retry and no restart changes, and that no other database has.
     package func deliveryKey(_ hook: String, _ occurrence: HookOccurrence) -> String {
         "\(hook)-\(epoch)-\(occurrence.seq)"
@@ -115,7 +132,36 @@ extension CacheStore {
     package func settleHook(
         _ name: String, _ occurrence: HookOccurrence, _ outcome: HookOutcome, at now: Timestamp
     ) async throws {
-        try await writer.write { db in try HookTable(db: db).settle(name, occurrence, outcome, at: now) }
+        try await writer.write { [self] db in
+            try HookTable(db: db).settle(name, occurrence, outcome, at: now)
+            if name == HookRule.reminders.name, hooks.contains(.reminders) {
+                try settleReminders(occurrence, outcome, at: now, db)
+            }
+        }
+    }
+
+    private func settleReminders(
+        _ occurrence: HookOccurrence, _ outcome: HookOutcome, at now: Timestamp, _ db: Database
+    ) throws {
+        let table = ReminderTable(records: RecordTransaction(db, plans))
+        switch outcome {
+        case .delivered(let earlier):
+            for delivered in earlier + [occurrence] { try table.settle(delivered, problem: nil, at: now) }
+            if occurrence.event == .missed { try Self.remindAgain(db) }
+        case .failed(let problem, _): try table.settle(occurrence, problem: problem, at: now)
+        case .parked(let problem):
+            try table.settle(occurrence, problem: problem, at: now)
+            try table.giveUp(occurrence)
+        }
+    }
+
+    /// Lets reminders whose delivery is pending fall due again: the hook is past their entries in the change log.
+    private static func remindAgain(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE sync_reminder SET state = 'scheduled'
+                WHERE state = 'due' AND withdrawn = 0 AND next_at IS NOT NULL
+                """)
     }
 
     /// The hook has nothing to deliver up to this number, so the change log need not keep more for it.
@@ -129,8 +175,14 @@ extension CacheStore {
     }
 
     /// `problem`: why it failed again; nil if it was delivered.
-    package func settleParked(_ name: String, _ id: Int64, problem: String?, at now: Timestamp) async throws {
-        try await writer.write { db in try HookTable(db: db).settleParked(name, id, problem: problem, at: now) }
+    package func settleParked(
+        _ name: String, _ parked: ParkedDelivery, problem: String?, at now: Timestamp
+    ) async throws {
+        try await writer.write { [self] db in
+            try HookTable(db: db).settleParked(name, parked.id, problem: problem, at: now)
+            try ReminderTable(records: RecordTransaction(db, plans))
+                .settle(parked.occurrence, problem: problem, at: now)
+        }
     }
 
     /// Notes whether the upstream can be reached, and logs it for hooks if that has changed. The first note says nothing
@@ -189,6 +241,7 @@ extension LocalTransaction {
         }
         let scan = try CacheStore.nextOccurrence(for: rule, after: state.position, at: now, db)
         try hookTable.move(name, to: scan.position)
+        if let occurrence = scan.occurrence { try ReminderTable(records: context.records).giveUp(occurrence) }
     }
 
     private var hookTable: HookTable { HookTable(db: db) }

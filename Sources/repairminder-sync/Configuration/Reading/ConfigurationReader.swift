@@ -172,9 +172,8 @@ struct ConfigurationReader {
                 place: layers[.remindersWebhook]?.place ?? "",
                 problem: "reminders.command is also set; a reminder is delivered once, so remove one of them")
         }
-        var recipient: Configuration.Reminders.Recipient?
-        if let command { recipient = .command(command) }
-        if let webhook { recipient = .webhook(webhook) }
+        var recipient = command
+        if let webhook { recipient = .webhook(webhook, secretFile: nil) }
         return Configuration.Reminders(
             recipient: recipient,
             deadline: try values.duration(.remindersDeadline, from: "1s", to: "10m", else: "30s"),
@@ -197,14 +196,15 @@ struct ConfigurationReader {
     }
 
     /// A program's path and its arguments, separated by spaces.
-    private func command(_ key: ConfigurationKey) throws(ConfigurationError) -> [String]? {
+    private func command(_ key: ConfigurationKey) throws(ConfigurationError) -> HookSettings.Recipient? {
         guard let value = layers[key] else { return nil }
         let words = value.text.split(separator: " ").map(String.init)
         guard let program = words.first else {
             throw ConfigurationError(place: value.place, problem: "the value is empty; expected a program's path")
         }
-        return [resolved(ConfigurationLayers.Value(text: program, place: value.place, isFromFile: value.isFromFile))]
-            + words.dropFirst()
+        return .command(
+            resolved(ConfigurationLayers.Value(text: program, place: value.place, isFromFile: value.isFromFile)),
+            words.dropFirst().map { Template(parts: [.text($0)]) })
     }
 
     private func rate() throws(ConfigurationError) -> Int? {

@@ -64,7 +64,8 @@ struct HookReader {
             rule: rule, recipient: try recipient(parts, item),
             deadline: try value(
                 parts["deadline"], "a duration such as 30s, from 1s to 10m", .seconds(30), Self.deadline),
-            attempts: try value(parts["attempts"], "a whole number from 1 to 100", 10, Self.attempts),
+            attempts: try value(
+                parts["attempts"], "a whole number from 1 to 100", HookSettings.usualAttempts, Self.attempts),
             memory: try memory(parts["memory"]), places: places)
     }
 
@@ -75,7 +76,7 @@ struct HookReader {
         guard let item else { throw error(hook, "on is missing; expected one of \(known.joined(separator: ", "))") }
         var events: [HookEvent] = []
         for word in try texts(item) {
-            guard let event = HookEvent(rawValue: word), event != .missed else {
+            guard let event = HookEvent.named.first(where: { $0.rawValue == word }) else {
                 let near = Suggestion.nearest(to: word, among: known).map { "did you mean \($0)?" }
                 throw error(
                     item, "there is no event \(word); \(near ?? "expected one of \(known.joined(separator: ", "))")")
