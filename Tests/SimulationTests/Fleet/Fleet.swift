@@ -11,8 +11,7 @@ struct Fleet {
     private let random: FleetRandom
     private var machines: [FleetMachine]
     private var queue = FleetQueue()
-    /// The requests that were made in each second.
-    private(set) var requests: [Int]
+    private(set) var requests: RequestRate
     private(set) var written = 0
     private(set) var delivered = 0
     private var events: [(at: Int64, Event)] = []
@@ -24,11 +23,11 @@ struct Fleet {
     }
 
     /// The requests of a sync: one for each list, and of a full pull in addition.
-    private static let lists = 9
-    private static let pages = 100
-    private static let requestTime: Int64 = 100
+    static let lists = 9
+    static let pages = 100
+    static let requestTime: Int64 = 100
     /// On average, for each machine.
-    private static let writeEvery = 1800.0
+    static let writeEvery = 1800.0
     /// Midnight: any will do.
     private static let epoch = Timestamp(milliseconds: 1_767_225_600_000)
 
@@ -37,7 +36,7 @@ struct Fleet {
         self.plan = plan
         let random = FleetRandom(seed: seed)
         self.random = random
-        requests = Array(repeating: 0, count: Int(plan.length / 1000) + 600)
+        requests = RequestRate(length: plan.length)
         machines = []
         for number in 0..<count {
             // Installed over the day before, so that no two are in step at first.
@@ -170,7 +169,7 @@ struct Fleet {
 
     /// Counts a request, also one that reaches nobody; false when it fails.
     private mutating func request(_ number: Int, at time: Int64) -> Bool {
-        requests[min(Int(time / 1000), requests.count - 1)] += 1
+        requests.add(at: time)
         guard let outage = plan.outage(at: time) else { return true }
         machines[number].fails(
             outage.fault, end: Self.epoch + .milliseconds(outage.range.upperBound),
@@ -194,22 +193,6 @@ struct Fleet {
     }
 
     // MARK: What is measured
-
-    private var seconds: Int { Int(plan.length / 1000) }
-
-    /// Requests a second, over the whole time.
-    var mean: Double { Double(requests.prefix(seconds).reduce(0, +)) / Double(seconds) }
-
-    /// The most requests a second, averaged over any `length` seconds.
-    func peak(over length: Int) -> Double {
-        var sum = requests.prefix(length).reduce(0, +)
-        var most = sum
-        for end in length..<seconds {
-            sum += requests[end] - requests[end - length]
-            most = max(most, sum)
-        }
-        return Double(most) / Double(length)
-    }
 
     /// Changes that no machine has sent yet.
     var queued: Int { machines.reduce(0) { $0 + $1.queued } }
