@@ -146,6 +146,8 @@ struct Configuration: Sendable, Equatable {
     struct Reminders: Sendable, Equatable {
         /// Nil when reminders are not delivered.
         var recipient: HookSettings.Recipient?
+        /// The file with the secrets that sign what a webhook gets; nil if that is not signed.
+        var secretFile: String?
         /// The limit for one delivery.
         var deadline: Duration
         /// The hour of the day at which reminders of a date are due.

@@ -49,6 +49,7 @@ enum ConfigurationKey: String, CaseIterable, Sendable {
     case dashboardTimeZone = "dashboard.time_zone"
     case remindersCommand = "reminders.command"
     case remindersWebhook = "reminders.webhook"
+    case remindersSecretFile = "reminders.secret_file"
     case remindersDeadline = "reminders.deadline"
     case remindersHour = "reminders.hour"
     case mirrorEnabled = "mirror.enabled"

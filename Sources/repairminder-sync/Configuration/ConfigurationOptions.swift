@@ -221,6 +221,11 @@ struct ConfigurationOptions: ParsableArguments {
     var remindersWebhook: String?
 
     @Option(
+        name: .customLong("reminders.secret-file"),
+        help: ArgumentHelp("The secrets that sign what that URL receives.", valueName: "file"))
+    var remindersSecretFile: String?
+
+    @Option(
         name: .customLong("reminders.deadline"), help: ArgumentHelp("Limit per delivery.", valueName: "duration"))
     var remindersDeadline: String?
 
@@ -283,7 +288,8 @@ struct ConfigurationOptions: ParsableArguments {
             .standbyCertificateFile: standbyCertificateFile, .standbyCertificateKeyFile: standbyCertificateKeyFile,
             .standbyUser: standbyUser, .standbyPasswordFile: standbyPasswordFile,
             .remindersCommand: remindersCommand, .remindersWebhook: remindersWebhook,
-            .remindersDeadline: remindersDeadline, .remindersHour: remindersHour,
+            .remindersSecretFile: remindersSecretFile, .remindersDeadline: remindersDeadline,
+            .remindersHour: remindersHour,
             .mirrorEnabled: mirrorEnabled, .mirrorDirectory: mirrorDirectory,
             .logLevel: logLevel, .logFormat: logFormat,
         ]

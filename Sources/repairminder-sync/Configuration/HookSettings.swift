@@ -6,9 +6,11 @@ struct HookSettings: Sendable, Equatable {
     enum Recipient: Sendable, Equatable {
         /// A program's path, and its arguments, which are filled in from the event.
         case command(String, [Template])
-        /// An address on this machine, and the file with the secrets that sign what is posted; nil for reminders, which
-        /// are not signed.
+        /// An address on this machine, and the file with the secrets that sign what is posted; nil for reminders that are
+        /// not signed.
         case webhook(String, secretFile: String?)
+
+        var isWebhook: Bool { if case .webhook = self { true } else { false } }
     }
 
     var rule: HookRule
@@ -23,6 +25,9 @@ struct HookSettings: Sendable, Equatable {
     var places: [String: String] = [:]
 
     static let usualAttempts = 10
+
+    /// The key of the configuration that names the file with the secrets.
+    var secretKey: String { rule.isOfReminders ? "reminders.secret_file" : "hooks.\(rule.name).secret_file" }
 
     /// The names of what an argument can have besides fields of the record.
     static let ownPlaceholders = ["$hook", "$event", "$entity", "$id", "$key"]

@@ -55,12 +55,30 @@ struct SetupReader: Sendable {
     }
 
     private func checkReminders(_ configuration: Configuration) throws(ConfigurationError) {
-        guard let recipient = configuration.reminders.recipient else { return }
-        if case .command(let path, _) = recipient { try checkProgram(path, place: "reminders.command") }
+        let reminders = configuration.reminders
+        switch reminders.recipient {
+        case .command(let path, _)?: try checkProgram(path, place: "reminders.command")
+        case .webhook(_, let path?)?: try checkSecrets(path, key: "reminders.secret_file")
+        default: break
+        }
+        if reminders.secretFile != nil, reminders.recipient?.isWebhook != true {
+            throw ConfigurationError(
+                place: "reminders.secret_file",
+                problem: "it signs what reminders.webhook gets; set that, or remove this")
+        }
         let name = HookRule.reminders.name
-        guard configuration.hooks.contains(where: { $0.rule.name == name }) else { return }
+        guard reminders.recipient != nil, configuration.hooks.contains(where: { $0.rule.name == name }) else { return }
         throw ConfigurationError(
             place: "hooks.\(name)", problem: "the hook that delivers reminders has this name; expected another one")
+    }
+
+    private func checkSecrets(_ path: String, key: String, place: String? = nil) throws(ConfigurationError) {
+        guard checksKey else { return }
+        do {
+            _ = try SignalSecrets(path: path, key: key).read()
+        } catch {
+            throw ConfigurationError(place: place ?? key, problem: error.message)
+        }
     }
 
     private func checkHooks(_ setup: Setup) throws(ConfigurationError) {
@@ -69,12 +87,8 @@ struct SetupReader: Sendable {
             if case .command(let path, _) = hook.recipient {
                 try checkProgram(path, place: hook.places["command"] ?? "")
             }
-            guard checksKey, case .webhook(_, let path?) = hook.recipient else { continue }
-            do {
-                _ = try SignalSecrets(path: path, key: "hooks.\(hook.rule.name).secret_file").read()
-            } catch {
-                throw ConfigurationError(place: hook.places["secret_file"] ?? "", problem: error.message)
-            }
+            guard case .webhook(_, let path?) = hook.recipient else { continue }
+            try checkSecrets(path, key: hook.secretKey, place: hook.places["secret_file"])
         }
     }
 

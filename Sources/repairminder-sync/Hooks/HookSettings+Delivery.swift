@@ -21,7 +21,7 @@ extension HookSettings {
             return Hook(rule: rule, attempts: attempts) { try await program.run($0) }
         case .webhook(let url, let file):
             let webhook = HookWebhook(
-                url: url, secrets: file.map { SignalSecrets(path: $0, key: "hooks.\(rule.name).secret_file") },
+                url: url, secrets: file.map { SignalSecrets(path: $0, key: secretKey) },
                 deadline: deadline, transport: transport, now: now)
             return Hook(rule: rule, attempts: attempts) { try await webhook.send($0) }
         }

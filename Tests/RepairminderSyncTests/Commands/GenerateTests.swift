@@ -23,6 +23,15 @@ struct GenerateTests {
         #expect(try text == ProjectFiles.text("Sources/ticket-screen/RepairMinder.generated.swift"))
     }
 
+    @Test(
+        "the example programs have 40 lines at most",
+        arguments: [
+            "Sources/ticket-screen/TicketScreen.swift", "docs/examples/report.py",
+        ])
+    func short(path: String) throws {
+        #expect(try ProjectFiles.text(path).split(separator: "\n", omittingEmptySubsequences: false).count <= 41)
+    }
+
     @Test("without --schema it is the schema of the configuration, and --output takes the text")
     func configured() throws {
         try folder.write("schema: messages\n", to: "config.yaml")

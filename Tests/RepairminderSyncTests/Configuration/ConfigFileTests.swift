@@ -28,7 +28,8 @@ import Testing
         let set = Set(try ConfigurationFile(yaml: yaml, path: "config.yaml").values.keys)
         let withoutValue: Set<ConfigurationKey> = [
             .secretKeyFile, .upstreamBaseURL, .upstreamTokenFile, .listenUnix, .dashboardTimeZone,
-            .remindersCommand, .remindersWebhook, .mirrorDirectory, .signalsSecretFile, .instance, .site,
+            .remindersCommand, .remindersWebhook, .remindersSecretFile, .mirrorDirectory, .signalsSecretFile, .instance,
+            .site,
             .schemaVersion,
             .schemaSHA256,
             .standbyMembers, .standbyCAFile, .standbyCertificateFile, .standbyCertificateKeyFile, .standbyUser,

@@ -226,7 +226,7 @@ enum Samples {
         case .schemaSHA256: String(repeating: "0a", count: 32)
         case .mirrorDirectory, .stateDirectory, .secretKeyFile, .upstreamTokenFile, .listenUnix,
             .signalsSecretFile, .standbyCAFile, .standbyCertificateFile, .standbyCertificateKeyFile,
-            .standbyPasswordFile:
+            .standbyPasswordFile, .remindersSecretFile:
             "/tmp/elsewhere"
         case .standbyMembers: "https://etcd-1:2379, http://127.0.0.1:2379/"
         case .standbyKey, .standbyUser: "shop-2"

@@ -112,4 +112,19 @@ struct HookConfigurationTests {
         let error = #expect(throws: ConfigurationError.self) { try reader.setup() }
         #expect(error?.place == "hooks.reminders")
     }
+
+    @Test
+    func `the secret of reminders is checked, and needs a webhook`() throws {
+        try folder.write(Self.shop, to: "s.yaml")
+        for (recipient, problem) in [
+            ("webhook: \"http://127.0.0.1:1/x\"", "is missing; check reminders.secret_file"),
+            ("command: /bin/true", "it signs what reminders.webhook gets"),
+        ] {
+            let file = try folder.write(
+                "schema: ./s.yaml\nreminders: { \(recipient), secret_file: none }\n", to: "config.yaml")
+            let reader = SetupReader(path: file, flags: [:], environment: folder.environment())
+            let error = #expect(throws: ConfigurationError.self) { try reader.setup() }
+            #expect(error?.place == "reminders.secret_file" && error?.problem.contains(problem) == true)
+        }
+    }
 }

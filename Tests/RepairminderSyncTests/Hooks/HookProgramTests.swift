@@ -137,6 +137,36 @@ struct HookProgramTests {
         #expect(signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
     }
 
+    /// Keeps what it is given.
+    private final class Receiver: HTTPTransport {
+        private let state = Mutex<[HTTPRequest]>([])
+
+        var requests: [HTTPRequest] { state.withLock { $0 } }
+
+        func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+            state.withLock { $0.append(request) }
+            return HTTPResponse(status: 204, headers: [], body: [])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a webhook for reminders gets the reminder alone, signed if there is a secret`(isSigned: Bool) async throws {
+        let secret = try folder.write("It's a secret", to: "secret")
+        try #require(chmod(secret, 0o600) == 0)
+        var delivery = Self.delivery
+        delivery.reminder = Reminder(
+            id: 1, rule: "due", entity: "orders", key: "a", text: "Filter", dueAt: .sample, state: .due, attempts: 0)
+        let receiver = Receiver()
+        try await HookWebhook(
+            url: "http://127.0.0.1:1/x", secrets: isSigned ? SignalSecrets(path: secret) : nil, deadline: .seconds(1),
+            transport: receiver, now: { .sample }
+        ).send(delivery)
+        let request = try #require(receiver.requests.first)
+        #expect(try JSONText(request.body ?? [])["text"] == "Filter")
+        let names = request.headers.map(\.name)
+        #expect(names.contains("Idempotency-Key") && names.contains("webhook-signature") == isSigned)
+    }
+
     private struct CutConnection: HTTPTransport {
         func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
             throw .ambiguous("no complete response")

@@ -173,9 +173,10 @@ struct ConfigurationReader {
                 problem: "reminders.command is also set; a reminder is delivered once, so remove one of them")
         }
         var recipient = command
-        if let webhook { recipient = .webhook(webhook, secretFile: nil) }
+        let secretFile = try path(.remindersSecretFile)
+        if let webhook { recipient = .webhook(webhook, secretFile: secretFile) }
         return Configuration.Reminders(
-            recipient: recipient,
+            recipient: recipient, secretFile: secretFile,
             deadline: try values.duration(.remindersDeadline, from: "1s", to: "10m", else: "30s"),
             hour: try values.integer(.remindersHour, in: 0...23, else: 9))
     }
