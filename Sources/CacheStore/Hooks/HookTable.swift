@@ -109,13 +109,15 @@ struct HookTable {
         ).compactMap(ParkedDelivery.init)
     }
 
-    /// The oldest that someone wants to be tried again.
+    /// The oldest that someone wants to be tried again; not one that only a later version understands.
     func parkedToRetry(_ name: String) throws -> ParkedDelivery? {
-        try Row.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT * FROM sync_hook_parked WHERE hook = ? AND wanted = 1 ORDER BY id LIMIT 1"),
-            arguments: [name]
-        ).flatMap(ParkedDelivery.init)
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: "SELECT * FROM sync_hook_parked WHERE hook = ? AND wanted = 1 ORDER BY id"),
+            arguments: [name])
+        while let row = try rows.next() {
+            if let parked = ParkedDelivery(row) { return parked }
+        }
+        return nil
     }
 
     /// Marks one or all of them to be tried again; returns how many.

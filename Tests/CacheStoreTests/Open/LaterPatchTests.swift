@@ -22,6 +22,9 @@ struct LaterPatchTests {
         INSERT INTO sync_change_log (seq, at, kind, entity, keys, detail, last_change, steps)
           SELECT seq + 1, at, 'hook', 'orders', '["a"]', '{"event":"later","hooks":["all"]}', last_change, steps
           FROM sync_change_log ORDER BY seq DESC LIMIT 1;
+        INSERT INTO sync_hook_parked (hook, event, attempt_count, reason, parked_at) VALUES
+          ('all', '{"event":"later","seq":1,"at":"2026-11-21T10:42:00.000Z"}', 3, 'no', 0),
+          ('all', '{"event":"created","seq":1,"at":"2026-11-21T10:42:00.000Z","entity":"orders","id":"a"}', 3, 'no', 0);
         """
 
     private func addLater(to cache: TestCache) throws {
@@ -69,5 +72,7 @@ struct LaterPatchTests {
             guard scan.hasMore else { break }
         }
         #expect(told == [.created, .changed, .changed])
+        try await cache.store.write(at: TestCache.now) { try $0.retryHook("all", nil) }
+        #expect(try cache.store.parkedToRetry("all")?.occurrence.event == .created)
     }
 }
