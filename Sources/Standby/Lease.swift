@@ -27,6 +27,8 @@ package final class Lease: Sendable {
         var error: String?
         /// A push was held back although the lease lasted.
         var isHeldBack = false
+        /// Since this daemon could last take over.
+        var setback: Setback?
     }
 
     package let settings: StandbySettings
@@ -68,19 +70,20 @@ package final class Lease: Sendable {
         package var holder: String?
         /// How long the lease lasts at least.
         package var left: Duration?
-        /// Why it cannot be acquired or renewed now.
+        /// Why it cannot be acquired or renewed now, or why this daemon could not take over.
         package var error: String?
     }
 
     package var standing: Standing {
         let now = monotonic()
         return state.withLock { state in
+            let error = state.error ?? state.setback?.reason
             if let held = state.held, held.deadline > now {
                 return Standing(
                     holdsLease: true, isReady: held.isPrepared, holder: settings.name, left: held.deadline - now,
-                    error: state.error)
+                    error: error)
             }
-            return Standing(holdsLease: false, holder: state.other, error: state.error)
+            return Standing(holdsLease: false, holder: state.other, error: error)
         }
     }
 
@@ -169,7 +172,8 @@ package final class Lease: Sendable {
     /// Competes for the lease and renews it, until the task is cancelled.
     ///
     /// `prepare` is called each time that the lease was acquired, before anything may be pushed, and again until it succeeds;
-    /// then `began` is, and again when pushes that etcd held back can go on.
+    /// then `began` is, and again when pushes that etcd held back can go on. When `prepare` has failed for as long as a lease
+    /// lasts, this daemon leaves the lease to another one for a while.
     package func run(
         prepare: @escaping @Sendable (Last) async throws -> Void, began: @escaping @Sendable () -> Void
     ) async {
@@ -219,11 +223,11 @@ package final class Lease: Sendable {
 
     private func acquire() async throws(StandbyError) -> (revision: Int64, last: Last)? {
         if let holder = try await gateway.entries(settings.holderKey, limit: 1).first {
-            note(holder: holder)
             // An answer was lost, and the next attempt must not wait for the end of that lease.
-            if holder.session == session { try await gateway.revoke(holder.lease) }
+            if holder.session == session { try await gateway.revoke(holder.lease) } else { note(holder: holder) }
             return nil
         }
+        guard !leavesItToAnother() else { return nil }
         let began = monotonic()
         let lease = try await gateway.grant(settings.ttl)
         let value = JSONText.object(["holder": .string(settings.name), "session": .string(session)])
@@ -242,7 +246,7 @@ package final class Lease: Sendable {
         }
         let held = Held(
             id: lease.id, revision: answer.revision, deadline: deadline(from: began, lease.ttl), turn: answer.revision)
-        state.withLock { $0 = State(held: held) }
+        state.withLock { $0 = State(held: held, setback: $0.setback) }
         log.notice("acquired the lease", metadata: ["key": "\(settings.key)", "revision": "\(held.revision)"])
         changed()
         let own = QueueMark(database: database, cluster: answer.cluster, revision: held.revision)
@@ -272,7 +276,7 @@ package final class Lease: Sendable {
     func lose(_ revision: Int64, because reason: String) {
         let isLost = state.withLock { state in
             guard state.held?.revision == revision else { return false }
-            state = State(error: reason)
+            state = State(error: reason, setback: state.setback)
             return true
         }
         guard isLost else { return }
@@ -287,22 +291,68 @@ package final class Lease: Sendable {
         try? await gateway.revoke(held.id)
     }
 
+    // MARK: Taking over
+
     private func keepPreparing(_ revision: Int64, _ prepare: @Sendable () async throws -> Void) async {
+        let end = monotonic() + settings.ttl
         while !Task.isCancelled, valid?.revision == revision {
             do {
                 try await prepare()
                 prepared(revision)
                 return changed()
             } catch {
-                let message = (error as? StandbyError)?.message ?? "\(error)"
-                note("what the former holder left could not be taken over: \(message)")
+                note(setback: "what the former holder left could not be taken over: \(Self.message(error))")
+                if monotonic() >= end, !Task.isCancelled { return await giveUp(revision) }
             }
             try? await clock.sleep(for: .seconds(1))
         }
     }
 
+    private static func message(_ error: any Error) -> String { (error as? StandbyError)?.message ?? "\(error)" }
+
     func prepared(_ revision: Int64) {
-        state.withLock { if $0.held?.revision == revision { $0.held?.isPrepared = true } }
+        state.withLock { state in
+            guard state.held?.revision == revision else { return }
+            state.held?.isPrepared = true
+            state.setback = nil
+        }
+    }
+
+    /// Logs the first failure, and another one that follows it.
+    private func note(setback reason: String) {
+        let isNew = state.withLock { state in
+            defer { state.setback = Setback(reason: reason, times: state.setback?.times ?? 0) }
+            return state.setback?.reason != reason
+        }
+        guard isNew else { return }
+        log.warning("this daemon has the lease and cannot take over; trying again", metadata: ["error": "\(reason)"])
+        changed()
+    }
+
+    private func giveUp(_ revision: Int64) async {
+        let now = monotonic()
+        let given = state.withLock { state -> (id: String, reason: String, pause: Duration)? in
+            guard let held = state.held, held.revision == revision, var setback = state.setback else { return nil }
+            let pause = setback.giveUp(settings.ttl, at: now)
+            state = State(setback: setback)
+            return (held.id, setback.reason, pause)
+        }
+        guard let given else { return }
+        log.warning(
+            "gave the lease up, so that another daemon can take over",
+            metadata: ["error": "\(given.reason)", "pause": "\(given.pause.components.seconds) s"])
+        changed()
+        try? await gateway.revoke(given.id)
+    }
+
+    /// Whether no daemon holds the lease, and this one does not compete for it yet.
+    private func leavesItToAnother() -> Bool {
+        let now = monotonic()
+        return state.withLock { state in
+            guard state.setback?.isPause(at: now) == true else { return false }
+            (state.other, state.error) = (nil, nil)
+            return true
+        }
     }
 
     // MARK: Notes
