@@ -7,11 +7,13 @@ package import Upstream
 /// A request that is under way when the lease ends is given up then: the next holder begins no sooner. Whether it was applied
 /// is not known, as after a lost answer.
 package struct FencedUpstream: Upstream {
-    private let inner: any Upstream
+    private var inner: any Upstream
     private let lease: Lease
     /// Called before each request, while the lease lasts: brings etcd up to date with the queue. Throws if it could not.
     private let store: @Sendable () async throws(StandbyError) -> Void
+    private var turn = RequestTurn()
 
+    /// Changes are fenced by the turn that `inner` takes.
     package init(
         _ inner: any Upstream, lease: Lease, store: @escaping @Sendable () async throws(StandbyError) -> Void = {}
     ) {
@@ -23,25 +25,25 @@ package struct FencedUpstream: Upstream {
     // MARK: Changes
 
     package func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
-        try await fenced { [inner] () async throws(UpstreamError) in
+        try await fenced { (inner) async throws(UpstreamError) in
             try await inner.push(request, idempotencyKey: idempotencyKey)
         }
     }
 
     package func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {
-        try await fenced { [inner] () async throws(UpstreamError) in try await inner.push(batch) }
+        try await fenced { (inner) async throws(UpstreamError) in try await inner.push(batch) }
     }
 
     package func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
     ) async throws(UpstreamError) -> PushAnswer {
-        try await fenced { [inner] () async throws(UpstreamError) in
+        try await fenced { (inner) async throws(UpstreamError) in
             try await inner.upload(request, from: source, idempotencyKey: idempotencyKey)
         }
     }
 
     private func fenced<Answer: Sendable>(
-        _ request: @escaping @Sendable () async throws(UpstreamError) -> Answer
+        _ request: @escaping @Sendable (any Upstream) async throws(UpstreamError) -> Answer
     ) async throws(UpstreamError) -> Answer {
         guard let revision = lease.valid?.revision else { throw .held("another daemon may push") }
         do throws(StandbyError) {
@@ -50,16 +52,20 @@ package struct FencedUpstream: Upstream {
             lease.holdBack()
             throw .held("the queue could not be stored in etcd: \(error.message)")
         }
-        if let refusal = await lease.refusal() { throw .held(refusal) }
-        guard let answer = await answer(to: request, holding: revision) else {
-            throw .unclear(status: nil, "this daemon's lease ended before the answer came")
-        }
-        return try answer.get()
+        let fence = Fence(lease, revision)
+        var turn = turn
+        turn.fence = { () async throws(UpstreamError) in try await fence.pass() }
+        let upstream = inner.taking(turn)
+        let answer = await answer(under: revision) { () async throws(UpstreamError) in try await request(upstream) }
+        if let answer { return try answer.get() }
+        let reason = "this daemon's lease ended before the"
+        guard fence.isPassed else { throw .held("\(reason) change was sent") }
+        throw .unclear(status: nil, "\(reason) answer came")
     }
 
     /// Nil if the lease ended before an answer came.
     private func answer<Answer: Sendable>(
-        to request: @escaping @Sendable () async throws(UpstreamError) -> Answer, holding revision: Int64
+        under revision: Int64, to request: @escaping @Sendable () async throws(UpstreamError) -> Answer
     ) async -> Result<Answer, UpstreamError>? {
         await withTaskGroup(of: Result<Answer, UpstreamError>?.self) { group in
             group.addTask {
@@ -115,7 +121,9 @@ package struct FencedUpstream: Upstream {
     package func networkChanged() { inner.networkChanged() }
 
     package func taking(_ turn: RequestTurn) -> any Upstream {
-        FencedUpstream(inner.taking(turn), lease: lease, store: store)
+        var copy = self
+        (copy.inner, copy.turn) = (inner.taking(turn), turn)
+        return copy
     }
 
     package var budget: RequestBudget.Balance? { inner.budget }

@@ -96,11 +96,12 @@ package final class Lease: Sendable {
         return state.withLock { $0.held.flatMap { $0.deadline > now ? $0 : nil } }
     }
 
-    /// Why no push may begin, after asking etcd whether the holder's key is still the one of this lease; nil if one may.
+    /// Why no push may begin under the lease of this revision, after asking etcd whether the holder's key is still the one of
+    /// that lease; nil if one may.
     ///
     /// Time alone would not do: a virtual machine that was stopped for a while does not know it.
-    func refusal() async -> String? {
-        guard let held = valid, held.isPrepared else { return Self.notHeld }
+    func refusal(under revision: Int64) async -> String? {
+        guard let held = valid, held.revision == revision, held.isPrepared else { return Self.notHeld }
         do throws(StandbyError) {
             let fence = EtcdGateway.Condition.created(key: settings.holderKey, held.revision)
             let read = EtcdGateway.Step.read(key: settings.holderKey)

@@ -57,7 +57,7 @@ package protocol Upstream: Sendable {
     /// Call it when this machine's links, addresses or routes have changed: requests over a lost link fail at once.
     func networkChanged()
 
-    /// The same upstream, whose requests take this turn where there is a budget.
+    /// The same upstream, whose requests take this turn where there is a budget, and whose changes pass its fence.
     func taking(_ turn: RequestTurn) -> any Upstream
 
     /// What is left of the upstream's limits; nil if it has none.

@@ -118,38 +118,121 @@ struct FencedUpstreamTests {
         push.cancel()
         #expect(await push.value == .cancelled)
     }
+
+    @Test("a lease that ends while a change waits for its turn holds it back: it was never sent")
+    func waiting() async {
+        let (a, b) = (Lease.test("a", at: etcd), Lease.test("b", at: etcd))
+        await a.hold()
+        slow.waits(.seconds(60))
+        let push = begin(FencedUpstream(slow, lease: a))
+        for _ in 1...27 {
+            await clock.waitForSleepers(2)
+            clock.advance(by: .milliseconds(500))
+            await Task.yield()
+        }
+        #expect(await push.value == .held("this daemon's lease ended before the change was sent"))
+        #expect(slow.pushes == 0)
+        clock.advance(by: .milliseconds(1500))
+        #expect(await b.hold())
+    }
+
+    @Test("a change that has waited for its turn asks etcd after the wait, not before")
+    func afterTheWait() async {
+        let a = Lease.test("a", at: etcd)
+        await a.hold()
+        slow.waits(.milliseconds(900))
+        let push = begin(FencedUpstream(slow, lease: a))
+        await clock.waitForSleepers(2)
+        etcd.remove("shop/holder")
+        clock.advance(by: .milliseconds(900))
+        guard case .held = await push.value else { return #expect(Bool(false), "it was sent") }
+        #expect(slow.pushes == 0)
+        #expect(!a.mayPush)
+    }
+
+    @Test("a lease that was lost and acquired again meanwhile does not let an earlier change pass")
+    func again() async throws {
+        let a = Lease.test("a", at: etcd)
+        await a.hold()
+        let fence = Fence(a, try #require(a.valid?.revision))
+        etcd.revokeAll()
+        _ = await a.step()
+        #expect(await a.hold())
+        await #expect(throws: UpstreamError.self) { try await fence.pass() }
+        #expect(!fence.isPassed)
+    }
+
+    @Test("uploads pass the fence too")
+    func uploads() async throws {
+        let a = Lease.test("a", at: etcd)
+        await a.hold()
+        etcd.remove("shop/holder")
+        let upstream = FencedUpstream(slow, lease: a)
+        let source = BodySource(size: 0) { _, _ in [] }
+        let upload = await #expect(throws: UpstreamError.self) {
+            try await upstream.upload(change, from: source, idempotencyKey: "k")
+        }
+        guard case .held = upload else { return #expect(Bool(false), "\(String(describing: upload))") }
+        #expect(slow.pushes == 0)
+    }
 }
 
 /// Answers each change after a while, and everything else at once.
-private final class SlowUpstream: Upstream {
-    private struct State {
-        var time = Duration.zero
+private struct SlowUpstream: Upstream {
+    private struct Counts {
+        var (wait, time) = (Duration.zero, Duration.zero)
         var (pushes, probes, cancelled) = (0, 0, 0)
     }
 
-    private let state = Mutex(State())
+    private final class Record: Sendable {
+        let counts = Mutex(Counts())
+    }
+
+    private let record = Record()
     private let clock: ManualClock
+    private var turn = RequestTurn()
 
     init(_ clock: ManualClock) { self.clock = clock }
 
-    func takes(_ time: Duration) { state.withLock { $0.time = time } }
+    func takes(_ time: Duration) { record.counts.withLock { $0.time = time } }
 
-    var pushes: Int { state.withLock { $0.pushes } }
-    var probes: Int { state.withLock { $0.probes } }
-    var cancelled: Int { state.withLock { $0.cancelled } }
+    /// Before a change is sent.
+    func waits(_ wait: Duration) { record.counts.withLock { $0.wait = wait } }
+
+    var pushes: Int { record.counts.withLock { $0.pushes } }
+    var probes: Int { record.counts.withLock { $0.probes } }
+    var cancelled: Int { record.counts.withLock { $0.cancelled } }
+
+    func taking(_ turn: RequestTurn) -> any Upstream {
+        var copy = self
+        copy.turn = turn
+        return copy
+    }
 
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
-        let time = state.withLock { state in
-            state.pushes += 1
-            return state.time
+        try await pass(record.counts.withLock { $0.wait })
+        try await turn.fence?()
+        let time = record.counts.withLock { counts in
+            counts.pushes += 1
+            return counts.time
         }
+        try await pass(time)
+        return .accepted()
+    }
+
+    func upload(
+        _ request: PushRequest, from source: BodySource, idempotencyKey: String
+    ) async throws(UpstreamError) -> PushAnswer {
+        try await push(request, idempotencyKey: idempotencyKey)
+    }
+
+    private func pass(_ time: Duration) async throws(UpstreamError) {
         do {
             if time > .zero { try await clock.sleep(for: time) }
         } catch {
-            state.withLock { $0.cancelled += 1 }
+            record.counts.withLock { $0.cancelled += 1 }
             throw .cancelled
         }
-        return .accepted()
     }
 
     func account() async throws(UpstreamError) -> SignedInAccount? { nil }
@@ -158,5 +241,5 @@ private final class SlowUpstream: Upstream {
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? { nil }
 
-    func probe() async throws(UpstreamError) { state.withLock { $0.probes += 1 } }
+    func probe() async throws(UpstreamError) { record.counts.withLock { $0.probes += 1 } }
 }

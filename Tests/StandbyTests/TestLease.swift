@@ -26,6 +26,9 @@ extension Lease {
         prepared(acquired.revision)
         return true
     }
+
+    /// Why no push may begin now.
+    func refusal() async -> String? { await refusal(under: valid?.revision ?? 0) }
 }
 
 /// A monotonic clock that a test can stop, as a stopped virtual machine does.

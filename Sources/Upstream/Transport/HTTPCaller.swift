@@ -46,8 +46,9 @@ struct HTTPCaller: Sendable {
         request.maximumBody = isLarge ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
         transfer.apply(to: &request)
         request.isSentOnce = budget != nil
-        var outcome = try await exchange(request)
-        if case .failure(.dropped) = outcome { outcome = try await exchange(request) }
+        let isChange = !call.isReading
+        var outcome = try await exchange(request, isChange)
+        if case .failure(.dropped) = outcome { outcome = try await exchange(request, isChange) }
         do {
             return try outcome.get()
         } catch {
@@ -55,9 +56,19 @@ struct HTTPCaller: Sendable {
         }
     }
 
-    /// Sends it once, when the budget allows it.
-    private func exchange(_ request: HTTPRequest) async throws(UpstreamError) -> Result<HTTPResponse, TransportError> {
+    /// Sends it once, when the budget allows it, and the fence too if it is a change.
+    private func exchange(
+        _ request: HTTPRequest, _ isChange: Bool
+    ) async throws(UpstreamError) -> Result<HTTPResponse, TransportError> {
         let pass = try await pass()
+        if isChange, let fence = turn.fence {
+            do throws(UpstreamError) {
+                try await fence()
+            } catch {
+                if let pass { budget?.leave(pass) }
+                throw error
+            }
+        }
         let sentAt = clock?.instant
         do {
             let response = try await transport.send(request)
