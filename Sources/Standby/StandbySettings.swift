@@ -31,5 +31,6 @@ package struct StandbySettings: Sendable, Equatable {
     var holderKey: String { key + "/holder" }
     var lastHolderKey: String { key + "/last" }
     var turnKey: String { key + "/turn" }
+    var deliveriesKey: String { key + "/deliveries" }
     var queuePrefix: String { key + "/queue/" }
 }

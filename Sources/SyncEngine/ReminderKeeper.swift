@@ -10,6 +10,8 @@ internal import SQLiteStore
 package struct ReminderKeeper: Sendable {
     private let store: CacheStore
     private let delivers: Bool
+    /// Another daemon has delivered what was due before; nil if none has.
+    private let deliveredBefore: Timestamp?
     private let now: @Sendable () -> Timestamp
     private let log: Logger
     private let sleep: WakeableSleep
@@ -22,12 +24,14 @@ package struct ReminderKeeper: Sendable {
     private static let longestRest = Duration.seconds(60)
 
     /// Without `delivers`, for which the store needs the hook `HookRule.reminders`, reminders are only shown and logged.
+    /// `deliveredBefore`: what was due then was delivered by another daemon.
     package init(
-        store: CacheStore, delivers: Bool, now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration>,
-        log: Logger
+        store: CacheStore, delivers: Bool, deliveredBefore: Timestamp? = nil, now: @escaping @Sendable () -> Timestamp,
+        clock: any Clock<Duration>, log: Logger
     ) {
         self.store = store
         self.delivers = delivers
+        self.deliveredBefore = deliveredBefore
         self.now = now
         self.log = log
         sleep = WakeableSleep(clock: clock)
@@ -69,7 +73,8 @@ package struct ReminderKeeper: Sendable {
     /// Marks the reminders that are due now.
     func keepOnce() async throws {
         guard let next = try store.nextReminder(), next <= now() else { return }
-        let oldest = delivers ? now() - Self.longestDelay : nil
+        let longest = now() - Self.longestDelay
+        let oldest = delivers ? max(longest, deliveredBefore ?? longest) : nil
         while try await store.keepReminders(deliveringAfter: oldest, at: now()) {}
     }
 }

@@ -193,6 +193,19 @@ struct LeaseTests {
         await task.value
     }
 
+    @Test("only the holder stores how far hooks and reminders are, and the next one reads it")
+    func deliveries() async throws {
+        let (a, b) = (Lease.test("a", at: etcd), Lease.test("b", at: etcd))
+        await a.hold()
+        #expect(try await a.deliveries() == nil)
+        try await a.store(deliveries: "1")
+        await #expect(throws: StandbyError.notHolder) { try await b.store(deliveries: "2") }
+        etcd.revokeAll()
+        await b.hold()
+        await #expect(throws: StandbyError.notHolder) { try await a.store(deliveries: "3") }
+        #expect(try await b.deliveries() == "1")
+    }
+
     @Test("a user signs in, and again when etcd has forgotten the token")
     func user() async {
         etcd.require(password: "secret")

@@ -28,9 +28,9 @@ struct ReminderKeeperTests {
         store = try CacheStore.temporary(EntitySchema(yaml: Self.schema, file: "home.yaml"), hooks: [.reminders])
     }
 
-    private func keeper(delivers: Bool = true) -> ReminderKeeper {
+    private func keeper(delivers: Bool = true, deliveredBefore: Timestamp? = nil) -> ReminderKeeper {
         ReminderKeeper(
-            store: store, delivers: delivers, now: { clock.timestamp }, clock: clock,
+            store: store, delivers: delivers, deliveredBefore: deliveredBefore, now: { clock.timestamp }, clock: clock,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
@@ -192,6 +192,18 @@ struct ReminderKeeperTests {
         try await keeper().keepOnce()
         try await deliverer.keepOnce()
         #expect(given.deliveries.map(\.attempt) == [1, 1])
+    }
+
+    @Test
+    func `a reminder that another daemon has delivered is due here, and not delivered again`() async throws {
+        try await store.startHooks()
+        try await chore(in: .seconds(-30))
+        try await chore(in: .seconds(-10))
+        try await keeper(deliveredBefore: clock.timestamp - .seconds(20)).keepOnce()
+        let (deliverer, given) = hook()
+        try await deliverer.keepOnce()
+        #expect(given.deliveries.map(\.attempt) == [1])
+        #expect(try states().sorted { $0.rawValue < $1.rawValue } == [.delivered, .due])
     }
 
     @Test

@@ -43,10 +43,11 @@ extension Service {
     }
 
     /// Nil when the schema has no reminders.
-    func reminderKeeper(_ store: CacheStore) -> ReminderKeeper? {
+    func reminderKeeper(_ store: CacheStore, deliveredBefore: Timestamp?) -> ReminderKeeper? {
         guard !setup.schema.reminders.isEmpty else { return nil }
         return ReminderKeeper(
-            store: store, delivers: configuration.reminders.recipient != nil, now: host.now, clock: TimerClock(),
+            store: store, delivers: configuration.reminders.recipient != nil, deliveredBefore: deliveredBefore,
+            now: host.now, clock: TimerClock(),
             log: logger("reminders"))
     }
 

@@ -125,9 +125,7 @@ struct Service: Sendable {
             group.addTask { try await logKeeper(store, engine).run() }
             group.addTask { try await backupKeeper(store).run() }
             if let contents { group.addTask { try await contentKeeper(store, contents).run() } }
-            if let reminders = reminderKeeper(store) { group.addTask { try await reminders.run() } }
-            let hooks = try hookKeeper(store, engine)
-            group.addTask { try await hooks.run() }
+            group.addTask { try await deliver(store, engine, standby) }
             if let mirror = mirrorKeeper(store) { group.addTask { try await mirror.run() } }
             group.addTask { try await store.waitForDamage() }
             group.addTask { try await statusReporter(store, engine).run() }

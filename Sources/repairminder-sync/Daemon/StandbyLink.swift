@@ -116,6 +116,15 @@ struct StandbyLink: Sendable {
         }
     }
 
+    // MARK: Hooks and reminders
+
+    /// How far the holder is with hooks and reminders, in etcd.
+    var deliveries: DeliveryTurn.Shared {
+        DeliveryTurn.Shared(
+            load: { [lease] in try await lease.deliveries().map(DeliveryMarks.init) ?? DeliveryMarks() },
+            save: { [lease] in try await lease.store(deliveries: $0.text) })
+    }
+
     // MARK: For the API
 
     var part: StandbyPart {
