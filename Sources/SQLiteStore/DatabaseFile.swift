@@ -89,8 +89,19 @@ package struct DatabaseFile: Sendable {
         return fsync(folder) == 0
     }
 
+    /// Throws when something else than a file is in place of the database or of what belongs to it. Opening a pipe would wait
+    /// for good, also in a command that root runs on another user's directory. A missing file passes.
+    package static func requireRegular(_ path: String) throws {
+        for file in ["", "-journal", "-wal", "-shm"].map({ path + $0 }) {
+            var status = stat()
+            guard stat(file, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { continue }
+            throw CacheError.unwritable("\(file) is not a file; find out who put it there, then delete it")
+        }
+    }
+
     /// Opens a connection that does not change the file.
     package static func openReadOnly(_ path: String) throws -> DatabaseQueue {
+        try requireRegular(path)
         var configuration = GRDB.Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)

@@ -18,6 +18,7 @@ package final class ReadConnection {
 
     /// Opens a file that the writer already has open, so that its log exists.
     package init(path: String) throws {
+        try DatabaseFile.requireRegular(path)
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let opened else {

@@ -66,6 +66,7 @@ package final class CacheStore: Sendable {
         let preview = preview ?? DatabasePreview(path: path)
         let isNew = preview.mark == nil
         do {
+            try DatabaseFile.requireRegular(path)
             try preview.check()
             pool = try DatabasePool(path: path, configuration: Self.configuration(reminderDays))
             do {

@@ -84,6 +84,7 @@ package struct ClosedDatabase {
     }
 
     private func open() throws -> DatabaseQueue {
+        try DatabaseFile.requireRegular(path)
         var configuration = GRDB.Configuration()
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in db.refuseAttaching() }

@@ -74,7 +74,9 @@ struct DamagedFile {
     /// Reads a copy with a repaired first page: SQLite does not open a file without a valid header. Nil if that is not
     /// what is wrong.
     private func repaired() -> QueueSnapshot? {
-        guard (try? DatabaseFile.openReadOnly(path)) == nil else { return nil }
+        guard (try? DatabaseFile.requireRegular(path)) != nil, (try? DatabaseFile.openReadOnly(path)) == nil else {
+            return nil
+        }
         let copy = path + ".repaired"
         func remove() { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
         remove()

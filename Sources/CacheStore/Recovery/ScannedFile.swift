@@ -12,12 +12,12 @@ final class ScannedFile {
     private let descriptor: Int32
     private let read: Read
 
-    /// Nil if the file cannot be opened.
+    /// Nil if the file cannot be opened, or is none.
     init?(path: String, read: @escaping Read = { pread($0, $1, $2, $3) }) {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
         var status = stat()
-        guard fstat(file, &status) == 0 else {
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(file)
             return nil
         }

@@ -65,7 +65,9 @@ struct OpeningCheck {
     /// Read it while this process has no connection to the file: closing the file releases the locks of every
     /// connection.
     static func mark(of path: String) -> Int32? {
-        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        guard (try? DatabaseFile.requireRegular(path)) != nil, let file = FileHandle(forReadingAtPath: path) else {
+            return nil
+        }
         defer { try? file.close() }
         guard let header = try? file.read(upToCount: 72), header.count == 72, header.starts(with: Data("SQLite".utf8))
         else { return nil }
