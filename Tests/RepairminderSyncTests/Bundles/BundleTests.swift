@@ -59,6 +59,18 @@ import Testing
         try BundleCommand.Install.install(path, reader, allowsOlder: allowsOlder)
     }
 
+    @Test("what was checked is installed, even if another signed bundle has taken the file's name meanwhile")
+    func readOnce() throws {
+        try sign("bundle: 3\n" + Self.schema)
+        let path = try sign("bundle: 4\n" + Self.schema, as: "new.yaml")
+        let files = try Bundle.Files(at: path)
+        try sign("bundle: 5\nconfig: { sync: { interval: 1 } }\n", as: "new.yaml")
+        let place = try #require(
+            try ConfigurationFiles(named: reader.path, environment: reader.environment).bundlePlace())
+        #expect(try BundleCommand.Install.install(files, at: place, reader, false) == 4)
+        #expect(try reader.setup().configuration.bundle?.serial == 4)
+    }
+
     // MARK: Reading
 
     @Test("a bundle has settings, which files override, and the schema")

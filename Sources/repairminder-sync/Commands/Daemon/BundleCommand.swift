@@ -44,10 +44,17 @@ extension BundleCommand {
                     .badConfiguration,
                     "bundle.file and bundle.public_key are not set; set both in the configuration file")
             }
-            let bundle = try Bundle.read(Bundle.Place(file: file, key: place.key)).bundle
+            return try install(Bundle.Files(at: file), at: place, reader, allowsOlder)
+        }
+
+        /// What is checked here is what is installed, whatever becomes of the files meanwhile.
+        static func install(
+            _ files: Bundle.Files, at place: Bundle.Place, _ reader: SetupReader, _ allowsOlder: Bool
+        ) throws -> Int {
+            let bundle = try Bundle.read(files, place.key).bundle
             var reader = reader
             reader.checksKey = false
-            reader.bundle = BundleReading(candidate: file, acceptsFormer: false)
+            reader.bundle = BundleReading(candidate: files, acceptsFormer: false)
             _ = try reader.setup()
             let installation = BundleInstallation(place: place)
             do throws(BundleError) {

@@ -23,25 +23,42 @@ struct Bundle: Sendable {
         var key: MinisignKey
     }
 
-    /// Reads the file and the signature beside it once, and checks what it has read. Nothing of a file with another
-    /// signature is looked at.
+    /// What a file and the signature beside it had when they were read, once: whoever can change them cannot change this.
+    struct Files: Equatable, Sendable {
+        let path: String
+        let contents: [UInt8]
+        let signature: String
+
+        init(at path: String) throws(ConfigurationError) {
+            self.path = path
+            contents = try Bundle.bytes(of: path)
+            signature = String(decoding: try Bundle.bytes(of: path + ".minisig"), as: UTF8.self)
+        }
+    }
+
     static func read(
         _ place: Place, isLenient: Bool = false
     ) throws(ConfigurationError) -> (bundle: Bundle, values: ConfigurationFile) {
-        let contents = try bytes(of: place.file)
-        let text = String(decoding: try bytes(of: place.file + ".minisig"), as: UTF8.self)
-        guard let signature = MinisignSignature(text) else {
+        try read(Files(at: place.file), place.key, isLenient: isLenient)
+    }
+
+    /// Nothing of a file with another signature is looked at.
+    static func read(
+        _ files: Files, _ key: MinisignKey, isLenient: Bool = false
+    ) throws(ConfigurationError) -> (bundle: Bundle, values: ConfigurationFile) {
+        guard let signature = MinisignSignature(files.signature) else {
             throw ConfigurationError(
-                place: place.file + ".minisig", problem: "this is no signature of minisign; expected four lines")
+                place: files.path + ".minisig", problem: "this is no signature of minisign; expected four lines")
         }
         let comment: String
         do {
-            comment = try signature.check(contents, place.key)
+            comment = try signature.check(files.contents, key)
         } catch {
-            throw ConfigurationError(place: place.file, problem: error.problem)
+            throw ConfigurationError(place: files.path, problem: error.problem)
         }
-        return try read(contents, place.file, isLenient) { serial, schema in
-            Bundle(serial: serial, schema: schema, comment: comment, contents: contents, signature: text)
+        return try read(files.contents, files.path, isLenient) { serial, schema in
+            Bundle(
+                serial: serial, schema: schema, comment: comment, contents: files.contents, signature: files.signature)
         }
     }
 

@@ -3,8 +3,8 @@ import Glibc
 
 /// How the bundle of a configuration is read.
 struct BundleReading: Sendable, Equatable {
-    /// A file to read instead of the one in place; nil for that.
-    var candidate: String?
+    /// What counts instead of the file in place; nil for that.
+    var candidate: Bundle.Files?
     /// Whether the bundle before counts if the one in place cannot be used.
     var acceptsFormer = true
 }

@@ -5,7 +5,7 @@ struct ConfigurationFiles {
     /// The file; nil when neither it nor its folder exists. It may be missing if its folder is there.
     let path: String?
     /// A bundle to read instead of the one in place.
-    var candidate: String?
+    var candidate: Bundle.Files?
     /// Whether the bundle before counts if the one in place cannot be used.
     var acceptsFormer = true
     private let isNamed: Bool
@@ -101,8 +101,7 @@ struct ConfigurationFiles {
     }
 
     private func addBundle(to contents: inout Contents, _ isLenient: Bool) throws(ConfigurationError) {
-        guard var place = try bundlePlace(in: contents) else { return }
-        place.file = candidate ?? place.file
+        guard let place = try bundlePlace(in: contents) else { return }
         var (bundle, values) = try read(place, isLenient, &contents.warning)
         contents.bundle = bundle
         if let files = contents.file { values.override(with: files) }
@@ -113,6 +112,7 @@ struct ConfigurationFiles {
         _ place: Bundle.Place, _ isLenient: Bool, _ warning: inout String?
     ) throws(ConfigurationError) -> (bundle: Bundle, values: ConfigurationFile) {
         do throws(ConfigurationError) {
+            if let candidate { return try Bundle.read(candidate, place.key, isLenient: isLenient) }
             return try Bundle.read(place, isLenient: isLenient)
         } catch {
             var former = place
