@@ -1,14 +1,29 @@
 import JSONText
 import LocalAPI
 
-/// Fetches all pages of a list.
+/// Fetches all pages of a list. A daemon that gives one without end, as a compromised one could, is left in the end.
 enum ListPages {
+    /// What a list that is held in memory may have, in bytes of JSON.
+    private static let largest = 1 << 30
+    /// Consecutive pages without an element. Each one costs the daemon a search, so few are expected.
+    private static let mostEmpty = 1000
+
     /// The whole list in the shape of one page: `data` with every element unchanged, `next` null.
     static func all(
-        of path: String, query: LocalAPIClient.Query, _ client: LocalAPIClient
+        of path: String, query: LocalAPIClient.Query, _ client: LocalAPIClient, largest: Int = Self.largest
     ) async throws -> JSONText {
         var elements: [JSONText] = []
-        try await each(of: path, query: query, client) { elements += $0 }
+        var size = 0
+        try await each(of: path, query: query, client) { page in
+            // An empty object takes memory too.
+            size += page.reduce(0) { $0 + $1.bytes.count + MemoryLayout<JSONText>.stride }
+            guard size <= largest else {
+                throw LocalAPIError.unexpected(
+                    "\(path) has more than \(largest >> 20) MiB, which is not held in memory; export writes records one by one"
+                )
+            }
+            elements += page
+        }
         return .object(["data": .array(elements), "next": .null])
     }
 
@@ -18,12 +33,18 @@ enum ListPages {
         _ take: ([JSONText]) throws -> Void
     ) async throws {
         var cursor: String?
+        var empty = 0
         repeat {
             let page = query + (cursor.map { [("cursor", $0)] } ?? [])
             guard let body = try await client.get(path, query: page).body, let data = body["data"] else {
                 throw LocalAPIError.unexpected("\(path) did not return a list; is the daemon the same version?")
             }
-            try take(data.elements)
+            let elements = data.elements
+            try take(elements)
+            empty = elements.isEmpty ? empty + 1 : 0
+            guard empty <= mostEmpty else {
+                throw LocalAPIError.unexpected("\(path) returned \(empty) pages without content, so the list has no end")
+            }
             let next = body["next"]?.string
             guard next == nil || next != cursor else {
                 throw LocalAPIError.unexpected("\(path) returned the same cursor twice, so the list has no end")

@@ -2,6 +2,7 @@ import EntitySchema
 import Glibc
 import JSONText
 import LocalAPI
+import TestSupport
 import Testing
 
 @testable import repairminder_sync
@@ -236,6 +237,22 @@ import Testing
         }
         let all = try await ListPages.all(of: "/v1/orders", query: [("limit", "1")], client)
         #expect(all.text == #"{"data":[{"n":1.10},{"n":2.0}],"next":null}"#)
+    }
+
+    /// A daemon that names a next page each time.
+    private func endless(_ page: String) -> LocalAPIClient {
+        let calls = Counter()
+        return LocalAPIClient { (_) throws(LocalAPIError) in
+            LocalAPIResponse(status: 200, body: Array(#"{"data":[\#(page)],"next":"\#(calls.next())"}"#.utf8))
+        }
+    }
+
+    @Test("a list without end is left before it fills the memory", arguments: ["{}", #"{"n":"aaaaaaaaaaaaaaaa"}"#, ""])
+    func endlessList(_ page: String) async throws {
+        let client = endless(page)
+        await #expect(throws: LocalAPIError.self) {
+            _ = try await ListPages.all(of: "/v1/orders", query: [], client, largest: 64 << 10)
+        }
     }
 
     @Test("search results have one row each")
