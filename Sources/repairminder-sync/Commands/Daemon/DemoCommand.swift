@@ -52,8 +52,8 @@ struct DemoCommand: AsyncParsableCommand {
 
     /// Pulls everything and prints what to try.
     private func show(_ shop: DemoShop.Running, _ folder: String) async throws {
-        _ = try await ProgressLine.showing(ProgressLine.sync(shop.client)) {
-            try await shop.client.post(LocalAPIPaths.sync, query: [("wait", "true")])
+        try await DemoPull(client: shop.client, api: Self.short(shop.api), clock: TimerClock()).run {
+            StandardStream.error.write($0)
         }
         let (api, upstream) = (Self.short(shop.api), Self.short(shop.upstream))
         if port != 0, !api.hasSuffix(":\(port)") {
