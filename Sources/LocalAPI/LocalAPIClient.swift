@@ -5,6 +5,10 @@ package struct LocalAPIClient: Sendable {
     /// Sends one request and returns the complete response, whatever its status; throws `.unreachable` when none came.
     package typealias Transport = @Sendable (LocalAPIRequest) async throws(LocalAPIError) -> LocalAPIResponse
 
+    /// The most values of an answer. Each takes more memory than its text once it is looked at, and root, who may be the
+    /// caller, must not give a compromised daemon gigabytes. A page of 4 MiB has a tenth.
+    static let mostValues = 1_000_000
+
     private let token: String?
     private let transport: Transport
 
@@ -65,13 +69,15 @@ package struct LocalAPIClient: Sendable {
         // The daemon refuses a write of any other type, even one without a body, to keep web pages out.
         if method != "GET" { request.headers.append(("Content-Type", "application/json")) }
         let response = try await answer(to: request)
-        let body = response.body.isEmpty ? nil : try? JSONText(response.body)
+        let body = response.body.isEmpty ? nil : try? JSONText(response.body[...], atMost: Self.mostValues)
         guard (200..<300).contains(response.status) else {
             if let problem = body.flatMap({ LocalAPIProblem($0, status: response.status) }) { throw .problem(problem) }
             throw .unexpected("\(method) \(path) answered \(response.status) without a reason; is this the daemon?")
         }
         guard response.body.isEmpty || body != nil else {
-            throw .unexpected("\(method) \(path) answered something that is not JSON; is this the daemon?")
+            throw .unexpected(
+                "\(method) \(path) answered something that is not JSON, or more than \(Self.mostValues) values; is this "
+                    + "the daemon?")
         }
         return Answer(status: response.status, body: body, location: response.location, tag: response.tag)
     }

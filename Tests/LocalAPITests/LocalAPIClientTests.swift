@@ -75,6 +75,18 @@ import Testing
         guard case .unexpected = error else { throw Unexpected(error: error) }
     }
 
+    @Test("an answer of more values than the daemon gives is refused, because each takes much more memory than its text")
+    func manyValues() async throws {
+        let most = LocalAPIClient.mostValues
+        func body(values: Int) -> String { "[" + String(repeating: "0,", count: values - 2) + "0]" }
+        let answer = try await ScriptedDaemon(status: 200, body: body(values: most)).client().get("/v1/hooks")
+        #expect(answer.body?.kind == .array)
+        let error = await #expect(throws: LocalAPIError.self) {
+            try await ScriptedDaemon(status: 200, body: body(values: most + 1)).client().get("/v1/hooks")
+        }
+        guard case .unexpected = error else { throw Unexpected(error: error) }
+    }
+
     @Test("errors of the transport reach the caller")
     func unreachable() async throws {
         let client = LocalAPIClient { (_) throws(LocalAPIError) in throw .unreachable("nothing listens") }

@@ -115,7 +115,8 @@ struct FeedSource {
         try await page(entity, [("limit", "1000")], cursor)
     }
 
-    /// Those of the records with these keys that the cache has. It never asks the upstream.
+    /// Those of the records with these keys that the cache has. It never asks the upstream. Throws for more records than
+    /// keys: a compromised daemon must not take memory without end.
     func records(of entity: FeedEntity, _ keys: [String]) async throws -> [JSONText] {
         var found: [JSONText] = []
         for values in Self.filters(keys) {
@@ -123,6 +124,10 @@ struct FeedSource {
             repeat {
                 let page = try await page(entity, [("\(entity.key).in", values), ("limit", "1000")], cursor)
                 found += page.records
+                guard found.count <= keys.count else {
+                    throw LocalAPIError.unexpected(
+                        "\(entity.name) has more records than were asked for; is the daemon the same version?")
+                }
                 cursor = page.next
             } while cursor != nil
         }
