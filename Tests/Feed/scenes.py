@@ -183,6 +183,30 @@ def _limited(postgres, database, shop):
     require("permission denied" in feed.once(expected=78), "a role without rights makes no table")
 
 
+def shouted(postgres, folder, arguments):
+    """What the server says beside its answers never reaches the terminal of the feed, which would obey it."""
+    database = "shouted"
+    postgres.run(f"CREATE DATABASE {database}")
+    shop = Shop(folder / "shouted", "a", arguments.seed)
+    try:
+        feed = Feed(shop, postgres, database, "items")
+        feed.once()
+        postgres.run("""
+            CREATE FUNCTION shout() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN RAISE WARNING E'\\x1b]0;shouted\\x07'; RETURN NEW; END $$;
+            CREATE TRIGGER shout BEFORE UPDATE ON repairminder._feed FOR EACH ROW EXECUTE FUNCTION shout();""", database)
+        key = sorted(listed(shop.client, "items"))[0]
+        shop.write(shop.client, "PATCH", f"/v1/items/{key}", f'{{"{LONG}": "shouted"}}')
+        shop.settle()
+        said = feed.once()
+        require("shouted" not in said and "\x1b" not in said, f"the feed repeats what the server says: {said!r}")
+        count = postgres.run(f"SELECT count(*) FROM repairminder.items WHERE {LONG} = 'shouted'", database)
+        require(count == "1\n", f"the change was not fed: {count!r}")
+        return "a warning with control characters"
+    finally:
+        shop.close()
+
+
 def doubled(postgres, folder, arguments):
     """Two feeds of one instance at once: neither writes what the other has written."""
     database, schema = "doubled", "repairminder"
@@ -212,4 +236,4 @@ def doubled(postgres, folder, arguments):
         shop.close()
 
 
-SCENES = {scene.__name__: scene for scene in (refused, changed, doubled, killed)}
+SCENES = {scene.__name__: scene for scene in (refused, shouted, changed, doubled, killed)}

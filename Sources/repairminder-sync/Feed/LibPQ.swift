@@ -5,7 +5,13 @@ struct LibPQ {
     typealias Text = UnsafePointer<CChar>
     typealias Texts = UnsafePointer<UnsafePointer<CChar>?>
 
-    let connect: @convention(c) (Texts?, Texts?, Int32) -> OpaquePointer?
+    /// Is told of a notice: the connection's argument, and the result with its text.
+    typealias NoticeReceiver = @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?) -> Void
+
+    let beginConnecting: @convention(c) (Texts?, Texts?, Int32) -> OpaquePointer?
+    let connectAgain: @convention(c) (OpaquePointer?) -> Void
+    let setNoticeReceiver:
+        @convention(c) (OpaquePointer?, NoticeReceiver?, UnsafeMutableRawPointer?) -> NoticeReceiver?
     let finish: @convention(c) (OpaquePointer?) -> Void
     let status: @convention(c) (OpaquePointer?) -> Int32
     let errorMessage: @convention(c) (OpaquePointer?) -> Text?
@@ -23,7 +29,8 @@ struct LibPQ {
     let affected: @convention(c) (OpaquePointer?) -> Text?
     let clear: @convention(c) (OpaquePointer?) -> Void
 
-    /// `CONNECTION_OK`, `PGRES_COMMAND_OK` and `PGRES_TUPLES_OK` (libpq-fe.h).
+    /// `CONNECTION_BAD`, `CONNECTION_OK`, `PGRES_COMMAND_OK` and `PGRES_TUPLES_OK` (libpq-fe.h).
+    static let failed: Int32 = 1
     static let connected: Int32 = 0
     static let succeeded: ClosedRange<Int32> = 1...2
     /// `PG_DIAG_SQLSTATE` and `PG_DIAG_MESSAGE_PRIMARY` (postgres_ext.h).
@@ -41,7 +48,9 @@ struct LibPQ {
                 .badConfiguration,
                 "PostgreSQL's client library cannot be loaded (\(reason)); install it: sudo apt-get install libpq5")
         }
-        connect = try Self.function("PQconnectdbParams", library)
+        beginConnecting = try Self.function("PQconnectStartParams", library)
+        connectAgain = try Self.function("PQreset", library)
+        setNoticeReceiver = try Self.function("PQsetNoticeReceiver", library)
         finish = try Self.function("PQfinish", library)
         status = try Self.function("PQstatus", library)
         errorMessage = try Self.function("PQerrorMessage", library)

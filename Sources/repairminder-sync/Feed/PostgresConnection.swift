@@ -23,9 +23,13 @@ final class PostgresConnection {
         let names = settings.map { Optional(Array($0.0.utf8)) } + [nil]
         let values = settings.map { Optional(Array($0.1.utf8)) } + [nil]
         let opened = Self.withTexts(names) { names in
-            Self.withTexts(values) { values in library.connect(names, values, 1) }
+            Self.withTexts(values) { values in library.beginConnecting(names, values, 1) }
         }
         guard let opened else { throw PostgresError(.passing, "out of memory") }
+        // libpq writes a notice of the server to standard error as it is, and a terminal would obey it. It takes a receiver only
+        // once it connects, so it connects again with one: what the server says at the beginning is not shown either.
+        _ = library.setNoticeReceiver(opened, { _, _ in }, nil)
+        if library.status(opened) != LibPQ.failed { library.connectAgain(opened) }
         guard library.status(opened) == LibPQ.connected else {
             let reason = library.errorMessage(opened).map { String(cString: $0) } ?? ""
             library.finish(opened)
