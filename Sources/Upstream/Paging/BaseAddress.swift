@@ -86,7 +86,8 @@ struct BaseAddress {
     }
 }
 
-/// The parts of a URI reference (RFC 3986, appendix B), without the fragment.
+/// The parts of a URI reference (RFC 3986, appendix B), without the fragment, and with all that is not ASCII escaped
+/// (RFC 3987, 3.1): as a `Character`, a slash with a combining mark after it is no slash, but for libcurl and servers it is.
 private struct Reference {
     var scheme: Substring?
     var authority: Substring?
@@ -94,7 +95,7 @@ private struct Reference {
     var query: Substring?
 
     init(_ text: String) {
-        var rest = text.prefix { $0 != "#" }
+        var rest = Self.ascii(text).prefix { $0 != "#" }
         if let question = rest.firstIndex(of: "?") {
             query = rest[question...].dropFirst()
             rest = rest[..<question]
@@ -109,5 +110,13 @@ private struct Reference {
             rest = rest[slash...]
         }
         path = rest
+    }
+
+    private static func ascii(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
+        let parts = text.utf8.map { byte in
+            byte < 0x80 ? String(Unicode.Scalar(byte)) : "%\(String(byte, radix: 16, uppercase: true))"
+        }
+        return parts.joined()
     }
 }

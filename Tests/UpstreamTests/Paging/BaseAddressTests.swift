@@ -20,7 +20,7 @@ struct BaseAddressTests {
             ("", "/shop/list?page=1"),
             ("?next=http://elsewhere.org/a/../b", "/shop/list?next=http://elsewhere.org/a/../b"),
             ("/v2/orders?page=2#top", "/orders?page=2"),
-            ("/v2/a%2Fb/c", "/a%2Fb/c"),
+            ("/v2/a%2Fb/c", "/a%2Fb/c"), ("/v2/tür?name=é", "/t%C3%BCr?name=%C3%A9"),
         ])
     func below(_ reference: String, _ path: String) {
         #expect(base.path(of: reference, from: "/shop/list?page=1") == path)
@@ -35,7 +35,8 @@ struct BaseAddressTests {
             "//evil.org/v2/orders", "https://api.example.org/v1/orders", "https://api.example.org/v22/orders",
             "https://api.example.org/v2/../admin", "/v2/%2e%2E/admin", "../../admin", "https://api.example.org",
             "https:orders", "https:///v2/orders", "javascript:alert(1)", "/v2/or ders", "/v2\\orders", "/v2/a\r\nX: y",
-            "https://api.example.org:x/v2/orders", "https://[::1]/v2/orders",
+            "https://api.example.org:x/v2/orders", "https://[::1]/v2/orders", "/v2/../\u{301}admin",
+            "https://api.example.org/v2/x/../../\u{20DD}admin",
         ])
     func elsewhere(_ reference: String) {
         #expect(base.path(of: reference, from: "/shop/list") == nil)
