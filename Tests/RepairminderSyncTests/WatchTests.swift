@@ -50,6 +50,14 @@ import Testing
         #expect(screen.text(status: status, changes: [], size: (80, 24)).contains("] \(shown)"))
     }
 
+    @Test("a share that is no number, as of a compromised daemon, is shown as none", arguments: ["nan", "inf", "0.5"])
+    func noShare(progress: String) {
+        var screen = WatchScreen(isTerminal: true)
+        let status = JSONText.object(["state": "syncing", "phase": "pushing", "progress": .string(progress)])
+        #expect(!screen.text(status: status, changes: [], size: (80, 24)).contains("%"))
+        #expect(ProgressLine.sample(of: status)?.done == 0)
+    }
+
     @Test("without a terminal there is a line for each change and each new state")
     func plainLines() {
         var screen = WatchScreen(isTerminal: false)

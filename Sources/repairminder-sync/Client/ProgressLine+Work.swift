@@ -60,9 +60,12 @@ extension ProgressLine {
                 text: ProgressText(label: name, unit: .things("rows")), done: rows, total: count(progress["total"]))
         }
         guard let phase = status["phase"]?.string else { return nil }
-        let share = status["progress"].flatMap { Double($0.plain) } ?? 0
-        return Sample(
-            text: ProgressText(label: phase), done: Int(min(max(share, 0), 1) * 1000), total: 1000)
+        return Sample(text: ProgressText(label: phase), done: Int((share(of: status) ?? 0) * 1000), total: 1000)
+    }
+
+    /// From 0 to 1. A text such as `nan`, of a compromised daemon, is none.
+    static func share(of status: JSONText) -> Double? {
+        status["progress"].flatMap { $0.kind == .number ? Double($0.text) : nil }.map { min(max($0, 0), 1) }
     }
 
     // MARK: Files

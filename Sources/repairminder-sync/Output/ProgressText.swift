@@ -12,6 +12,8 @@ struct ProgressText: Equatable {
     private static let barWidth = 20
     /// Before that, a rate is only noise.
     private static let settled = Duration.seconds(1)
+    /// In seconds.
+    private static let longest = 1e9
 
     var label: String
     var unit = Unit.share
@@ -30,7 +32,11 @@ struct ProgressText: Equatable {
         let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
         let rate = Double(done - begun) / seconds
         parts.append(contentsOf: [speed(rate)].compactMap(\.self))
-        if let total, done < total { parts.append("\(Self.time(Int(Double(total - done) / rate) + 1)) left") }
+        if let total, done < total {
+            // A total is what the daemon says, and may be impossible.
+            let left = min(Double(total - done) / rate, Self.longest)
+            parts.append("\(Self.time(Int(left) + 1)) left")
+        }
         return parts.joined(separator: "  ")
     }
 

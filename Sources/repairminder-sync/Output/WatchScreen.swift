@@ -55,9 +55,8 @@ struct WatchScreen {
 
     /// A progress bar; empty when nothing is syncing.
     private static func bar(_ status: JSONText) -> [String] {
-        guard status["state"]?.string == "syncing", let progress = status["progress"].flatMap({ Double($0.plain) })
+        guard status["state"]?.string == "syncing", let share = ProgressLine.share(of: status)
         else { return ["[" + String(repeating: " ", count: 40) + "]"] }
-        let share = min(max(progress, 0), 1)
         let done = Int((share * 40).rounded(.down))
         let bar = String(repeating: "#", count: done) + String(repeating: " ", count: 40 - done)
         return ["[\(bar)] \(Int(share * 100)) %"]

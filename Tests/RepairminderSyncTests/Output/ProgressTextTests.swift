@@ -38,6 +38,12 @@ struct ProgressTextTests {
                 == "[##########          ] 50 %  orders 60,000 of 120,000 rows  1,000/s  61 s left")
     }
 
+    @Test("an impossible total, as of a compromised daemon, ends nothing")
+    func impossibleTotal() {
+        let line = text.line(done: 1, total: .max, elapsed: .seconds(1000))
+        #expect(line.hasSuffix("277778 h left"))
+    }
+
     @Test("other work begins with a new rate")
     func otherWork() {
         let drawn = Mutex("")
