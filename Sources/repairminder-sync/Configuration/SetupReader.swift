@@ -24,6 +24,7 @@ struct SetupReader: Sendable {
         try checkFiles(configuration)
         let finder = SchemaFinder(environment: environment)
         let source = try finder.source(for: configuration)
+        try checkSchema(source, configuration)
         var setup = Setup(
             configuration: configuration, schema: try finder.schema(from: source, for: configuration),
             schemaFile: source.file, schemaSHA256: source.sha256)
@@ -47,10 +48,7 @@ struct SetupReader: Sendable {
     /// Who can change a configuration file can name a program in it.
     private func checkFiles(_ configuration: Configuration) throws(ConfigurationError) {
         for path in [configuration.file].compactMap(\.self) + configuration.parts {
-            guard let problem = ProgramFile(path: environment.absolute(path), kind: "configuration").refusal else {
-                continue
-            }
-            throw ConfigurationError(place: path, problem: problem)
+            try checkFile(path, kind: "configuration")
         }
     }
 
@@ -79,6 +77,20 @@ struct SetupReader: Sendable {
         } catch {
             throw ConfigurationError(place: place ?? key, problem: error.message)
         }
+    }
+
+    /// Who can change the schema can have the upstream's token sent elsewhere. One that is pinned by its hash cannot change,
+    /// and one that is built in or in a bundle has no file.
+    private func checkSchema(
+        _ source: SchemaFinder.Source, _ configuration: Configuration
+    ) throws(ConfigurationError) {
+        guard configuration.schemaPin.sha256 == nil, environment.isFile(source.file) else { return }
+        try checkFile(source.file, kind: "schema")
+    }
+
+    private func checkFile(_ path: String, kind: String) throws(ConfigurationError) {
+        guard let problem = ProgramFile(path: environment.absolute(path), kind: kind).refusal else { return }
+        throw ConfigurationError(place: path, problem: problem)
     }
 
     private func checkHooks(_ setup: Setup) throws(ConfigurationError) {

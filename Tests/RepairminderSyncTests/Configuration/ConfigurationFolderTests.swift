@@ -1,4 +1,5 @@
 import CacheStore
+import EntitySchema
 import Foundation
 import Glibc
 import TestSupport
@@ -93,8 +94,8 @@ import Testing
     }
 
     @Test(
-        "a file or folder that every user can change is refused, and so is such a configuration file",
-        arguments: ["config.yaml", "conf.d", "conf.d/10-a.yaml"])
+        "a file or folder that every user can change is refused, and so is such a configuration file or schema",
+        arguments: ["config.yaml", "conf.d", "conf.d/10-a.yaml", "s.yaml"])
     func writable(_ name: String) throws {
         let schema = """
             schema: s
@@ -109,6 +110,21 @@ import Testing
         try #require(chmod(folder.path(name), 0o777) == 0)
         let error = #expect(throws: ConfigurationError.self) { try reader.setup() }
         #expect(error?.problem.contains("other users can change") == true)
+    }
+
+    @Test("a schema that every user can change is accepted if its hash is pinned")
+    func pinnedSchema() throws {
+        let schema = """
+            schema: s
+            upstream: { base_url: 'https://a.example' }
+            entities: { a: { fields: { id: { type: string } }, pull: { path: /a } } }
+            """
+        let path = try folder.write(schema, to: "s.yaml")
+        try #require(chmod(path, 0o666) == 0)
+        let sha256 = SchemaFinder.Source(file: path, text: schema).sha256
+        let file = try folder.write("schema: { name: ./s.yaml, sha256: \(sha256) }", to: "config.yaml")
+        let reader = SetupReader(path: file, flags: [:], environment: folder.environment())
+        #expect(try reader.setup().schema.name == "s")
     }
 
     @Test("a mistake in one of its files leaves the others in effect for commands")
