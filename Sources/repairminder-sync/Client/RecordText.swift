@@ -76,7 +76,7 @@ struct RecordText {
         let paragraphs = text.split(separator: "\n", omittingEmptySubsequences: false)
         let isBlock =
             paragraphs.count > 1 && paragraphs.first?.first?.isWhitespace == false && paragraphs.last?.isEmpty == false
-            && !text.unicodeScalars.contains { $0 != "\n" && isUnsafe($0) }
+            && !text.unicodeScalars.contains { $0 != "\n" && isUnsafe($0) } && !commandsEditor(text)
         if isBlock { return ["\(name): |-"] + paragraphs.map { $0.isEmpty ? "" : "  \($0)" } }
         return ["\(name): \(isPlain(text) ? text : quoted(text))"]
     }
@@ -91,10 +91,24 @@ struct RecordText {
         }
     }
 
-    private static func quoted(_ text: String) -> String { TerminalText.safe(YAMLText.quoted(text)) }
+    private static func quoted(_ text: String) -> String {
+        let yaml = TerminalText.safe(YAMLText.quoted(text))
+        guard commandsEditor(text) else { return yaml }
+        return yaml.unicodeScalars.map { $0 == ":" ? "\\x3A" : String($0) }.joined()
+    }
 
     private static func comment(_ text: String) -> String {
-        TerminalText.line(text.unicodeScalars.contains(where: YAMLText.isOdd) ? YAMLText.quoted(text) : text)
+        let isOdd = text.unicodeScalars.contains(where: YAMLText.isOdd) || commandsEditor(text)
+        return TerminalText.line(isOdd ? quoted(text) : text)
+    }
+
+    /// Whether an editor could take the text for settings: a modeline of vi or Vim, or local variables of Emacs. Other people
+    /// write the records.
+    private static func commandsEditor(_ text: String) -> Bool {
+        guard text.utf8.contains(UInt8(ascii: ":")) else { return false }
+        // By scalars: a combining mark after the colon would hide it.
+        let setting = #/(^|[^a-z0-9])(vim?|vim[<=>]?[0-9]+|ex|local variables):/#.ignoresCase()
+        return text.firstMatch(of: setting.matchingSemantics(.unicodeScalar)) != nil
     }
 
     /// Whether an editor or YAML could take the character for something else.
@@ -108,7 +122,7 @@ struct RecordText {
         let isWord = first.properties.isAlphabetic && last != " " && last != ":"
         let words = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"]
         return isWord && !words.contains(text.lowercased()) && !text.contains(": ") && !text.contains(" #")
-            && !text.unicodeScalars.contains(where: isUnsafe)
+            && !text.unicodeScalars.contains(where: isUnsafe) && !commandsEditor(text)
     }
 
     // MARK: Reading

@@ -40,6 +40,24 @@ struct RecordTextTests {
                 """)
     }
 
+    @Test(
+        "no value is shown so that an editor takes it for settings",
+        arguments: [
+            "see vim:set fdm=expr", "one\nvim: set fde=system():\ntwo", "/* vi:noai */", "x ex:foo", "a vim>702: set x :",
+            "# Local Variables:\n# eval: (x)\n# End:", "vim:\u{301}set x", "Vim: x",
+        ])
+    func modelines(value: String) throws {
+        let other = record.setting("notes", to: .string(value)).setting("id", to: .string(value))
+            .setting("tags", to: .array([.string(value)]))
+        let shown = text.text(of: other)
+        for sign in ["vi:", "vim:", "vim>702:", "ex:", "variables:"] {
+            #expect(!shown.lowercased().utf8.contains(sign.utf8), "\(shown)")
+        }
+        #expect(try text.changes(in: shown, from: other).isEmpty)
+        let read = try text.changes(in: shown, from: .object(["id": "a1"])).first { $0.key == "notes" }?.value
+        #expect(read?.string == value)
+    }
+
     @Test("what was not changed is read back as no change, whatever the values are")
     func unchanged() throws {
         #expect(try text.changes(in: text.text(of: record), from: record).isEmpty)
