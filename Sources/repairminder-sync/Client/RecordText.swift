@@ -10,12 +10,12 @@ struct RecordText {
     func text(of record: JSONText, edits: [(key: String, value: JSONText)] = []) -> String {
         var lines = [
             "# Change values, save and close. Only what differs is sent; an empty file sends nothing.",
-            "# \(shape.key): \(Self.comment(record[shape.key]?.plain ?? ""))",
+            "# \(Self.name(shape.key)): \(Self.comment(record[shape.key]?.plain ?? ""))",
         ]
         for name in shape.updatable {
             let field = shape.field(name)
             if field?["secret"]?.boolean == true {
-                lines.append("# \(name): secret; write a line for it to change it")
+                lines.append("# \(Self.name(name)): secret; write a line for it to change it")
                 continue
             }
             let values = field?["values"]?.elements.compactMap { $0["value"]?.plain } ?? []
@@ -72,6 +72,7 @@ struct RecordText {
     // MARK: Writing
 
     private static func lines(_ name: String, _ value: JSONText) -> [String] {
+        let name = Self.name(name)
         guard let text = value.string else { return ["\(name): \(flow(value))"] }
         let paragraphs = text.split(separator: "\n", omittingEmptySubsequences: false)
         let isBlock =
@@ -79,6 +80,11 @@ struct RecordText {
             && !text.unicodeScalars.contains { $0 != "\n" && isUnsafe($0) } && !commandsEditor(text)
         if isBlock { return ["\(name): |-"] + paragraphs.map { $0.isEmpty ? "" : "  \($0)" } }
         return ["\(name): \(isPlain(text) ? text : quoted(text))"]
+    }
+
+    /// A field's name, which a compromised daemon chooses like a value.
+    private static func name(_ name: String) -> String {
+        commandsEditor("\(name):") || YAMLText.scalar(name) != name ? quoted(name) : name
     }
 
     /// In one line. JSON itself is no YAML 1.1: that has no surrogates, and other line breaks.

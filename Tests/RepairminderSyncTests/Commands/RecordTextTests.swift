@@ -58,6 +58,23 @@ struct RecordTextTests {
         #expect(read?.string == value)
     }
 
+    @Test(
+        "the name of a field, which a compromised daemon chooses, is one key on one line",
+        arguments: ["a\nb", "vim", "# vim:set x", "a: b", "\u{1B}]0;x", "yes"])
+    func names(name: String) throws {
+        let field = JSONText.object(["name": .string(name), "type": "string"])
+        let hidden = JSONText.object(["name": .string(name + "2"), "type": "string", "secret": true])
+        let shape = JSONText.object([
+            "key": .string(name), "update": .array([.string(name), .string(name + "2")]), "fields": .array([field, hidden]),
+        ])
+        let text = RecordText(shape: EntityShape(shape))
+        let record = JSONText.object(members: [(key: name, value: "set x")])
+        let shown = text.text(of: record)
+        #expect(shown.split(separator: "\n").count == 4, "\(shown)")
+        #expect(!shown.utf8.contains("vim:".utf8) && !shown.utf8.contains(0x1B), "\(shown)")
+        #expect(try text.changes(in: shown, from: .object([:])).map(\.key) == [name])
+    }
+
     @Test("what was not changed is read back as no change, whatever the values are")
     func unchanged() throws {
         #expect(try text.changes(in: text.text(of: record), from: record).isEmpty)
