@@ -24,7 +24,8 @@ package struct CSV: Sendable {
     package func appendHeader(to bytes: inout [UInt8]) {
         for (index, column) in columns.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            Self.appendQuoted(column, to: &bytes)
+            // A compromised daemon names the columns.
+            Self.appendQuoted(guardsFormulas ? Self.guarded(column) : column, to: &bytes)
         }
         bytes += "\r\n".utf8
     }

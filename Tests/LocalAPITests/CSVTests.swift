@@ -59,6 +59,15 @@ import Testing
         #expect(try row(#"{"id":\#(JSONText.string(text).text)}"#) == "\(cell),,\r\n")
     }
 
+    @Test("a column's name, which a compromised daemon chooses, runs no more than a value")
+    func header() {
+        var (guarded, raw): ([UInt8], [UInt8]) = ([], [])
+        CSV(columns: ["id", "=cmd|'x'!A0"], guardsFormulas: true).appendHeader(to: &guarded)
+        CSV(columns: ["id", "=cmd|'x'!A0"], guardsFormulas: false).appendHeader(to: &raw)
+        #expect(guarded == Array("id,'=cmd|'x'!A0\r\n".utf8))
+        #expect(raw == Array("id,=cmd|'x'!A0\r\n".utf8))
+    }
+
     @Test("what would run inside JSON is escaped, so that the value stays the same")
     func json() throws {
         #expect(try row(#"{"id":["x;=1"],"a":["x;-1"]}"#) == #""[""x;\u003d1""]","[""x;-1""]","# + "\r\n")
