@@ -8,6 +8,15 @@ from pathlib import Path
 from lib.programs import BIN, ROOT, Daemon, Failed
 
 SCHEMA = ROOT / "config" / "schemas" / "repairminder.yaml"
+# The flag goes before `--`, after which there are none.
+COMMAND = """flag="--config {config}"
+for word in "$@"; do
+    shift
+    [ "$word" != -- ] || {{ set -- "$@" $flag; flag=; }}
+    set -- "$@" "$word"
+done
+exec {bin}/repairminder-sync "$@" $flag
+"""
 
 
 def blocks(page, part, language):
@@ -40,7 +49,7 @@ class Machine:
         self.programs = folder / "programs"
         self.programs.mkdir()
         self.program("sudo", 'exec "$@"')
-        self.program("repairminder-sync", f'exec {BIN}/repairminder-sync "$@" --config {self.daemon.config}')
+        self.program("repairminder-sync", COMMAND.format(bin=BIN, config=self.daemon.config))
         self.set(settings)
 
     def program(self, name, text):

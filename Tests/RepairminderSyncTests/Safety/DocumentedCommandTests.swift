@@ -28,6 +28,18 @@ import Testing
         for call in calls { #expect(!call.text.contains(" /tmp/"), "\(call.page): \(call.text)") }
     }
 
+    @Test("no script for cron has an id, which others choose, as a path or where a flag could be")
+    func ids() throws {
+        let calls = try lines().filter { $0.page == "docs/guides/scripts-and-cron.md" && $0.text.contains("$id") }
+        #expect(calls.count >= 4)
+        for call in calls {
+            #expect(!call.text.contains("/$id") && !call.text.contains("echo"), "\(call.page): \(call.text)")
+            if call.text.contains("repairminder-sync ") {
+                #expect(call.text.contains(" -- \"$id\""), "\(call.page): \(call.text)")
+            }
+        }
+    }
+
     /// Commands that cannot be led elsewhere, whatever is in the directory.
     private static let harmless = [
         "sudo sqlite3 -safe -readonly /var/lib/repairminder-sync/current.db ",
