@@ -79,6 +79,7 @@ struct CommandFailure: Error, Equatable {
         let others = problem.errors.filter { $0.message != problem.message }
         let fields = others.map { $0.field.isEmpty ? $0.message : "\($0.field): \($0.message)" }
         let more = fields.filter { !problem.message.contains($0) }
-        return ([problem.message] + more.map { "  \($0)" }).joined(separator: "\n")
+        // Each on its line: a compromised daemon must not write others in this program's name.
+        return ([problem.message] + more.map { "  \($0)" }).map(TerminalText.line).joined(separator: "\n")
     }
 }

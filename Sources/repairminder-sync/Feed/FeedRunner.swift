@@ -53,7 +53,7 @@ struct FeedRunner {
         switch error {
         case let error as PostgresError: error.kind == .lasting ? nil : "PostgreSQL: \(error.message)"
         case let error as LocalAPIError where error.isTemporary: CommandFailure(error).message
-        case LocalAPIError.problem(let problem) where problem.status == 429: problem.message
+        case LocalAPIError.problem(let problem) where problem.status == 429: TerminalText.line(problem.message)
         default: nil
         }
     }

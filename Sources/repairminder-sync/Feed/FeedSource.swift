@@ -31,8 +31,8 @@ struct FeedSource {
         }
         let all = described.elements.compactMap(FeedEntity.init)
         if let unknown = entities.first(where: { name in !all.contains { $0.name == name } }) {
-            throw CommandFailure(
-                .badData, "the daemon has no entity \(unknown); it has \(all.map(\.name).joined(separator: ", "))")
+            let names = TerminalText.line(all.map(\.name).joined(separator: ", "))
+            throw CommandFailure(.badData, "the daemon has no entity \(unknown); it has \(names)")
         }
         let wanted = entities.isEmpty ? all : all.filter { entities.contains($0.name) }
         return Shape(

@@ -36,6 +36,17 @@ import Testing
         #expect(CommandFailure.unwritable("shop.yaml", CocoaError(.fileWriteNoPermission)).status == .usage)
     }
 
+    @Test("a problem's texts stay on their lines: a compromised daemon must not write messages in this program's name")
+    func lines() {
+        let problem = LocalAPIProblem(
+            status: 422, title: "x", detail: "bad\nrepairminder-sync: updated\r\n",
+            errors: [.init(field: "a\nb", message: "c\u{2028}repairminder-sync: ok")])
+        #expect(
+            CommandFailure(.problem(problem)).message
+                == "bad repairminder-sync: updated  \n  a b: c repairminder-sync: ok")
+        #expect(ImportPlan.Failure(line: 1, message: "bad\nline 2: ok").message == "bad line 2: ok")
+    }
+
     @Test("a problem's message includes the fields that its detail does not mention")
     func message() {
         let problem = LocalAPIProblem(

@@ -7,7 +7,13 @@ import LocalAPI
 struct ImportPlan {
     struct Failure {
         var line: Int
+        /// One line.
         var message: String
+
+        init(line: Int, message: String) {
+            self.line = line
+            self.message = TerminalText.line(message)
+        }
     }
 
     /// Rows that are sent in one request.
