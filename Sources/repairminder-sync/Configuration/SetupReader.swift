@@ -21,10 +21,9 @@ struct SetupReader: Sendable {
             path: path, flags: flags, maps: maps, environment: environment, bundle: bundle
         )
         .configuration()
-        try checkFiles(configuration)
         let finder = SchemaFinder(environment: environment)
         let source = try finder.source(for: configuration)
-        try checkSchema(source, configuration)
+        try requireOwnFiles(configuration, source)
         var setup = Setup(
             configuration: configuration, schema: try finder.schema(from: source, for: configuration),
             schemaFile: source.file, schemaSHA256: source.sha256)
@@ -43,6 +42,15 @@ struct SetupReader: Sendable {
     private func checkProgram(_ path: String, place: String) throws(ConfigurationError) {
         guard let problem = ProgramFile(path: path).refusal else { return }
         throw ConfigurationError(place: place, problem: problem)
+    }
+
+    /// Throws when every user of the machine can change the configuration or the schema: they say what runs, and where tokens
+    /// and passwords are sent.
+    func requireOwnFiles(
+        _ configuration: Configuration, _ schema: SchemaFinder.Source
+    ) throws(ConfigurationError) {
+        try checkFiles(configuration)
+        try checkSchema(schema, configuration)
     }
 
     /// Who can change a configuration file can name a program in it.

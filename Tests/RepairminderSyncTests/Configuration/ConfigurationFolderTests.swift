@@ -1,3 +1,4 @@
+import ArgumentParser
 import CacheStore
 import EntitySchema
 import Foundation
@@ -110,6 +111,22 @@ import Testing
         try #require(chmod(folder.path(name), 0o777) == 0)
         let error = #expect(throws: ConfigurationError.self) { try reader.setup() }
         #expect(error?.problem.contains("other users can change") == true)
+    }
+
+    @Test("nobody signs in with a schema that every user can change: it says where the password is sent")
+    func login() async throws {
+        let schema = """
+            schema: s
+            upstream: { base_url: 'https://a.example' }
+            entities: { a: { fields: { id: { type: string } }, pull: { path: /a } } }
+            """
+        let path = try folder.write(schema, to: "s.yaml")
+        try #require(chmod(path, 0o666) == 0)
+        let file = try folder.write("schema: ./s.yaml\nstate_dir: state", to: "config.yaml")
+        let command = try LoginCommand.parse(["--config", file])
+        let error = await #expect(throws: ConfigurationError.self) { try await command.run() }
+        #expect(error?.problem.contains("other users can change the schema") == true)
+        #expect(LoginCommand.text(of: "a\nrun this") == "signed in as a run this")
     }
 
     @Test("a schema that every user can change is accepted if its hash is pinned")

@@ -20,7 +20,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
         let environment = Environment.ofThisProcess()
         let configuration = try options.configuration(environment: environment)
         try StateAccess.require(configuration)
-        let schema = try SchemaFinder(environment: environment).schema(for: configuration)
+        let schema = try schema(configuration, environment)
         try configuration.requireEncryption(for: schema)
         let (way, refresh) = try chosen(schema)
         let baseURL = configuration.upstream.baseURL
@@ -58,6 +58,14 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
         }
     }
 
+    /// The schema says where the password is sent, so it must be nobody else's.
+    private func schema(_ configuration: Configuration, _ environment: Environment) throws -> EntitySchema {
+        let finder = SchemaFinder(environment: environment)
+        let source = try finder.source(for: configuration)
+        try options.setupReader(environment: environment).requireOwnFiles(configuration, source)
+        return try finder.schema(from: source, for: configuration)
+    }
+
     private func chosen(_ schema: EntitySchema) throws(CommandFailure) -> (LoginWay, UpstreamPlan.Refresh) {
         let ways = schema.upstream.login
         guard let first = ways.first, let refresh = schema.upstream.refresh else {
@@ -83,7 +91,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
 
     /// Notifies a running daemon and prints the next step.
     private func report(_ account: String?, _ configuration: Configuration, _ environment: Environment) async {
-        var lines = [account.map { "signed in as \($0)" } ?? "signed in"]
+        var lines = [Self.text(of: account)]
         if let file = configuration.upstream.tokenFile {
             lines.append(
                 "but upstream.token_file is set to \(file) and takes precedence: remove that key to use this sign-in")
@@ -93,6 +101,11 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
             lines.append("start the daemon with: \(configuration.startCommand())")
         }
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")
+    }
+
+    /// One line, whatever the upstream calls the account.
+    static func text(of account: String?) -> String {
+        account.map { TerminalText.line("signed in as \($0)") } ?? "signed in"
     }
 
     static func transport() throws(CommandFailure) -> CurlTransport {
