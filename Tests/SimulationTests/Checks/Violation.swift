@@ -22,6 +22,7 @@ struct Violation: Error, Sendable, CustomStringConvertible {
         case failsNothing = "nothing fails for good on an upstream that refuses nothing"
         case noStepBack = "a value that was acknowledged never steps back for readers"
         case withinLimits = "no time has more requests than the upstream takes"
+        case changesFirst = "no change waits for more than one pull that takes its turn"
         case endsCleanly = "a cancelled engine ends"
         case sameLog = "two runs of a seed are the same"
     }

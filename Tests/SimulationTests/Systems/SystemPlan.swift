@@ -24,6 +24,11 @@ struct SystemPlan {
     var hasPeople = false
     /// How many requests the upstream takes.
     var limits: RequestLimits?
+    /// Who signs in; nil for an upstream that asks for no token.
+    var user: ReferenceUpstream.User?
+    /// How often the daemon pulls, and how often it pulls everything.
+    var interval = Duration.seconds(90)
+    var fullEvery = Duration.seconds(900)
     /// Values of every type are written, with all that a server may normalise.
     var writesAllTypes = false
 

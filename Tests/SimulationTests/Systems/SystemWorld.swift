@@ -35,10 +35,14 @@ final class SystemWorld {
     private var path: String
     private(set) var store: CacheStore?
     private(set) var engine: SyncEngine?
+    /// As the running daemon calls it.
+    private(set) var upstream: (any Upstream)?
     private var task: Task<Void, Never>?
+    private var process: ProcessTransport?
     let samples: [String: [JSONText]]
     let answered = Answered()
-    private let requests: SystemRequests
+    let requests: SystemRequests
+    private let account: SystemAccount?
     private var lastNumber = 0
     /// Nil when others write too.
     private(set) var watch: OneWriterCheck?
@@ -80,6 +84,8 @@ final class SystemWorld {
         settings.serverIds = SystemPlan.hasServerKeys(seed)
         settings.checksReferences = true
         settings.habits = plan.habits
+        settings.user = plan.user
+        account = try plan.user.map { try SystemAccount($0, in: databases) }
         let reference = ReferenceUpstream(
             schema: try EntitySchema(yaml: plan.upstreamYAML, file: "simulated.yaml"), records: samples,
             settings: settings, clock: clock, now: { [clock] in clock.timeOfDay })
@@ -109,15 +115,12 @@ final class SystemWorld {
             schedule: { [executor] commit in executor.enqueue(commit) },
             makeID: { [executor] in "here-\(executor.random { $0.hex(12) })" })
         try plan.mutation?.damage(store)
-        let wire: any HTTPTransport = plan.mutation.map { MutatedTransport(transport, $0, schema) } ?? transport
-        let upstream = HTTPUpstream(
-            plan: mutated.upstream, baseURL: "http://simulated", transport: wire, token: nil, budget: budget(),
-            now: { [clock] in clock.timeOfDay })
+        let upstream = connect(mutated.upstream)
         let handler = EventLogHandler(log: log, name: "daemon")
         let engine = SyncEngine(
             store: store, schema: mutated, upstream: upstream,
             settings: SyncSettings(
-                interval: .seconds(90), fullEvery: .seconds(900), writeDelay: .milliseconds(100), parallel: 2,
+                interval: plan.interval, fullEvery: plan.fullEvery, writeDelay: .milliseconds(100), parallel: 2,
                 retry: RetryPolicy(maximumAttempts: 12, base: .seconds(1), cap: .seconds(20))),
             clock: clock, now: { [clock] in clock.timeOfDay },
             random: { [executor] in executor.random { $0.fraction() } },
@@ -126,6 +129,18 @@ final class SystemWorld {
         task = Task { try? await engine.run() }
         self.store = store
         self.engine = engine
+        self.upstream = upstream
+    }
+
+    private func connect(_ upstream: UpstreamPlan) -> any Upstream {
+        let wire = ProcessTransport(plan.mutation.map { MutatedTransport(transport, $0, running) } ?? transport)
+        process = wire
+        let now: @Sendable () -> Timestamp = { [clock] in clock.timeOfDay }
+        let budget = budget()
+        let token = account?.credentials(upstream, transport: wire, budget: budget, now: now)
+        let made = HTTPUpstream(
+            plan: upstream, baseURL: "http://simulated", transport: wire, token: token, budget: budget, now: now)
+        return budget == nil ? made : WatchedUpstream(made, requests)
     }
 
     /// It knows what the processes before it have sent.
@@ -143,9 +158,11 @@ final class SystemWorld {
         let old = path
         path = try databases.copy(old)
         log.add("the daemon crashes")
+        process?.end()
         task?.cancel()
         self.store = nil
         engine = nil
+        upstream = nil
         try store.close()
         databases.delete(old)
     }
@@ -158,6 +175,10 @@ final class SystemWorld {
             guard most <= window.requests else {
                 throw Violation(rule: .withinLimits, detail: "\(most) requests in \(window.span)")
             }
+        }
+        guard requests.mostPulls <= 1 else {
+            throw Violation(
+                rule: .changesFirst, detail: "\(requests.mostPulls) pulls were sent before a change that waited")
         }
         guard executor.drain(within: .seconds(600)) else {
             throw Violation(rule: .endsCleanly, detail: "something still waits ten minutes after the end")

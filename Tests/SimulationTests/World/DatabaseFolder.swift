@@ -51,6 +51,16 @@ final class DatabaseFolder: Sendable {
         return copy
     }
 
+    /// Creates a file that only this user may read, and returns its path; without a text only the path.
+    func newPrivateFile(_ text: String? = nil) throws -> String {
+        let path = folder.appending(path: "private-\(count.next())").path
+        guard let text else { return path }
+        let isMade = FileManager.default.createFile(
+            atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+        guard isMade else { throw CocoaError(.fileWriteUnknown) }
+        return path
+    }
+
     func delete(_ path: String) {
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
