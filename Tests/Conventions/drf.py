@@ -5,18 +5,22 @@
 - Decimals as text: https://www.django-rest-framework.org/api-guide/settings/#coerce_decimal_to_string
 - Errors: https://www.django-rest-framework.org/api-guide/exceptions/
 - Routes: https://www.django-rest-framework.org/api-guide/routers/#simplerouter
-- `updated_at__gte`: https://django-filter.readthedocs.io/en/stable/guide/rest_framework.html
+- `updated_at__gte`, `due_at__gte`, `due_at__lt`: https://django-filter.readthedocs.io/en/stable/guide/rest_framework.html
 - Addresses without the last slash: https://docs.djangoproject.com/en/5.1/ref/settings/#append-slash
 """
+import operator
 from datetime import datetime
 from decimal import Decimal
 
 from common.server import Convention, Refused, Response
 from common.store import FIELDS, iso, parse_time
+from common.story import Side
+from common.window import Window
 
 NAMES = {"customer_id": "customer", "order_id": "order"}  # a ForeignKey is shown under its own name
 SINGULAR = {"customers": "Customer", "orders": "Order", "lines": "Line"}
 PAGE_SIZE = 100
+FILTERS = {"updated_at__gte": operator.ge, "due_at__gte": operator.ge, "due_at__lt": operator.lt}
 
 
 def detail(status, text, **headers):
@@ -69,12 +73,15 @@ class DRF(Convention):
         if request.method != "GET":
             return detail(405, f'Method "{request.method}" not allowed.')
         rows = self.store.listed(entity)
-        if since := request.query.get("updated_at__gte"):
+        for name, is_in in FILTERS.items():
+            field = name.partition("__")[0]
+            if name not in request.query or field == "due_at" and entity != "orders":
+                continue  # what no filter knows is passed over
             try:
-                time = parse_time(since)
+                time = parse_time(request.query[name])
             except ValueError:
-                return Response(400, {"updated_at__gte": ["Enter a valid date/time."]})
-            rows = [row for row in rows if row["updated_at"] >= time]
+                return Response(400, {name: ["Enter a valid date/time."]})
+            rows = [row for row in rows if row[field] and is_in(row[field], time)]
         return self.page(rows, request)
 
     def page(self, rows, request):
@@ -115,4 +122,15 @@ class DRF(Convention):
         return detail(400, "JSON parse error - Expecting value: line 1 column 1 (char 0)")
 
 
-SERVER = DRF
+class DRFSide(Side):
+    def more(self, story):
+        """Keeps the orders that are due from a time on, then from an earlier one, then all."""
+        Window(
+            story, "orders", "due_at",
+            "    pull:\n      path: /api/orders/\n      where: { due_at.gte: \"{$now-DAYSd}\" }\n      keep: window\n"
+            "      query: { due_at__gte: \"{$now-DAYSd}\", due_at__lt: \"{$until}\" }\n",
+            instead_of="    pull:\n      path: /api/orders/\n", lower="due_at__gte", upper="due_at__lt",
+            since="updated_at__gte").grow()
+
+
+SERVER, SIDE = DRF, DRFSide

@@ -60,6 +60,14 @@ class DRFChecks(Checks):
         self.assertEqual(self.ask("GET", "/api/customers/?updated_at__gte=x")[2],
                          {"updated_at__gte": ["Enter a valid date/time."]})
 
+    def test_when_orders_are_due(self):
+        due = [row["due_at"] for row in self.server.store.listed("orders") if row["due_at"]]
+        middle = sorted(due)[len(due) // 2]
+        for name, count in (("due_at__gte", sum(one >= middle for one in due)), ("due_at__lt", sum(one < middle for one in due))):
+            body = self.ask("GET", f"/api/orders/?{name}={middle:%Y-%m-%dT%H:%M:%S.%fZ}")[2]
+            self.assertEqual(body["count"], count)
+        self.assertEqual(self.ask("GET", "/api/orders/?due_at__lt=x")[2], {"due_at__lt": ["Enter a valid date/time."]})
+
     def test_habits(self):
         self.drop_once("POST", "/api/customers/", {"name": "Lost", "email": "l@example.org"})
         self.assertIn("Lost", [row["name"] for row in self.server.store.listed("customers")])

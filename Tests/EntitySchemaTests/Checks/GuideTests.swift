@@ -17,7 +17,8 @@ import Testing
         var shown: [Substring] = []
         var explained: [Substring] = []
 
-        init(_ title: String) throws {
+        init(_ title: String, _ example: String) throws {
+            let known = try GuideTests.lines(of: example)
             let page = try ProjectFiles.text("docs/guides/your-own-api.md")
             let after = try #require(page.split(separator: "\n## \(title)\n", maxSplits: 1).dropFirst().first)
             var block: [Substring]?
@@ -26,8 +27,8 @@ import Testing
                 case (nil, "```yaml"): block = []
                 case (nil, _): explained.append(line)
                 case (let lines?, "```"):
-                    // The other blocks are the daemon's configuration.
-                    if lines.first?.hasPrefix("schema: ./") != true { shown += lines }
+                    // Other blocks begin with a key of their own: the configuration, and what an example can have besides.
+                    if let first = lines.first, first.hasPrefix(" ") || known.contains(first) { shown += lines }
                     block = nil
                 case (let lines?, _): block = lines + [line]
                 }
@@ -44,28 +45,28 @@ import Testing
         }
     }
 
-    private func lines(of example: String) throws -> [Substring] {
+    private static func lines(of example: String) throws -> [Substring] {
         try ProjectFiles.text("config/schemas/examples/\(example).yaml").split(separator: "\n")
     }
 
-    @Test("a section shows its example as it is", arguments: sections)
+    @Test("a section shows its example as it is", arguments: sections + [(shared, "drf")])
     func same(_ title: String, _ example: String) throws {
-        let (shown, lines) = (try Section(title).shown, try lines(of: example))
+        let (shown, lines) = (try Section(title, example).shown, try Self.lines(of: example))
         #expect(!shown.isEmpty)
         for line in shown { #expect(lines.contains(line), "the example has no such line: \(line)") }
     }
 
     @Test("a section shows all that its example says about the API", arguments: sections)
     func whole(_ title: String, _ example: String) throws {
-        let shown = try Section(title).shown
-        let upstream = try lines(of: example).drop { $0 != "upstream:" }.prefix { $0 != "entities:" }.dropFirst()
+        let shown = try Section(title, example).shown
+        let upstream = try Self.lines(of: example).drop { $0 != "upstream:" }.prefix { $0 != "entities:" }.dropFirst()
         #expect(!upstream.isEmpty)
         for line in upstream { #expect(shown.contains(line), "the guide does not show: \(line)") }
     }
 
     @Test("each key of an example is explained, in its section or for all", arguments: sections)
     func explained(_ title: String, _ example: String) throws {
-        let (section, shared) = (try Section(title), try Section(Self.shared))
+        let (section, shared) = (try Section(title, example), try Section(Self.shared, "drf"))
         let document = try YAMLValue(parsing: ProjectFiles.text("config/schemas/examples/\(example).yaml"))
         for key in Self.keys(of: try #require(document)).sorted() {
             #expect(section.names(key) || shared.names(key), "the guide does not explain \(key)")
