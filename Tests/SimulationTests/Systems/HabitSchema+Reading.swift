@@ -26,6 +26,15 @@ extension HabitSchema {
         "epoch", "yyyy-MM-ddTHH:mm:ssZ", "yyyy-MM-dd HH:mm", "dd/MM/yyyy HH:mm", "yyyy-MM-dd HH:mm:ss[-08:00]",
     ]
 
+    private static let dayForms = ["dd.MM.yyyy", "yyyyMMdd", "iso", "epoch"]
+    private static let timeForms = ["iso", "yyyy-MM-dd HH:mm:ss", "yyyy-MM-ddTHH:mm"]
+
+    mutating func drawForms(seed: UInt64) {
+        var random = SplitMix64(seed: seed ^ 0x666f_726d_7300)
+        if random.chance(0.6) { dayForm = random.pick(Self.dayForms) }
+        if random.chance(0.6) { timeForm = random.pick(Self.timeForms) }
+    }
+
     mutating func drawReading(seed: UInt64) {
         var random = SplitMix64(seed: seed ^ 0x7265_6164_696e_6700)
         if random.chance(0.5) { reading = random.pick(Reading.allCases) }

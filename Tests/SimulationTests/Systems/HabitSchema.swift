@@ -20,6 +20,9 @@ struct HabitSchema {
     var quotesMoney = false
     /// How the projects' fields are sent: by one route, or some of them as a form.
     var writing = Writing.plain
+    /// How days and times are written upstream; nil for ISO 8601 as callers write it.
+    var dayForm: String?
+    var timeForm: String?
     /// How several changes go out in one request.
     var batching = Batching.none
     var batchSize = 3
@@ -146,6 +149,9 @@ struct HabitSchema {
                   size: { type: integer, index: true }
                   open: { type: boolean }
                   due: { type: time, index: true }
+                  seen: { type: time\(wire(timeForm)) }
+                  day: { type: date, index: true\(wire(dayForm)) }
+                  stage: { type: enum, index: true, values: { \(stages) } }
                   tags: { type: list, merge: set }
                   extra: { type: object }
                   total: { type: money, from: totals.total, index: true }
@@ -197,10 +203,14 @@ struct HabitSchema {
         return "{ style: page, page: page, size: per, page_size: \(pageSize)\(tellsTotal ? ", total: total" : "") }"
     }
 
+    private func wire(_ form: String?) -> String { form.map { ", wire: \"\($0)\"" } ?? "" }
+
+    private var stages: String { Marks.stages.map { "\($0): \($0)" }.joined(separator: ", ") }
+
     /// The key goes out where the caller chooses it.
     private var own: String { serverKeys ? "" : "id, " }
 
-    private var sent: String { "\(simple), tags, extra" }
+    private var sent: String { "\(simple), day, tags, extra" }
 
     private var update: String {
         let call = "call: \"\(putsWhole ? "PUT" : "PATCH") /projects/{id}\""
@@ -216,11 +226,11 @@ struct HabitSchema {
         case .form:
             // What a form cannot say has a way of its own.
             "[{ \(call), fields: [\(simple)], body: { project: \(slot) }, encoding: form }, "
-                + "{ \(call), fields: [tags, extra] }]"
+                + "{ \(call), fields: [day, tags, extra] }]"
         }
     }
 
-    private let simple = "title, note, price, weight, size, open, due"
+    private let simple = "title, note, price, weight, size, open, due, seen, stage"
 
     private var taskLookUp: String {
         let path = children == 1 ? ", path: \"/projects/{project_id}/tasks\"" : ""

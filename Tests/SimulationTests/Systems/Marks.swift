@@ -16,9 +16,15 @@ enum Marks {
         case .time: .string(time(number))
         case .list: .array(["b", "a"].map { .string("\($0)\(number)") })
         case .object: .object(["number": .integer(number)])
-        case .boolean, .date, .enum, .reference: nil
+        case .date: .string("\((beginning + .seconds(86_400 * number)).description.prefix(10))")
+        case .enum: stages.indices.contains(number + 1) && field.name == stageField ? .string(stages[number + 1]) : nil
+        case .boolean, .reference: nil
         }
     }
+
+    /// The field with `stages`, of which the first is that of a record without a mark.
+    static let stageField = "stage"
+    static let stages = ["none"] + (0...199).map { "s\($0)" }
 
     /// With milliseconds or without.
     private static func time(_ number: Int) -> String {
@@ -43,7 +49,13 @@ enum Marks {
         // Sets keep what an earlier write added when its answer was lost.
         case .list: return value.elements.compactMap { Int($0.plain.dropFirst()) }.max()
         case .object: return value["number"]?.integer
-        case .boolean, .date, .enum, .reference: return nil
+        case .date:
+            guard let day = field.meant(value).string.flatMap({ Timestamp(iso8601: $0) }), day >= beginning else {
+                return nil
+            }
+            return Int(day.since(beginning).milliseconds / 86_400_000)
+        case .enum: return field.name == stageField ? Int(value.plain.dropFirst()) : nil
+        case .boolean, .reference: return nil
         }
     }
 

@@ -70,6 +70,7 @@ struct SystemPlan {
         style.drawWriting(seed: seed)
         style.drawBatching(seed: seed)
         style.drawReading(seed: seed)
+        style.drawForms(seed: seed)
         provoke(&style)
         style.adapt(to: drawn, &random)
         if keepsOrphans { style.listOrphans() }

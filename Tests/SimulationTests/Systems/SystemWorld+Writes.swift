@@ -30,7 +30,7 @@ extension SystemWorld {
             default:
                 guard known.name != entity.key, let template, let value = entity.value(of: known.name, in: template)
                 else { continue }
-                if value != .null { members.append((known.name, value)) }
+                if value != .null { members.append((known.name, known.meant(value))) }
             }
         }
         let body = JSONText.object(members: members)

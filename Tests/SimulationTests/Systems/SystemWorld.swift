@@ -78,7 +78,12 @@ final class SystemWorld {
         log = EventLog(executor: executor)
         clock = SimulatedClock(executor: executor, error: .zero)
         requests = SystemRequests(executor: executor)
-        samples = SampleGenerator(schema: schema, rows: plan.rows, seed: seed).records()
+        samples = SampleGenerator(schema: schema, rows: plan.rows, seed: seed).records().mapValues { records in
+            records.map { record in
+                guard plan.writesAllTypes, record[Marks.stageField] != nil else { return record }
+                return record.setting(Marks.stageField, to: .string(Marks.stages[0]))
+            }
+        }
         var settings = ReferenceUpstream.Settings()
         settings.seed = seed
         settings.serverIds = SystemPlan.hasServerKeys(seed)
