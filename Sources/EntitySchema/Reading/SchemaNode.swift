@@ -89,6 +89,13 @@ struct SchemaNode {
         return SchemaNode(file: file, value: value, path: .key(name, in: path), line: key.line)
     }
 
+    /// Nil if this is no list, or has fewer elements.
+    func element(_ index: Int) -> SchemaNode? {
+        guard let elements = value.elements, elements.indices.contains(index) else { return nil }
+        return SchemaNode(
+            file: file, value: elements[index], path: .key(String(index), in: path), line: elements[index].line)
+    }
+
     func required(_ name: String) throws(SchemaError) -> SchemaNode {
         guard let child = child(name) else { throw error("the key \(name) is missing; add it") }
         return child

@@ -11,6 +11,7 @@ struct SchemaCheck {
             for relation in entity.relations { try check(relation, of: entity) }
             try checkPull(entity)
             try checkPush(entity)
+            try RouteCheck(entity: entity) { error(entity, $0, $1) }.run()
             try KeyFormCheck(entity: entity) { error(entity, $0, $1) }.run()
             if let content = entity.content { try check(content, of: entity) }
         }
@@ -250,10 +251,12 @@ struct SchemaCheck {
         }
     }
 
-    /// Points at the deepest key of `place` that the file has.
+    /// Points at the deepest key of `place` that the file has. One route alone stands for a list of it.
     private func error(_ entity: Entity, _ place: String, _ problem: String) -> SchemaError {
         var node = root.child("entities")?.child(entity.name) ?? root
-        for name in place.split(separator: ".") { node = node.child(String(name)) ?? node }
+        for name in place.split(separator: ".").map(String.init) {
+            node = node.child(name) ?? Int(name).flatMap(node.element) ?? node
+        }
         return node.error(problem)
     }
 }
