@@ -56,7 +56,8 @@ struct EntityReader {
         guard let node else { return .lastWriteWins }
         guard let policy = ConflictPolicy(rawValue: try node.string()) else {
             let known = ConflictPolicy.allCases.map(\.rawValue).joined(separator: ", ")
-            throw node.error("expected one of \(known)")
+            let hint = Suggestion.hint(for: try node.string(), among: ConflictPolicy.allCases.map(\.rawValue))
+            throw node.error("expected one of \(known)\(hint)")
         }
         return policy
     }
@@ -189,7 +190,8 @@ struct EntityReader {
         let word = try node.string()
         if word == "false" { return nil }
         guard let search = Field.Search(rawValue: word == "true" ? "words" : word) else {
-            throw node.error("search is \(word); expected words (or true), fragments or false")
+            let hint = Suggestion.hint(for: word, among: Field.Search.allCases.map(\.rawValue))
+            throw node.error("search is \(word); expected words (or true), fragments or false\(hint)")
         }
         return search
     }
@@ -308,7 +310,8 @@ struct EntityReader {
         guard let node = node.child("on_delete") else { return .keep }
         guard let rule = DeleteRule(rawValue: try node.string()) else {
             let known = DeleteRule.allCases.map(\.rawValue).joined(separator: ", ")
-            throw node.error("on_delete is \(try node.string()); expected one of \(known)")
+            let hint = Suggestion.hint(for: try node.string(), among: DeleteRule.allCases.map(\.rawValue))
+            throw node.error("on_delete is \(try node.string()); expected one of \(known)\(hint)")
         }
         return rule
     }
@@ -319,6 +322,7 @@ extension SchemaNode {
     fileprivate func source(of field: String) throws(SchemaError) -> String {
         guard !isSequence else { throw error("expected one place; a field has no alternatives") }
         let path = try string()
+        try checkSteps(of: path)
         let steps = path.split(separator: ".", omittingEmptySubsequences: false)
         if JSONPath.isValid(path), path.contains("\"") {
             guard JSONPath.steps(path).allSatisfy({ $0.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\\" } })
@@ -330,7 +334,6 @@ extension SchemaNode {
                 do {
                     _ = try identifier(String(step), mayBeginWithLine: true)
                 } catch {
-                    guard !step.isEmpty else { throw error }
                     throw self.error(
                         #"\#(step) needs quotes of its own to stand in a place, such as 'fields."Full Name"'"#)
                 }

@@ -64,6 +64,11 @@ struct PlanReader {
         if let name = list.style.positionName { names.values.insert(name) }
         if list.style != .single { names.values.insert("size") }
         if let since { names.values.insert(SinceReader(node: since).name) }
+        names.needs = [
+            "cursor": "it needs style: cursor in pagination", "page": "it needs style: page in pagination",
+            "offset": "it needs style: offset in pagination", "size": "style: single has no size of a page",
+            "since": "it needs since: { field: … }", "delta": "it needs since: { token: … }", "until": "it needs where",
+        ]
         return names
     }
 
@@ -74,7 +79,8 @@ struct PlanReader {
             if let since { throw since.error("since is only allowed with mode: since; remove one") }
             if word == "full" { return .full }
             if word == "newest_first" { return .newestFirst }
-            throw try node.required("mode").error("expected one of the modes since, newest_first or full")
+            let hint = Suggestion.hint(for: word, among: ["since", "newest_first", "full"])
+            throw try node.required("mode").error("expected one of the modes since, newest_first or full\(hint)")
         }
         let reader = SinceReader(node: try node.required("since"))
         return try reader.mode(isInTemplate: call?.names(reader.name) ?? false)
@@ -151,7 +157,11 @@ struct PlanReader {
         let words = try call.string().split(separator: " ")
         guard words.count == 2, ["POST", "PUT", "PATCH", "DELETE"].contains(words[0]), words[1].hasPrefix("/"),
             let path = Template(String(words[1]))
-        else { throw call.error("expected a method and a path, such as PATCH /api/orders/{id}") }
+        else {
+            throw call.error(
+                "expected a method and a path, such as PATCH /api/orders/{id}; changes go by POST, PUT, PATCH or DELETE"
+            )
+        }
         return PushRoute(
             method: String(words[0]), path: path,
             conditions: try pairs(node.child("when")) ?? [:],
@@ -230,10 +240,19 @@ extension SchemaNode {
             throw error("expected a place; leave this key out where the record or the list is the answer itself")
         }
         let paths = isSequence ? try strings() : [try string()]
+        for path in paths { try checkSteps(of: path) }
         for path in paths where !JSONPath.isValid(path) || JSONPath.steps(path).isEmpty {
             throw error(
                 "\(path) is no place; put quotes around each name with a dot in it, such as '\"@odata.nextLink\"'")
         }
         return Place(paths: paths)
+    }
+
+    /// A place between two dots has a name.
+    func checkSteps(of path: String) throws(SchemaError) {
+        guard !path.contains("\""), path.split(separator: ".", omittingEmptySubsequences: false).contains("") else {
+            return
+        }
+        throw error("\(path) has a dot without a name beside it; remove the dot, or add the name")
     }
 }

@@ -126,6 +126,10 @@ struct SchemaReader {
         guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
             throw node.error("expected an address that begins with https:// (or http://)")
         }
+        guard !url.contains("?"), !url.contains("#") else {
+            throw node.error(
+                "paths are added to this address, so it has no ? and no #; write parameters in query, or in path")
+        }
         return url.hasSuffix("/") ? String(url.dropLast()) : url
     }
 

@@ -6,7 +6,15 @@ struct AnswerRuleReader {
     func rules() throws(SchemaError) -> [AnswerRule] {
         guard let node else { return [] }
         var rules: [AnswerRule] = []
-        for element in try node.elements() { rules.append(try rule(element)) }
+        for element in try node.elements() {
+            let rule = try rule(element)
+            if let earlier = rules.firstIndex(where: { $0.fitsAll(of: rule) }) {
+                throw element.error(
+                    "this rule never decides, because answers.\(earlier) comes first and fits the same answers; write the rule "
+                        + "with more conditions first, or remove one")
+            }
+            rules.append(rule)
+        }
         return rules
     }
 
@@ -67,9 +75,8 @@ struct AnswerRuleReader {
         for (name, value) in try node?.members() ?? [] {
             let isExcluded = name.hasSuffix(Self.not)
             let path = isExcluded ? String(name.dropLast(Self.not.count)) : name
-            guard !path.isEmpty, !path.hasPrefix("."), !path.hasSuffix(".") else {
-                throw value.error("expected a place in the answer, such as error.code")
-            }
+            guard !path.isEmpty else { throw value.error("expected a place in the answer, such as error.code") }
+            try value.checkSteps(of: path)
             members.append(
                 AnswerRule.Member(
                     place: Place(paths: [path]), values: try value.texts().map { $0 == "null" ? nil : $0 },
@@ -93,4 +100,15 @@ struct AnswerRuleReader {
 
     private static let any = "any"
     private static let not = ".ne"
+}
+
+extension AnswerRule {
+    /// Whether it fits every answer that another rule fits.
+    fileprivate func fitsAll(of other: AnswerRule) -> Bool {
+        let isSameStatus =
+            statuses.isEmpty
+            || !other.statuses.isEmpty
+                && other.statuses.allSatisfy { range in statuses.contains { $0.contains(range) } }
+        return isSameStatus && headers.allSatisfy(other.headers.contains) && members.allSatisfy(other.members.contains)
+    }
 }

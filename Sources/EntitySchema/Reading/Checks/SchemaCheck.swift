@@ -7,6 +7,9 @@ struct SchemaCheck {
 
     func run() throws(SchemaError) {
         for entity in schema.entities {
+            for relation in entity.relations { _ = try target(of: relation, in: entity) }
+        }
+        for entity in schema.entities {
             try check(entity)
             for relation in entity.relations { try check(relation, of: entity) }
             try checkPull(entity)
@@ -24,7 +27,16 @@ struct SchemaCheck {
     }
 
     private func check(_ entity: Entity) throws(SchemaError) {
-        try field(entity.key, of: entity, at: "key")
+        guard let key = entity[field: entity.key] else {
+            let hint = Suggestion.hint(for: entity.key, among: entity.fields.map(\.name))
+            throw error(
+                entity, "key",
+                "\(entity.name) has no field \(entity.key)\(hint); add it, or name the field that identifies a "
+                    + "record in key")
+        }
+        guard ![.money, .number, .boolean, .object, .list].contains(key.kind) else {
+            throw error(entity, "key", "a key is text or a whole number, and \(key.name) is of type \(key.kind.word)")
+        }
         guard entity[field: entity.key]?.source == nil else {
             throw error(entity, "key", "\(entity.key) must be a member of the record itself; remove from")
         }
@@ -67,6 +79,14 @@ struct SchemaCheck {
         }
     }
 
+    private func target(of relation: Relation, in entity: Entity) throws(SchemaError) -> Entity {
+        guard let other = schema[relation.entity] else {
+            let hint = Suggestion.hint(for: relation.entity, among: schema.entities.map(\.name))
+            throw error(entity, place(of: relation), "there is no entity \(relation.entity)\(hint)")
+        }
+        return other
+    }
+
     private func check(_ relation: Relation, of entity: Entity) throws(SchemaError) {
         guard !relation.name.hasPrefix("_") else {
             throw error(
@@ -78,10 +98,7 @@ struct SchemaCheck {
                 entity, place(of: relation),
                 "\(relation.name) is a word of the local API and cannot name a relation; rename it with as:")
         }
-        guard let other = schema[relation.entity] else {
-            let hint = Suggestion.hint(for: relation.entity, among: schema.entities.map(\.name))
-            throw error(entity, place(of: relation), "there is no entity \(relation.entity)\(hint)")
-        }
+        let other = try target(of: relation, in: entity)
         guard case .many(let name, let rule) = relation.kind else {
             guard entity.isLocal || !other.isLocal else {
                 throw error(
@@ -240,6 +257,11 @@ struct SchemaCheck {
 
     private func field(_ name: String, of entity: Entity, at place: String) throws(SchemaError) {
         guard entity[field: name] == nil else { return }
+        guard !name.hasPrefix("$") else {
+            throw error(
+                entity, place,
+                "{\(name)} cannot stand here; expected a field in braces, such as {\(entity.key)}, or in push {$key}")
+        }
         let hint = Suggestion.hint(for: name, among: entity.fields.map(\.name))
         throw error(entity, place, "\(entity.name) has no field \(name)\(hint)")
     }

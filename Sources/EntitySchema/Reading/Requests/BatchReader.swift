@@ -55,7 +55,7 @@ struct BatchReader {
             method: method, path: path, mediaType: try mediaType(),
             size: try node.child("size")?.integer(in: 2...1000) ?? BatchPlan.usualSize, bytes: try bytes(),
             body: try body(), elements: elements, results: try node.child("results")?.place() ?? .itself,
-            match: try match(names), status: try node.child("status")?.place(),
+            match: try match(names, elements), status: try node.child("status")?.place(),
             answer: try node.child("answer")?.place() ?? .itself, record: try node.child("record")?.place(),
             error: try node.child("error")?.place(), isAtomic: try node.child("atomic")?.boolean() ?? false)
     }
@@ -96,7 +96,9 @@ struct BatchReader {
     }
 
     /// `order`, or the place of a value in the result and the element's value: `{ id: "{$id}" }`.
-    private func match(_ names: TemplateNames) throws(SchemaError) -> BatchPlan.Match {
+    private func match(
+        _ names: TemplateNames, _ elements: [Operation: BatchTemplate]
+    ) throws(SchemaError) -> BatchPlan.Match {
         guard let node = node.child("by") else { return .order }
         guard node.isMapping else {
             guard try node.string() == "order" else {
@@ -112,9 +114,20 @@ struct BatchReader {
         guard template.placeholders.contains(where: { Self.marks.contains($0.name) || $0.name.isField }) else {
             throw value.error("expected a value that no two elements share: {$id}, {$key} or the record's key")
         }
+        let number = ValueTemplate.Name.value("id")
+        if template.placeholders.contains(where: { $0.name == number }),
+            let bare = elements.first(where: { !$0.value.names.contains(number) })
+        {
+            throw value.error(
+                "the element of \(Self.names[bare.key] ?? "a change") has no {$id} that a result could "
+                    + "repeat; add it to element")
+        }
         return .value(at: Place(paths: [place]), template)
     }
 
+    private static let names: [Operation: String] = [
+        .create: "a new record", .update: "an update", .delete: "a deletion",
+    ]
     private static let marks: [ValueTemplate.Name] = [.value("id"), .value("key"), .value("path")]
 }
 

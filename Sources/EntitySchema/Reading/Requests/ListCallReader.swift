@@ -47,7 +47,10 @@ struct ListCallReader {
     /// What a path may name has a value in every request.
     private var pathNames: TemplateNames {
         var names = names
-        names.values.subtract(["since", "delta", "cursor", "until"])
+        for name in ["since", "delta", "cursor", "until"] {
+            names.values.remove(name)
+            names.needs[name] = "it can be missing, and a path cannot leave it out; write it in query or body"
+        }
         return names
     }
 

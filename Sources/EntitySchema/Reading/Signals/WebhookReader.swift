@@ -37,8 +37,9 @@ struct WebhookReader {
         let body = ValueTemplate.Part.placeholder(
             ValueTemplate.Placeholder(name: .value("body"), format: nil, source: "$body"))
         guard let node, node.value.text != "body" else { return ValueTemplate(parts: [body]) }
-        let template = try node.valueTemplate(
-            TemplateNames(values: hasTime ? ["body", "timestamp"] : ["body"], groups: ["header"]))
+        var names = TemplateNames(values: hasTime ? ["body", "timestamp"] : ["body"], groups: ["header"])
+        names.needs = ["timestamp": "it needs timestamp: { header: … } beside over"]
+        let template = try node.valueTemplate(names)
         guard template.placeholders.contains(where: { $0.name == .value("body") }) else {
             throw node.error("the body is not signed; expected a text with {$body}, such as '{$timestamp}.{$body}'")
         }

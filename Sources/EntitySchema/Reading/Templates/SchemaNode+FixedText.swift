@@ -20,6 +20,9 @@ extension SchemaNode {
     func fixedPath() throws(SchemaError) -> String {
         let path = try urlPath()
         try refuseTemplate(in: path)
+        guard !path.contains("{"), !path.contains("}") else {
+            throw error("expected a path without braces: it is the same for all records")
+        }
         return path
     }
 }

@@ -4,6 +4,8 @@ struct TemplateNames {
     var values: Set<String> = []
     /// Values that have names of their own after a dot, without the `$`: `event` for `{$event.clientId}`.
     var groups: Set<String> = []
+    /// Of values that could stand here, but for something that is missing: what that is.
+    var needs: [String: String] = [:]
     var hasNow = false
     var hasSecrets = false
     /// Whether it may name fields; the entity's are checked where it is known.
@@ -51,7 +53,8 @@ extension SchemaNode {
         }
         for placeholder in template.placeholders where !names.allows(placeholder.name) {
             let words = placeholder.source.split(separator: ":").first.map(String.init) ?? ""
-            let hint = Suggestion.hint(for: words, among: names.values.sorted().map { "$\($0)" })
+            let need = names.needs[String(words.dropFirst())].map { ": \($0)" }
+            let hint = need ?? Suggestion.hint(for: words, among: names.values.sorted().map { "$\($0)" })
             throw error("{\(placeholder.source)} cannot stand here\(hint); expected \(names.examples)")
         }
         for case .secret(let name) in template.placeholders.map(\.name) where !Self.isCredential(name) {

@@ -1,0 +1,142 @@
+import Testing
+
+@testable import EntitySchema
+
+@Suite("What is wrong in a schema is named, with what to write")
+struct WrongSchemaTests {
+    private static func error(
+        upstream: String = "{ base_url: http://localhost, pagination: { style: page } }", pull: String = "path: /notes",
+        fields: String = "id: { type: string }, text: { type: string }", entity: String = "",
+        push: String = #"update: { call: "PATCH /notes/{id}" }"#
+    ) -> SchemaError? {
+        let yaml = """
+            schema: small
+            upstream: \(upstream)
+            entities:
+              lists:
+                fields: { id: { type: string } }
+                many: { notes: { of: notes, by: list_id } }
+                pull: { path: /lists }
+              notes:
+                fields: { list_id: { type: reference, to: lists }, \(fields) }
+                pull: { \(pull) }
+                push: { \(push) }
+            \(entity.isEmpty ? "" : "    ")\(entity)
+            """
+        do {
+            _ = try EntitySchema(yaml: yaml, file: "small.yaml")
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static func expect(_ error: SchemaError?, _ key: String, _ words: String) {
+        #expect(error?.key == key && error?.problem.contains(words) == true, "\(error?.description ?? "accepted")")
+    }
+
+    @Test("the schema that the others change is accepted")
+    func accepted() { #expect(Self.error()?.description == nil) }
+
+    @Test(
+        "a mistake in upstream",
+        arguments: [
+            ("records: data..items", "records", "a dot without a name"),
+            ("records: data.", "records", "a dot without a name"),
+            ("probe: \"/up/{id}\"", "probe", "without braces"),
+            ("account: { path: \"/me/{id}\", id: id }", "account.path", "without braces"),
+            (
+                "answers: [{ status: 404, means: gone }, { status: 404, when: { a: b }, means: ok }]", "answers.1",
+                "answers.0 comes first"
+            ),
+            (
+                "answers: [{ status: 4xx, means: refused }, { status: [404, 410], means: gone }]", "answers.1",
+                "answers.0 comes first"
+            ),
+            ("answers: [{ when: { a..b: c }, means: ok }]", "answers.0.when.a..b", "a dot without a name"),
+            (
+                "batch: { call: POST /b, element: { k: \"{$key}\", b: $body }, by: { n: \"{$id}\" } }", "batch.by.n",
+                "has no {$id} that a result could repeat"
+            ),
+        ])
+    func upstream(_ text: String, _ key: String, _ words: String) {
+        let upstream = "{ base_url: http://localhost, pagination: { style: page }, \(text) }"
+        Self.expect(Self.error(upstream: upstream), "upstream.\(key)", words)
+    }
+
+    @Test("rules of answers that differ in what they fit are accepted")
+    func rules() {
+        let rules =
+            "[{ status: 404, when: { a: b }, means: ok }, { status: 404, means: gone }, { status: 4xx, means: refused }]"
+        #expect(Self.error(upstream: "{ base_url: http://localhost, answers: \(rules) }")?.description == nil)
+    }
+
+    @Test("an address with parameters is refused, because paths are added to it", arguments: ["?key=1", "#a"])
+    func address(_ end: String) {
+        Self.expect(
+            Self.error(upstream: "{ base_url: \"http://localhost/\(end)\" }"), "upstream.base_url",
+            "paths are added to this address")
+    }
+
+    @Test(
+        "a value that something else is missing for says what that is",
+        arguments: [
+            ("{$cursor}", "it needs style: cursor in pagination"),
+            ("{$offset}", "it needs style: offset in pagination"),
+            ("{$since}", "it needs since: { field: … }"), ("{$delta}", "it needs since: { token: … }"),
+            ("{$until}", "it needs where"), ("{$pge}", "did you mean $page?"),
+        ])
+    func missing(_ value: String, _ words: String) {
+        Self.expect(
+            Self.error(pull: #"path: /notes, query: { a: "\#(value)" }"#), "entities.notes.pull.query.a",
+            "\(value) cannot stand here")
+        #expect(Self.error(pull: #"path: /notes, query: { a: "\#(value)" }"#)?.problem.contains(words) == true)
+    }
+
+    @Test("a value that can be missing is not proposed for a path")
+    func paths() {
+        let error = Self.error(
+            pull: #"path: "/notes/{$since}", since: { param: a, field: at }"#,
+            fields: "id: { type: string }, at: { type: time }")
+        Self.expect(error, "entities.notes.pull.path", "{$since} cannot stand here: it can be missing")
+    }
+
+    @Test("a field that cannot be in a body, and a value of lists, are told apart")
+    func bodies() {
+        Self.expect(
+            Self.error(push: #"update: { call: "PATCH /notes/{id}", body: { a: "{$since}", b: $fields } }"#),
+            "entities.notes.push.update", "{$since} cannot stand here; expected a field in braces")
+    }
+
+    @Test(
+        "a mistake in an entity",
+        arguments: [
+            ("id: { type: number }", "fields.id", "a key is text or a whole number"),
+            ("uid: { type: string }", "", "add it, or name the field that identifies a record in key"),
+            ("id: { type: string }, text: { type: string, from: a..b }", "fields.text.from", "a dot without a name"),
+            (
+                "id: { type: string }, text: { type: string, search: fragment }", "fields.text.search",
+                "did you mean fragments?"
+            ),
+        ])
+    func fields(_ fields: String, _ key: String, _ words: String) {
+        let error = Self.error(fields: fields)
+        #expect(error?.problem.contains(words) == true, "\(error?.description ?? "accepted")")
+        #expect(
+            error?.key.hasPrefix("entities.notes") == true && (key.hasSuffix("id") || error?.key.hasSuffix(key) == true)
+        )
+    }
+
+    @Test("a reference to an entity that is not there is named before what depends on it")
+    func references() {
+        let error = Self.error(fields: "id: { type: string }, other_id: { type: reference, to: list }")
+        Self.expect(error, "entities.notes.fields.other_id", "there is no entity list; did you mean lists?")
+    }
+
+    @Test("a word that is nearly one of those allowed is recognised")
+    func words() {
+        #expect(Self.error(entity: "conflict: server_win")?.problem.contains("did you mean server_wins?") == true)
+        #expect(
+            Self.error(pull: "path: /notes, mode: newest_frst")?.problem.contains("did you mean newest_first?") == true)
+    }
+}
