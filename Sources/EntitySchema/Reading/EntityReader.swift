@@ -259,6 +259,9 @@ struct EntityReader {
             for (value, label) in try node.required("values").members() {
                 values.append(try enumValue(value, label))
             }
+            guard !values.isEmpty else {
+                throw try node.required("values").error("expected at least one value, such as { open: Open }")
+            }
             return .enum(values)
         case "reference": return .reference(to: try node.required("to").string())
         default:

@@ -5,6 +5,9 @@ struct KeyReader {
 
     func key() throws(SchemaError) -> (field: String, form: KeyForm?) {
         guard let node else { return ("id", nil) }
+        guard !node.isSequence else {
+            throw node.error("a record has one key; expected the name of a field that differs in all records")
+        }
         guard node.isMapping else { return (try node.string(), nil) }
         try node.requireKeys(["field", "made"])
         return (try node.child("field")?.string() ?? "id", try form(node.child("made")))

@@ -4,7 +4,16 @@ struct LimitsReader {
 
     func limits() throws(SchemaError) -> RequestLimits {
         var limits = RequestLimits()
-        for element in node.isSequence ? try node.elements() : [node] { try add(element, to: &limits) }
+        for element in node.isSequence ? try node.elements() : [node] {
+            let earlier = limits.windows
+            try add(element, to: &limits)
+            guard limits.windows.count > earlier.count, let window = limits.windows.last else { continue }
+            if earlier.contains(where: { $0.covers(window) || window.covers($0) }) {
+                throw element.error(
+                    "of this limit and one before, one is never reached: the other has no more requests for no less time; "
+                        + "remove one")
+            }
+        }
         guard limits != RequestLimits() else { throw node.error("expected requests and per, parallel, or remaining") }
         return limits
     }
@@ -36,4 +45,9 @@ struct LimitsReader {
         case (nil, let reset?): throw reset.error("reset needs remaining, the header with the number; add remaining")
         }
     }
+}
+
+extension RequestLimits.Window {
+    /// Whether it is reached whenever another is.
+    fileprivate func covers(_ other: Self) -> Bool { requests <= other.requests && span >= other.span }
 }

@@ -16,6 +16,7 @@ struct ListReader {
     }
 
     private func paged(_ node: SchemaNode, _ plan: ListPlan) throws(SchemaError) -> ListPlan {
+        guard node.isMapping else { throw node.error("expected a mapping, such as { style: page, page: page }") }
         var plan = plan
         plan.style = try style(node)
         plan.size = plan.style == .single ? nil : try size(node.child("size"))

@@ -46,6 +46,9 @@ struct RecordTestReader {
     private func plain(_ node: SchemaNode, _ field: Field) throws(SchemaError) -> String? {
         let text = try node.string()
         guard text != "null" else { return nil }
+        if field.kind == .boolean, !["true", "false", "1", "0"].contains(text) {
+            throw node.error("\(field.name) is true or false; expected one of them, or null")
+        }
         guard let templates else {
             try node.check([text], for: field)
             return text

@@ -17,6 +17,17 @@ extension SchemaNode {
         return name
     }
 
+    /// The name of the header that says which version a change is based on.
+    func versionHeaderName() throws(SchemaError) -> String {
+        let name = try headerName()
+        if name.lowercased() != "if-match" { try checkHeader(name, "") }
+        guard name.lowercased() != "if-unmodified-since" else {
+            throw error(
+                "\(name) takes a time in a form that is not sent here, so servers would ignore it; remove version")
+        }
+        return name
+    }
+
     func checkHeaderName(_ name: String) throws(SchemaError) {
         guard !name.isEmpty, name.utf8.allSatisfy(Self.isInName) else { throw error("expected the name of a header") }
     }

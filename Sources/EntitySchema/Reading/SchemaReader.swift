@@ -155,8 +155,12 @@ struct SchemaReader {
             }
             return try etag.boolean() ? .etag : nil
         }
+        let member = try node.required("field")
+        guard try !member.string().contains(".") else {
+            throw member.error("the version must be a member of the record itself; name another one, or remove version")
+        }
         var field = UpstreamPlan.VersionField(
-            name: try node.required("field").string(), header: try node.required("header").headerName())
+            name: try member.string(), header: try node.required("header").versionHeaderName())
         guard let value = node.child("value") else { return .field(field) }
         let text = try value.string()
         guard let template = Template(text), template.placeholders == [field.name],

@@ -53,6 +53,13 @@ struct WrongSchemaTests {
                 "answers: [{ status: 4xx, means: refused }, { status: [404, 410], means: gone }]", "answers.1",
                 "answers.0 comes first"
             ),
+            (
+                "limits: [{ requests: 10, per: 1m }, { requests: 100, per: 1m }]", "limits.1", "one is never reached"
+            ),
+            ("limits: [{ requests: 100, per: 1s }, { requests: 50, per: 1h }]", "limits.1", "one is never reached"),
+            ("version: { field: rev, header: Content-Type }", "version.header", "set by the daemon itself"),
+            ("version: { field: meta.versionId, header: If-Match }", "version.field", "a member of the record itself"),
+            ("version: { field: at, header: If-Unmodified-Since }", "version.header", "servers would ignore it"),
             ("answers: [{ when: { a..b: c }, means: ok }]", "answers.0.when.a..b", "a dot without a name"),
             (
                 "batch: { call: POST /b, element: { k: \"{$key}\", b: $body }, by: { n: \"{$id}\" } }", "batch.by.n",
@@ -101,6 +108,27 @@ struct WrongSchemaTests {
         Self.expect(error, "entities.notes.pull.path", "{$since} cannot stand here: it can be missing")
     }
 
+    @Test("pagination in one word is refused with a mapping")
+    func pagination() {
+        Self.expect(
+            Self.error(upstream: "{ pagination: page }"), "upstream.pagination", "such as { style: page, page: page }")
+    }
+
+    @Test("a condition on a boolean that is neither true nor false is refused")
+    func booleans() {
+        let fields = "id: { type: string }, done: { type: boolean }"
+        let error = Self.error(pull: "path: /notes, where: { done: perhaps }", fields: fields)
+        Self.expect(error, "entities.notes.pull.where.done", "done is true or false")
+        #expect(Self.error(pull: "path: /notes, where: { done: [true, null] }", fields: fields)?.description == nil)
+    }
+
+    @Test("a content that is written without the key of its record is refused")
+    func contents() {
+        Self.expect(
+            Self.error(entity: #"content: { path: "/notes/{id}/scan", upload: { call: PUT /scan } }"#),
+            "entities.notes.content.upload", "does not say which record it changes")
+    }
+
     @Test("a field that cannot be in a body, and a value of lists, are told apart")
     func bodies() {
         Self.expect(
@@ -114,6 +142,7 @@ struct WrongSchemaTests {
             ("id: { type: number }", "fields.id", "a key is text or a whole number"),
             ("uid: { type: string }", "", "add it, or name the field that identifies a record in key"),
             ("id: { type: string }, text: { type: string, from: a..b }", "fields.text.from", "a dot without a name"),
+            ("id: { type: string }, text: { type: enum, values: {} }", "fields.text.values", "at least one value"),
             (
                 "id: { type: string }, text: { type: string, search: fragment }", "fields.text.search",
                 "did you mean fragments?"
@@ -133,8 +162,15 @@ struct WrongSchemaTests {
         Self.expect(error, "entities.notes.fields.other_id", "there is no entity list; did you mean lists?")
     }
 
+    @Test("a record that a path reaches through a relation of another name is proposed")
+    func relations() {
+        let error = Self.error(push: #"update: { call: "PATCH /lists/{lst.id}/notes/{id}" }"#)
+        Self.expect(error, "entities.notes.push.update", "refers to no record as lst; did you mean list?")
+    }
+
     @Test("a word that is nearly one of those allowed is recognised")
     func words() {
+        #expect(Self.error(entity: "key: [id, text]")?.problem.contains("a record has one key") == true)
         #expect(Self.error(entity: "conflict: server_win")?.problem.contains("did you mean server_wins?") == true)
         #expect(
             Self.error(pull: "path: /notes, mode: newest_frst")?.problem.contains("did you mean newest_first?") == true)

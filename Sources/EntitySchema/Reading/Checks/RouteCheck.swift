@@ -26,6 +26,9 @@ struct RouteCheck {
                 try checkLookUp(of: route, at: "\(place).look_up")
             }
         }
+        for (place, route) in [("upload", entity.content?.upload), ("delete", entity.content?.delete)] {
+            if let route { try checkKey(in: route, at: "content.\(place)") }
+        }
         try checkSingleRecord()
     }
 

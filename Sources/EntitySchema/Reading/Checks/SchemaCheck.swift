@@ -245,7 +245,10 @@ struct SchemaCheck {
     private func pathField(_ name: String, of entity: Entity, at place: String) throws(SchemaError) {
         guard name.contains(".") else { return try field(name, of: entity, at: place) }
         guard let far = entity.far(name), let other = schema[far.entity] else {
-            throw error(entity, place, "\(entity.name) refers to no record as \(name.prefix { $0 != "." })")
+            let relation = String(name.prefix { $0 != "." })
+            let known = entity.relations.filter { if case .one = $0.kind { true } else { false } }.map(\.name)
+            let hint = Suggestion.hint(for: relation, among: known)
+            throw error(entity, place, "\(entity.name) refers to no record as \(relation)\(hint)")
         }
         try field(far.field, of: other, at: place)
         if other[field: far.field]?.isStoredSealed == true {
