@@ -26,6 +26,8 @@ struct PageApplier {
         var holdsUndated = false
         /// In which kind of answer the records came.
         var view = RecordView.list
+        /// Records come with their changed members alone.
+        var isPartial = false
     }
 
     let table: EntityTable
@@ -50,7 +52,8 @@ struct PageApplier {
             try SecondaryIndexes(table: table, db: db).postpone()
         }
         var times = ChangeTimes(upTo: bounds.serverNow ?? now + Self.clockAllowance)
-        var arrivals = try Arrivals(table, context, bounds.view, position: bounds.position)
+        var arrivals = try Arrivals(
+            table, context, bounds.view, position: bounds.position, isPartial: bounds.isPartial)
         var tombstones: [String] = []
         var marked = 0
         var ties: WindowTies?

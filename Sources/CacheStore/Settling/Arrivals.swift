@@ -9,16 +9,21 @@ struct Arrivals {
     let view: RecordView
     /// The end of the change log when the page was requested.
     let position: Int64
+    /// Members that a record lacks are as they were.
+    let isPartial: Bool
 
     private var rows: SettlingRows
     private let views: ViewTable
     private let hasViews: Bool
     private let isMain: Bool
 
-    init(_ table: EntityTable, _ context: WriteContext, _ view: RecordView, position: Int64) throws {
+    init(
+        _ table: EntityTable, _ context: WriteContext, _ view: RecordView, position: Int64, isPartial: Bool = false
+    ) throws {
         self.table = table
         self.context = context
         self.position = position
+        self.isPartial = isPartial
         let main = ViewMerge.main(of: table.entity)
         // Records without a list of their own have one view besides the answers.
         self.view = table.entity.pull == nil && view != .answer ? main : view
@@ -93,9 +98,10 @@ struct Arrivals {
             }
         }
         let members = hasViews ? try views.members(of: known.key) : nil
-        guard !kept.isEmpty || !isMain || members != nil else { return News(remote: shown) }
+        guard !kept.isEmpty || !isMain || isPartial || members != nil else { return News(remote: shown) }
         let shown = spelled(shown, as: known.remote, members)
-        let merge = ViewMerge(entity: table.entity, view: view, isSettling: isSettling)
+        let merge = ViewMerge(
+            entity: table.entity, view: view, isSettling: isSettling, isPartial: isPartial)
         var result = merge.result(shown, over: known.remote, members)
         for (field, value) in kept { result.record = result.record.setting(field, to: value) }
         if result.members != members { try views.set(result.members, of: known.key) }

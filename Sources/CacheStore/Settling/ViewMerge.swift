@@ -12,6 +12,8 @@ struct ViewMerge {
     /// Members that no view has had are what was sent; only the record's own address shows that they are gone, and only
     /// once it has caught up.
     let isSettling: Bool
+    /// The view has only the members that changed, so it removes nothing either.
+    var isPartial = false
 
     struct Result: Equatable {
         var record: JSONText
@@ -22,6 +24,7 @@ struct ViewMerge {
     /// The view from which a record without a row in `sync_view` has its members.
     static func main(of entity: Entity) -> RecordView { entity.pull == nil ? .embedded : .list }
 
+    private var removesNothing: Bool { view == .answer || isPartial }
     private var nested: NestedMembers { NestedMembers(nests: entity.nests) }
 
     func names(of record: JSONText) -> Set<String> { nested.names(of: record) }
@@ -33,10 +36,10 @@ struct ViewMerge {
             return Result(record: shown, members: view == main ? nil : [view: names])
         }
         let knownNames = self.names(of: known)
-        if view == main, members == nil { return Result(record: shown, members: nil) }
+        if view == main, members == nil, !isPartial { return Result(record: shown, members: nil) }
         var after = members ?? [main: knownNames]
         let before = after[view] ?? []
-        after[view] = view == .answer ? before.union(names) : names
+        after[view] = removesNothing ? before.union(names) : names
         let lacking = knownNames.subtracting(names)
         let gone = lacking.intersection(gone(knownNames, before, after))
         let moved = moved(by: shown)
@@ -63,7 +66,7 @@ struct ViewMerge {
 
     /// The members that the view shows to be gone.
     private func gone(_ known: Set<String>, _ before: Set<String>, _ after: ViewTable.Members) -> Set<String> {
-        guard view != .answer else { return [] }
+        guard !removesNothing else { return [] }
         // Once the record's own address has caught up, it is newer than the answer to any change, and has all members.
         let isWhole = view == .single && !isSettling
         var others = after

@@ -55,6 +55,8 @@ package struct PullPlan: Sendable, Equatable {
         package var form: Form
         /// Answers that say that the token is no longer known, besides those that refuse it anyway.
         package var expired: [Int]
+        /// What changed since comes with the changed members alone.
+        package var isPartial = false
     }
 
     /// What marks a record as deleted.

@@ -24,6 +24,9 @@ extension PlanReader {
         guard let pull = entity.child("pull"), let node = pull.child("deleted"), isList(node) else { return nil }
         try node.requireKeys(Self.listKeys)
         let since = node.child("since").map { SinceReader(node: $0) }
+        if let partial = node.child("since")?.child("partial") {
+            throw partial.error("partial says that records come with their changed members alone; remove it here")
+        }
         let key = try node.child("key")?.place() ?? Place(paths: [self.key])
         var list = try ListReader(node: node, base: self.list).list()
         var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()

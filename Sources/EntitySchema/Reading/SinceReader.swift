@@ -22,15 +22,19 @@ struct SinceReader {
 
     private func token(isInTemplate: Bool) throws(SchemaError) -> PullPlan.DeltaToken {
         if let link = node.child("link") {
-            try node.requireKeys(["link", "expired", "field"])
+            try node.requireKeys(["link", "expired", "field", "partial"])
             guard !isInTemplate else { throw link.error("the address is all that is sent; remove {$delta}") }
-            return PullPlan.DeltaToken(place: try link.place(), form: .link, expired: try expired())
+            return PullPlan.DeltaToken(
+                place: try link.place(), form: .link, expired: try expired(), isPartial: try isPartial())
         }
-        try node.requireKeys(["token", "param", "expired", "field"])
+        try node.requireKeys(["token", "param", "expired", "field", "partial"])
         let parameter = try parameterName(isInTemplate: isInTemplate)
         return PullPlan.DeltaToken(
-            place: try node.required("token").place(), form: .token(parameter: parameter), expired: try expired())
+            place: try node.required("token").place(), form: .token(parameter: parameter), expired: try expired(),
+            isPartial: try isPartial())
     }
+
+    private func isPartial() throws(SchemaError) -> Bool { try node.child("partial")?.boolean() ?? false }
 
     /// 410, or a list of statuses.
     private func expired() throws(SchemaError) -> [Int] {

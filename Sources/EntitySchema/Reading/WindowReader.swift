@@ -20,6 +20,9 @@ struct WindowReader {
             guard let keep = node.child("keep") else { return nil }
             throw keep.error("keep is only allowed with where; add where or remove keep")
         }
+        if let partial = node.child("since")?.child("partial"), try partial.boolean() {
+            throw test.error("records that come with their changed members alone may lack what where tests; remove where")
+        }
         let names = TemplateNames(values: ["account"], hasNow: true)
         let window = Window(
             test: withNumbers(try RecordTestReader(entity: entity, templates: names).test(test), of: entity),

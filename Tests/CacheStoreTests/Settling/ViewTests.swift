@@ -227,6 +227,22 @@ struct ViewTests {
         }
     }
 
+    @Test("a record with its changed members alone takes nothing away, of no view, and confirms no change that it lacks")
+    func partial() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n","place":"p"}"#)
+        try await show(cache, #"{"id":"a","notes":"n","place":"p","deep":"d"}"#, .single)
+        try await edit(cache, #"{"place":"mine"}"#)
+        try await send(cache, nil)
+        var page = PulledPage(entity: "orders", records: #"[{"id":"a","notes":"m","totals":{"total":1}}]"#)
+        page.isPartial = true
+        _ = try await cache.store.apply(page, at: now)
+        page.records = #"[{"id":"a","place":"p"}]"#
+        _ = try await cache.store.apply(page, at: now)
+        let record = try #require(try cache.record("orders", "a"))
+        #expect(record["notes"] == "m" && record["place"] == "mine" && record["deep"] == "d")
+        #expect(try total(cache) == 1)
+    }
+
     @Test("a deletion is no conflict because another view has more members")
     func deletion() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)

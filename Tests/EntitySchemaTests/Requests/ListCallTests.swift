@@ -178,6 +178,14 @@ struct ListCallTests {
             ("path: \"/notes/{id}\"", "without braces"), ("path: \"/notes/{$since}\"", "cannot stand here"),
             ("path: /notes\n      since: { token: next, field: changed }", "write {$delta} in query or body"),
             ("path: /notes\n      since: { link: next, expired: 200 }", "from 400 to 599"),
+            ("path: /notes\n      since: { link: next, partial: some }", "true or false"),
+            (
+                "path: /notes\n      since: { link: next, partial: true }\n      where: { changed: null }",
+                "may lack what where tests"
+            ),
+            (
+                "path: /notes\n      deleted: { path: /gone, since: { link: next, partial: true } }", "remove it here"
+            ),
             ("path: /notes\n      query: { a: \"{$now-3}\" }", "is no template"),
         ])
     func refusals(_ pull: String, _ words: String) {

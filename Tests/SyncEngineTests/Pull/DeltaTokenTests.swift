@@ -41,6 +41,27 @@ struct DeltaTokenTests {
         #expect(try test.cursor.delta == "t2")
     }
 
+    @Test("where changes come with the changed members alone, the others stay; a whole list still takes them away")
+    func partial() async throws {
+        let test = try TestPull("since: { token: next_token, param: token, partial: true }")
+        let all = try Self.page(
+            #"[{"id":"a","notes":"n","more":{"x":1}},{"id":"b","notes":"m","more":2}]"#, delta: "t1")
+        test.upstream.answering { _ in .success(all) }
+        try await test.pull()
+        let changes = try Self.page(
+            #"[{"id":"a","notes":null},{"id":"b","more":3},{"id":"c","notes":"new"}]"#, delta: "t2")
+        test.upstream.answering { _ in .success(changes) }
+        try await test.pull()
+        #expect(try test.remote("a") == #"{"id":"a","notes":null,"more":{"x":1}}"#)
+        #expect(try test.remote("b") == #"{"id":"b","notes":"m","more":3}"#)
+        #expect(try test.remote("c") == #"{"id":"c","notes":"new"}"#)
+        let fewer = try Self.page(#"[{"id":"a","notes":"n"},{"id":"b","more":3},{"id":"c","notes":"new"}]"#, delta: "t3")
+        test.upstream.answering { _ in .success(fewer) }
+        try await test.pull(full: true)
+        #expect(try test.remote("a") == #"{"id":"a","notes":"n"}"#)
+        #expect(try test.remote("b") == #"{"id":"b","more":3}"#)
+    }
+
     @Test("an interrupted pull keeps the token that it began with")
     func interrupted() async throws {
         let test = try TestPull(Self.pull)

@@ -65,6 +65,9 @@ struct TestPull {
             })
     }
 
+    /// A record as the upstream last had it.
+    func remote(_ key: String) throws -> String? { try store.remote(of: "orders", key: key)?.text }
+
     private static func shop(_ pull: String, _ create: String) -> String {
         """
         schema: shop
