@@ -96,6 +96,13 @@ struct RateLimitTests {
         #expect(try await delay(403, [reset]) == nil)
     }
 
+    @Test("403 with a time to retry waits, whatever number of requests is left; without a time that can be read it does not")
+    func forbiddenForAWhile() async throws {
+        #expect(try await delay(403, [("Retry-After", "7"), ("X-RateLimit-Remaining", "4800")]) == .seconds(7))
+        #expect(try await delay(403, [("Retry-After", "later")]) == nil)
+        #expect(try await delay(402, [("Retry-After", "7")]) == nil)
+    }
+
     @Test("a server error waits as retries do, though every answer of the server has a reset")
     func serverError() async throws {
         #expect(try await delay(503, [("X-RateLimit-Reset", "3000")]) == nil)
