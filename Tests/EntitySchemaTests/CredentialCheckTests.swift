@@ -74,6 +74,23 @@ struct CredentialCheckTests {
         #expect(error.problem.contains("looks like a credential, which must not stand in the schema"), "\(error)")
     }
 
+    @Test("so is one after $text, among the names of fields")
+    func refusedAmongFields() throws {
+        let yaml = """
+            schema: small
+            upstream: { base_url: http://localhost }
+            entities:
+              orders:
+                fields: { id: { type: string }, token: { type: string } }
+                pull: { path: /orders }
+                push:
+                  create: { call: POST /orders, body: { $fields: { a: [{ token: token, api_key: { $text: abc } }] } } }
+            """
+        let error = try #require(
+            #expect(throws: SchemaError.self) { try EntitySchema(yaml: yaml, file: "small.yaml") })
+        #expect(error.line == 8 && error.problem.contains("api_key looks like a credential"), "\(error)")
+    }
+
     @Test("a user in the address is refused")
     func address() throws {
         let yaml = """

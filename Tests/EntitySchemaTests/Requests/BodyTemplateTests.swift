@@ -75,10 +75,28 @@ struct BodyTemplateTests {
         #expect((sent.text ?? sent.body?.text) == expected)
     }
 
-    @Test("a list of one value that is null is an empty list")
-    func emptyLists() throws {
-        let places = try #require(try Self.entity("body: { $fields: { sizes: [size] } }").push.update.first?.body)
-        #expect(places.filled { _ in JSONText.null } == JSONText.object(["sizes": .array([])]))
+    @Test("a list of one value is empty, and a member with $or_null is null, if all fields inside are null")
+    func empty() throws {
+        let route = "body: { $fields: { sizes: [size], words: [{ t: { c: text } }], of: { $or_null: { n: size } } } }"
+        let places = try #require(try Self.entity(route).push.update.first?.body)
+        let cleared = places.filled { _ in JSONText.null }
+        #expect(cleared?.text == #"{"sizes":[],"words":[],"of":null}"#)
+        #expect(places.filled { _ in "x" }?.text == #"{"sizes":["x"],"words":[{"t":{"c":"x"}}],"of":{"n":"x"}}"#)
+        #expect(places.filled { $0 == "text" ? "x" : .none }?.text == #"{"words":[{"t":{"c":"x"}}]}"#)
+        let found = try places.values(in: #require(cleared)).map { "\($0.key)=\($0.value.plain)" }
+        #expect(found == ["size=null", "text=null", "size=null"])
+    }
+
+    @Test("constants stand beside the fields that are sent, and go with them")
+    func constants() throws {
+        let note = "{ $or_null: { type: { $text: doc }, version: 1, content: [{ deep: { $text: text }, text: text }] } }"
+        let places = try #require(
+            try Self.entity("body: { $fields: { note: \(note), code: code } }").push.update.first?.body)
+        let whole = #"{"note":{"type":"doc","version":1,"content":[{"deep":"text","text":"x"}]}}"#
+        #expect(places.filled { $0 == "text" ? "x" : .none }?.text == whole)
+        #expect(places.filled { $0 == "text" ? JSONText.null : .none }?.text == #"{"note":null}"#)
+        #expect(places.filled { $0 == "code" ? "x" : .none }?.text == #"{"code":"x"}"#)
+        #expect(try places.values(in: JSONText(parsing: whole)).map(\.key) == ["text"])
     }
 
     @Test(
@@ -96,6 +114,8 @@ struct BodyTemplateTests {
             ("body: { a: { $fields: { x: txt } } }", "no field txt; did you mean text?"),
             ("body: { a: { $fields: { x: text }, b: 1 } }", "nothing can stand beside $fields"),
             ("body: { a: { $fields: { x: [text, size] } } }", "expected one field in the list"),
+            ("body: { $fields: { a: { $or_null: { b: 1 } } } }", "expected the name of a field in $or_null"),
+            ("body: { $fields: { a: { $or_null: text, b: size } } }", "nothing can stand beside $or_null"),
             ("body: { billing: { email: text } }", "names inside others stand in $fields: { … }"),
         ])
     func wrongNames(_ route: String, _ words: String) {

@@ -38,8 +38,11 @@ struct CredentialCheck {
 
     /// `place`: `headers`, `query`, `body`.
     private func checkNames(in node: SchemaNode, of place: String, isSignIn: Bool) throws(SchemaError) {
-        // Their values are names of fields.
-        for (name, value) in try node.members() where !["$fields", "$record"].contains(name) {
+        for (name, value) in try node.members() {
+            if ["$fields", "$record"].contains(name) {
+                try checkConstants(in: value, of: place, isSignIn: isSignIn)
+                continue
+            }
             if value.isMapping {
                 try checkNames(in: value, of: place, isSignIn: isSignIn)
                 continue
@@ -52,6 +55,21 @@ struct CredentialCheck {
                 {
                     throw element.error(Self.problem(name, place, isSignIn: isSignIn))
                 }
+            }
+        }
+    }
+
+    /// Among names of fields, a text that is sent stands after `$text`.
+    private func checkConstants(in node: SchemaNode, of place: String, isSignIn: Bool) throws(SchemaError) {
+        guard node.isMapping else { return }
+        for (name, value) in try node.members() {
+            for element in value.isSequence ? try value.elements() : [value] where element.isMapping {
+                if let constant = element.child(BodyReader.text), let text = constant.value.text,
+                    Self.isCredential(name), Self.isLiteral(text)
+                {
+                    throw constant.error(Self.problem(name, place, isSignIn: isSignIn))
+                }
+                try checkConstants(in: element, of: place, isSignIn: isSignIn)
             }
         }
     }

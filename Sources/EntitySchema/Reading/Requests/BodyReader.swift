@@ -74,9 +74,21 @@ struct BodyReader {
         return .object(members)
     }
 
+    /// What stands for a text that is sent as it is, and around what is null as a whole.
+    static let (text, orNull) = ("$text", "$or_null")
+
     private func places(_ node: SchemaNode) throws(SchemaError) -> FieldPlaces {
-        if node.isMapping { return try members(node) }
+        if node.isMapping {
+            if let word = try word(in: node) { return word }
+            return try members(node)
+        }
         guard node.isSequence else {
+            // Numbers, true, false and null, if they stand without quotes.
+            if case .scalar(let text, true) = node.value.content, let json = try? JSONText(parsing: text),
+                json.kind != .string
+            {
+                return .constant(json)
+            }
             let name = try node.string()
             guard !name.hasPrefix("$") else {
                 let near = Suggestion.hint(for: name, among: [Self.fields, Self.record])
@@ -94,6 +106,17 @@ struct BodyReader {
             throw node.error("expected one field in the list; a list with others is one field of type list")
         }
         return .list(try places(only))
+    }
+
+    /// `{ $text: doc }` or `{ $or_null: { … } }`; nil if the members are names.
+    private func word(in node: SchemaNode) throws(SchemaError) -> FieldPlaces? {
+        let members = try node.members()
+        guard let (word, value) = members.first(where: { [Self.text, Self.orNull].contains($0.name) }) else { return nil }
+        guard members.count == 1 else { throw value.error("nothing can stand beside \(word); give it a member of its own") }
+        if word == Self.text { return .constant(.string(try value.string())) }
+        let places = try places(value)
+        guard !places.fields.isEmpty else { throw value.error("expected the name of a field in \(word)") }
+        return .orNull(places)
     }
 
     // MARK: A form around the fields
