@@ -1,9 +1,13 @@
-import SyncEngine
+import EntitySchema
+import Logging
+import SchemaDrift
 import Testing
+
+@testable import SyncEngine
 
 @Suite("Warnings of drift")
 struct DriftWarningTests {
-    @Test("each new kind of drift is logged once")
+    @Test("each new field that the schema lacks is named once")
     func once() async throws {
         let lines = LogLines()
         let test = try TestEngine(log: lines.logger)
@@ -13,17 +17,38 @@ struct DriftWarningTests {
             try test.upstream.set("/parts", #"[{"id":"p","colour":"green"},{"id":"q","size":1}]"#)
             try await test.engine.sync(SyncRequest(entities: ["parts"]))
         }
-        #expect(drift(lines) == ["colour string", "size integer"])
+        #expect(named(lines) == ["colour", "size"])
         let again = LogLines()
         let other = try TestEngine(upstream: test.upstream, store: test.store, log: again.logger)
         try await other.running { try await other.engine.sync(SyncRequest()) }
-        #expect(drift(again).isEmpty)
+        #expect(named(again).isEmpty)
     }
 
-    /// The fields that the lines name, and what was found in them.
-    private func drift(_ lines: LogLines) -> [String] {
-        lines.warnings.compactMap { line in
-            line.metadata["field"].flatMap { field in line.metadata["found"].map { "\(field) \($0)" } }
-        }
+    @Test("they are named together for each entity, apart from what is wrong")
+    func together() {
+        let found = [
+            drift("orders", "b"), drift("clients", "x"), drift("orders", "a"), drift("orders", "b", found: "null"),
+            drift("orders", "total", .type),
+        ]
+        let lines = DriftWarnings.unknown(in: found).map { "\($0.entity): \($0.names)" }
+        #expect(lines == ["orders: b, a", "clients: x"])
+    }
+
+    @Test("of very many, the first are named")
+    func many() {
+        let found = (1...50).map { drift("orders", "f\($0)") }
+        let names = DriftWarnings.unknown(in: found).first?.names ?? ""
+        #expect(names.hasPrefix("f1, f2, ") && names.hasSuffix("f40 and 10 more"))
+    }
+
+    /// The fields that the lines name.
+    private func named(_ lines: LogLines) -> [String] {
+        lines.all.filter { $0.level == .notice }.compactMap { $0.metadata["fields"] }
+    }
+
+    private func drift(_ entity: String, _ field: String, _ kind: DriftKind = .unknown, found: String = "text") -> Drift {
+        Drift(
+            entity: entity, field: field, kind: kind, expected: nil, found: found, count: 1, example: "a",
+            firstSeen: Timestamp(milliseconds: 0), lastSeen: Timestamp(milliseconds: 0))
     }
 }
