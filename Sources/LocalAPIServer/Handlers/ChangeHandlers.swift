@@ -55,17 +55,9 @@ extension Handlers {
     func changeFilter(_ parameters: QueryParameters, _ mistakes: inout Mistakes) -> ChangeFilter {
         var filter = ChangeFilter()
         filter.entities = mistakes.collect(nil) { () throws(Problem) in
-            try parameters.list("entity") { (name) throws(Problem) in try namedEntity(name).name }
+            try parameters.names("entity")?.map { (name) throws(Problem) in try namedEntity(name).name }
         }
-        filter.kinds = mistakes.collect(nil) { () throws(Problem) in
-            try parameters.list("kind") { (name) throws(Problem) in
-                guard let kind = ChangeLogKind(rawValue: name) else {
-                    let known = ChangeLogKind.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw .parameter("kind", "there is no kind \(name.prefix(50)); use any of \(known)")
-                }
-                return kind
-            }
-        }
+        filter.kinds = mistakes.collect(nil) { () throws(Problem) in try parameters.choices("kind") }
         return filter
     }
 

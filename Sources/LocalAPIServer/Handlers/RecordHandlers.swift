@@ -21,9 +21,7 @@ extension Handlers {
             try parameters.integer("limit", in: 1...100, else: 20)
         }
         let names: [String]? = mistakes.collect(nil) { () throws(Problem) in
-            try parameters.value("entity")?.split(separator: ",").map { (name) throws(Problem) in
-                try namedEntity(String(name)).name
-            }
+            try parameters.names("entity")?.map { (name) throws(Problem) in try namedEntity(name).name }
         }
         guard let query, mistakes.isEmpty else { throw mistakes.problem }
         try await store.catchUpSearch()

@@ -50,14 +50,7 @@ extension Handlers {
 
 extension QueryParameters {
     fileprivate func reminderStates() throws(Problem) -> [Reminder.State] {
-        let states = try list("state") { (name) throws(Problem) in
-            guard let state = Reminder.State(rawValue: name) else {
-                let known = Reminder.State.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .parameter("state", "there is no state \(name.prefix(50)); use any of \(known)")
-            }
-            return state
-        }
-        return states ?? Reminder.State.allCases.filter { $0 != .dismissed }
+        try choices("state") ?? Reminder.State.allCases.filter { $0 != .dismissed }
     }
 
     fileprivate func reminderPlace() throws(Problem) -> ReminderPlace? {

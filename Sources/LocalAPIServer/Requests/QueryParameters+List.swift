@@ -18,6 +18,7 @@ extension QueryParameters {
         query.fields = mistakes.collect(nil) { () throws(Problem) in try fields() }
         query.search = mistakes.collect(nil) { () throws(Problem) in try searchQuery("q") }
         query.sync = mistakes.collect(nil) { () throws(Problem) in try syncFilter() }
+        refuseRepeatedFilters(except: Self.ofLists, &mistakes)
         let reader = FilterReader(entity: entity)
         for item in items where !Self.ofLists.contains(item.name) {
             mistakes.collect { () throws(Problem) in try reader.read(item.name, item.value, into: &query) }
@@ -49,9 +50,7 @@ extension QueryParameters {
 
     /// The fields to show, each once; nil for all.
     func fields() throws(Problem) -> [String]? {
-        try value("fields").map { list in
-            list.split(separator: ",").map(String.init).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-        }
+        try names("fields")?.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     /// The query of the queue.
@@ -61,14 +60,16 @@ extension QueryParameters {
         query.sort = mistakes.collect([]) { () throws(Problem) in try sort() }
         query.limit = pageSize(50, &mistakes)
         query.cursor = mistakes.collect(nil) { () throws(Problem) in try value("cursor") }
-        for item in items where !["record", "sort", "limit", "cursor"].contains(item.name) {
+        let others = ["record", "sort", "limit", "cursor"]
+        refuseRepeatedFilters(except: others, &mistakes)
+        for item in items where !others.contains(item.name) {
             mistakes.collect { () throws(Problem) in query.filters.append(try filter(item.name, item.value)) }
         }
         return query
     }
 
     private func sort() throws(Problem) -> [SortTerm] {
-        SortTerm.list(try value("sort") ?? "")
+        SortTerm.list(try names("sort")?.joined(separator: ",") ?? "")
     }
 
     private func filter(_ name: String, _ value: String) throws(Problem) -> ListQuery.Filter {
@@ -89,9 +90,9 @@ extension QueryParameters {
 
     /// The relations to show with each record.
     func inclusions(of entity: Entity, in schema: EntitySchema) throws(Problem) -> [Inclusion] {
-        guard let paths = try value("include") else { return [] }
+        guard let paths = try names("include") else { return [] }
         do {
-            return try Inclusion.tree(paths.split(separator: ",").map(String.init), of: entity, in: schema)
+            return try Inclusion.tree(paths, of: entity, in: schema)
         } catch {
             throw Problem(error)
         }

@@ -1,4 +1,5 @@
 internal import CacheStore
+internal import EntitySchema
 internal import SocketServer
 
 /// A request's query, decoded (`application/x-www-form-urlencoded`), in its order.
@@ -56,6 +57,46 @@ struct QueryParameters {
             values.append(try read(String(part)))
         }
         return values
+    }
+
+    /// The names that a list has; nil when the parameter is missing. An empty one is refused: a script has left it out.
+    func names(_ name: String) throws(Problem) -> [String]? {
+        try list(name) { (part) throws(Problem) in
+            guard !part.isEmpty else { throw .parameter(name, "expected names separated by commas, got an empty one") }
+            return part
+        }
+    }
+
+    /// Some values of an enumeration; nil when the parameter is missing.
+    func choices<Value: RawRepresentable<String> & CaseIterable>(_ name: String) throws(Problem) -> [Value]? {
+        try list(name) { (part) throws(Problem) in
+            guard let value = Value(rawValue: part) else {
+                let known = Value.allCases.map(\.rawValue)
+                let near = Suggestion.nearest(to: part, among: known).map { "; did you mean \($0)?" } ?? "."
+                throw .parameter(
+                    name, "there is no \(name) \(part.prefix(50))\(near) Use any of \(known.joined(separator: ", "))")
+            }
+            return value
+        }
+    }
+
+    /// Notes each plain filter that is there twice: all filters must be met, and `a=1&a=2` is meant as `a=1,2`.
+    func refuseRepeatedFilters(except others: [String], _ mistakes: inout Mistakes) {
+        guard items.count > 1 else { return }
+        var counts: [String: Int] = [:]
+        for (name, _) in items where !others.contains(name) && !Self.mayRepeat(name) {
+            counts[name, default: 0] += 1
+            guard counts[name] == 2 else { continue }
+            let message = "\(name.prefix(100)) is given more than once; write several values with commas between them"
+            mistakes.add([.parameter(name, message, .repeatedParameter)])
+        }
+    }
+
+    /// Whether two of these can both be meant: comparisons that are named, and conditions in parentheses.
+    private static func mayRepeat(_ name: String) -> Bool {
+        let last = name[(name.lastIndex(of: ".").map(name.index(after:)) ?? name.startIndex)...]
+        return FilterExpression.Word(rawValue: String(last)) != nil
+            || last.startIndex != name.startIndex && FilterComparison.Operation(rawValue: String(last)) != nil
     }
 
     /// `limit` of a page.

@@ -62,6 +62,45 @@ struct ParameterValueTests {
         #expect(answer.status == 400 && !answer.text.contains("%2B"))
     }
 
+    @Test(
+        "a plain filter that is there twice is refused, because no record could meet both",
+        arguments: ["orders?status=open&status=ready", "pending?state=failed&state=queued", "orders?total=1&total=1"])
+    func repeatedFilter(_ query: String) async throws {
+        let answer = try await TestAPI.filled().call("GET", "/v1/\(query)")
+        #expect(answer.status == 400 && answer.json["code"] == "repeated_parameter", "\(answer.text)")
+        #expect(answer.json["errors"]?.elements.count == 1)
+    }
+
+    @Test(
+        "a comparison that is named, or a condition in parentheses, can be there twice",
+        arguments: ["total.gte=1&total.gte=2", "status.ne=open&status.ne=ready", "or=(id.eq.a)&or=(total.gte.1)"])
+    func repeatedComparison(_ query: String) async throws {
+        let answer = try await TestAPI.filled().call("GET", "/v1/orders?\(query)")
+        #expect(answer.status == 200, "\(answer.text)")
+    }
+
+    @Test(
+        "an empty name is refused, wherever names are listed",
+        arguments: [
+            ("orders?fields=", "fields"), ("orders?fields=status,", "fields"), ("orders?sort=", "sort"),
+            ("orders?sort=-total,", "sort"), ("orders?include=", "include"), ("orders/a?fields=", "fields"),
+            ("orders/a?include=messages,", "include"), ("search?q=ada&entity=", "entity"), ("pending?sort=", "sort"),
+        ])
+    func emptyName(_ query: String, _ parameter: String) async throws {
+        let answer = try await TestAPI.filled().call("GET", "/v1/\(query)")
+        #expect(answer.status == 400 && answer.json.at(path: "errors.*.pointer")?.elements.first?.string == parameter, "\(answer.text)")
+        #expect(answer.json["detail"]?.string?.contains("empty") == true, "\(answer.text)")
+    }
+
+    @Test(
+        "a value that is none of those there are is refused with a suggestion",
+        arguments: [("reminders?state=Due", "due"), ("changes?kind=upsert", "upserted")])
+    func choices(_ query: String, _ meant: String) async throws {
+        let answer = try await TestAPI.filled().call("GET", "/v1/\(query)")
+        #expect(answer.status == 400)
+        #expect(answer.json["detail"]?.string?.contains("did you mean \(meant)? Use any of") == true, "\(answer.text)")
+    }
+
     @Test("a relation to one record is included as an object, one to many as a list")
     func inclusion() async throws {
         let api = try await TestAPI.filled()
