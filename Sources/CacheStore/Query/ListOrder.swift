@@ -25,13 +25,19 @@ final class ListOrder: Sendable {
         let entity = table.entity
         for (index, term) in asked.enumerated() {
             guard let field = entity.listed(term.field), !field.isStoredSealed else {
-                throw CacheError.badQuery(field: "sort", message: "\(entity.name) cannot be sorted by \(term.field)")
+                throw Self.unknown(term.field, entity)
             }
             if asked[..<index].contains(where: { $0.field == term.field }) {
                 throw CacheError.badQuery(field: "sort", message: "sort names \(term.field) twice")
             }
         }
         self.init(terms: Self.completed(asked, entity), table)
+    }
+
+    private static func unknown(_ name: String, _ entity: Entity) -> CacheError {
+        let known = entity.fields.filter { !$0.isStoredSealed }.map(\.name) + [Entity.syncedAt.name]
+        let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+        return .badQuery(field: "sort", message: "\(entity.name) cannot be sorted by \(name.prefix(100))\(near)")
     }
 
     private init(terms: [SortTerm], _ table: EntityTable) {

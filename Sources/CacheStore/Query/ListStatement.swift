@@ -34,7 +34,7 @@ final class ListStatement: Sendable {
         selection = Self.selection(table, query, order, common, extraColumns)
         for name in query.fields ?? [] {
             guard let field = table.entity[field: name], !field.secret else {
-                throw CacheError.badQuery(field: "fields", message: "\(table.entity.name) cannot show a field \(name)")
+                throw Self.unknown(name, table.entity)
             }
         }
         var filter = ListFilter(table: table, context: context)
@@ -52,6 +52,12 @@ final class ListStatement: Sendable {
         } else {
             ranges = [(condition: "", arguments: [])]
         }
+    }
+
+    private static func unknown(_ field: String, _ entity: Entity) -> CacheError {
+        let near = Suggestion.nearest(to: field, among: entity.fields.filter { !$0.secret }.map(\.name))
+        let hint = near.map { "; did you mean \($0)?" } ?? ""
+        return .badQuery(field: "fields", message: "\(entity.name) cannot show a field \(field.prefix(100))\(hint)")
     }
 
     private static func selection(

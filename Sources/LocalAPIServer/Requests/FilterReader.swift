@@ -85,9 +85,13 @@ struct FilterReader {
         guard path.count > 1, let field = entity.listed(path[0]), entity[relation: path[0]] == nil else { return }
         if case .object = field.kind { return }
         let known = FilterComparison.Operation.allCases.map(\.rawValue)
-        let near = Suggestion.nearest(to: path[1], among: known).map { "; did you mean \($0)?" } ?? ";"
+        let wrong = path.dropFirst().first { !known.contains($0) } ?? path[1]
+        guard wrong != "not" else {
+            throw .parameter(name, "not stands before a comparison, as in \(path[0]).not.eq")
+        }
+        let near = Suggestion.nearest(to: wrong, among: known).map { "; did you mean \($0)?" } ?? ";"
         throw .parameter(
-            name, "there is no comparison \(path[1].prefix(50))\(near) use one of \(known.joined(separator: ", "))")
+            name, "there is no comparison \(wrong.prefix(50))\(near) use one of \(known.joined(separator: ", "))")
     }
 
     // MARK: Values

@@ -34,12 +34,14 @@ enum ListFormat: Equatable {
         }
     }
 
-    /// For `Content-Type`.
-    var contentType: String {
+    var mediaType: String {
         switch self {
         case .page: PatchFormat.json
         case .lines(let type): type
-        case .csv: "text/csv; charset=utf-8"
+        case .csv: "text/csv"
         }
     }
+
+    /// For `Content-Type`.
+    var contentType: String { self == .csv ? "\(mediaType); charset=utf-8" : mediaType }
 }

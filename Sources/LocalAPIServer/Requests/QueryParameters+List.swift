@@ -27,7 +27,7 @@ extension QueryParameters {
         for name in format.excluded {
             mistakes.collect { () throws(Problem) in
                 guard try value(name) != nil else { return }
-                throw .parameter(name, "\(format.contentType) has no place for \(name)", .conflictingParameters)
+                throw .parameter(name, "\(format.mediaType) has no place for \(name)", .conflictingParameters)
             }
         }
         return query

@@ -44,7 +44,8 @@ struct QueryParameters {
     func integer(_ name: String, in range: ClosedRange<Int>, else standard: Int) throws(Problem) -> Int {
         guard let text = try value(name) else { return standard }
         guard let number = Int(text), range.contains(number) else {
-            throw .parameter(name, "expected a whole number from \(range.lowerBound) to \(range.upperBound)")
+            let end = range.upperBound == Int.max ? "on" : "to \(range.upperBound)"
+            throw .parameter(name, "expected a whole number from \(range.lowerBound) \(end)")
         }
         return number
     }

@@ -97,6 +97,14 @@ struct WholeListTests {
         #expect(included.status == (type == "text/csv" ? 400 : 200))
     }
 
+    @Test("a limit that is no limit is refused without naming the greatest number there is")
+    func refusedLimit() async throws {
+        let answer = try await TestAPI.filled().call("GET", "/v1/orders?limit=0&count=true", headers: ["Accept": "text/csv"])
+        #expect(
+            answer.json["detail"]
+                == "limit: expected a whole number from 1 on; text/csv has no place for count", "\(answer.text)")
+    }
+
     @Test("no snapshot is held while the reader takes a page: what changes meanwhile is in the next one")
     func noSnapshot() async throws {
         let api = try await Self.large()

@@ -39,9 +39,9 @@ final class FilterContext: Sendable {
         if try hasDrifted(to: text, field.name, entity.name) { return }
         let known = values.map(\.value)
         let near = Suggestion.nearest(to: text, among: known).map { "; did you mean \($0)?" } ?? "."
+        let value = text.isEmpty ? "empty value" : "value \(text.prefix(50))"
         throw .badQuery(
-            field: name,
-            message: "\(field.name) has no value \(text.prefix(50))\(near) It has \(known.joined(separator: ", "))")
+            field: name, message: "\(field.name) has no \(value)\(near) It has \(known.joined(separator: ", "))")
     }
 
     /// Whether drift was counted that may be this value: long values are counted by their beginning, and beyond a number

@@ -27,7 +27,7 @@ struct FilterValues {
         switch field.kind {
         case .integer, .number, .money:
             if let number = Self.number(text) { return number }
-            throw .badQuery(field: name, message: "expected a number, got \(text.prefix(100))")
+            throw .badQuery(field: name, message: "expected a number, got \(Self.shown(text))")
         case .boolean:
             guard let value = ["true": 1, "false": 0][text] else {
                 throw .badQuery(field: name, message: BooleanText.expectation(text))
@@ -37,13 +37,13 @@ struct FilterValues {
             guard let time = Timestamp(written: text) else {
                 throw .badQuery(
                     field: name,
-                    message: "expected a time such as 2026-11-21 or 2026-11-21T10:42:00Z, got \(text.prefix(100))")
+                    message: "expected a time such as 2026-11-21 or 2026-11-21T10:42:00Z, got \(Self.shown(text))")
             }
             return table.isTimeColumn(field) ? time.milliseconds.databaseValue : time.description.databaseValue
         case .date:
             guard Timestamp.isDay(text) else {
                 throw .badQuery(
-                    field: name, message: "expected a day such as 2026-11-25, got \(text.prefix(100))")
+                    field: name, message: "expected a day such as 2026-11-25, got \(Self.shown(text))")
             }
             return text.databaseValue
         case .enum(let known):
@@ -52,6 +52,9 @@ struct FilterValues {
         case .string, .reference, .object, .list: return text.databaseValue
         }
     }
+
+    /// A value that cannot be used, for a message.
+    private static func shown(_ text: String) -> String { text.isEmpty ? "nothing" : String(text.prefix(100)) }
 
     /// True or false as the caller writes it after `.null`.
     static func flag(_ text: String, named name: String) throws(CacheError) -> Bool {
