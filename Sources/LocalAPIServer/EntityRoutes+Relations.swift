@@ -26,8 +26,9 @@ extension EntityRoutes {
         route(
             "GET", .related, relation: relation, decidesMethods: false,
             OpenAPIOperation(
-                "Lists the \(relation.name) of a record of \(entity.name)", parameters: listParameters(other),
-                answers: [(200, .list(RecordSchemas.list(other))), (304, .nothing)], problems: [404],
+                "Lists the \(relation.name) of a record of \(entity.name)",
+                parameters: listParameters(other) + ["cache_control"],
+                answers: [(200, .list(RecordSchemas.list(other))), (304, .nothing)], problems: [404, 504],
                 leads: Self.first(of: other))
         ) { [entity] handlers, request, id in
             try await handlers.list(relation, by: field, of: entity, id, request)

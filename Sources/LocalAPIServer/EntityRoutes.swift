@@ -80,8 +80,8 @@ struct EntityRoutes {
         route(
             "GET", .history, decidesMethods: false,
             OpenAPIOperation(
-                "The history of a record, oldest first", parameters: ["limit", "position"],
-                answers: [(200, .json("History"))], problems: [404])
+                "The history of a record, oldest first", parameters: ["limit", "position", "cache_control"],
+                answers: [(200, .json("History"))], problems: [404, 504])
         ) { [entity] handlers, request, id in try handlers.history(of: entity, id, request) }
     }
 

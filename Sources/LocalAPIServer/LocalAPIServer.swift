@@ -175,7 +175,8 @@ package final class LocalAPIServer: Sendable {
         } catch let problem as Problem {
             throw problem
         } catch CacheError.notCached(let entity, let key) {
-            throw await handlers.missing(entity, key)
+            guard route.isRead, Freshness.isOnlyIfCached(request) else { throw await handlers.missing(entity, key) }
+            throw await handlers.onlyIfCached(entity, key)
         } catch let error as CacheError {
             if case .failed(let message) = error {
                 handlers.log.error(

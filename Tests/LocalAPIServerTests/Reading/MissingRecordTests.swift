@@ -95,6 +95,16 @@ struct MissingRecordTests {
         #expect(upstream.asked == ["orders/n"])
     }
 
+    @Test(
+        "only-if-cached counts for what belongs to a record too",
+        arguments: ["orders/n/messages", "messages/n/order", "orders/n/history"])
+    func partOfMissing(_ path: String) async throws {
+        let api = try await TestAPI.filled()
+        let answer = await api.call("GET", "/v1/\(path)", headers: ["Cache-Control": "only-if-cached"])
+        #expect(answer.status == 504 && code(answer) == "only_if_cached", "\(answer.text)")
+        #expect(code(await api.call("GET", "/v1/\(path)")) == "not_cached")
+    }
+
     @Test("refresh=true and only-if-cached contradict each other")
     func contradiction() async throws {
         let answer = try await TestAPI.filled().call(
