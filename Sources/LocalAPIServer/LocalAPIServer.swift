@@ -206,6 +206,10 @@ package final class LocalAPIServer: Sendable {
         guard !segments.contains("") else {
             return Problem(.noSuchAddress, "there is nothing at \(path.prefix(200)); a part of it is empty")
         }
+        // The daemon's own calls: no entity can have such a name.
+        guard !segments[1].hasPrefix("_"), !EntitySchema.reservedEntityNames.contains(segments[1]) else {
+            return Problem(.noSuchAddress, "there is nothing at \(path.prefix(200)); see GET /openapi.json")
+        }
         do throws(Problem) {
             let entity = try handlers.entity(segments[1])
             let last = segments.last ?? ""

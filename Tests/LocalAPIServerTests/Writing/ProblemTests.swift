@@ -17,6 +17,7 @@ struct ProblemTests {
         let api = try await TestAPI.filled()
         for (method, path, body, code) in [
             ("GET", "/nothing", "", "no_such_address"), ("GET", "/v1/order", "", "unknown_entity"),
+            ("POST", "/v1/conflicts/1/Resolve", "", "no_such_address"), ("GET", "/v1/_batches", "", "no_such_address"),
             ("DELETE", "/v1/orders/a", "", "method_not_allowed"), ("PATCH", "/v1/orders/a", "{", "malformed_json"),
             ("PATCH", "/v1/orders/a", "[]", "invalid_body"), ("GET", "/v1/search", "", "missing_parameter"),
             ("GET", "/v1/orders?limit=0", "", "invalid_parameter"),
