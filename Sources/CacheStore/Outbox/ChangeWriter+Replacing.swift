@@ -43,12 +43,13 @@ extension ChangeWriter {
         return entity.fields.compactMap { field in
             guard field.value(in: given) == nil, field.name != entity.key, !field.isDerivedHere, !field.secret,
                 !field.isTouched, !field.required, sendable?.contains(field.name) ?? true,
-                let value = entity.value(of: field.name, in: document), value.kind != .null
+                // What the record does not have, its reader cannot send back.
+                let value = entity.value(of: field.name, in: document)
             else { return nil }
             switch field.initial?.value {
             case .value(let initial): return initial.isEquivalent(to: value) ? nil : (field.name, initial)
             case .now, .text: return nil
-            case nil: return (field.name, .null)
+            case nil: return value.kind == .null ? nil : (field.name, .null)
             }
         }
     }

@@ -73,6 +73,16 @@ struct ReplacingTests {
         #expect(try cache.values("tasks", "a", "number", "created_at") == ["7", #""2020-01-01T00:00:00Z""#])
     }
 
+    @Test("what is left out and null becomes its default too")
+    func nullBecomesDefault() async throws {
+        let cache = try await cache()
+        _ = try await cache.pull("tasks", #"[{"id":"b","title":"Write","done":null},{"id":"c","title":"Run"}]"#)
+        #expect(try await !save("c", #"{"title":"Run"}"#, cache))
+        #expect(try change(cache) == nil)
+        #expect(try await !save("b", #"{"title":"Write"}"#, cache))
+        #expect(try change(cache)?.text == #"{"done":false}"#)
+    }
+
     @Test("what was read can be sent back, and changes only what was changed")
     func roundTrip() async throws {
         let cache = try await cache()
