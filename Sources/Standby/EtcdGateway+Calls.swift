@@ -51,6 +51,11 @@ extension EtcdGateway {
         }
     }
 
+    /// What the daemon that holds the lease is called; nil if none does. Changes nothing.
+    package func holder(of settings: StandbySettings) async throws(StandbyError) -> String? {
+        try await entries(settings.holderKey, limit: 1).first?.name
+    }
+
     /// A new lease's id and its seconds.
     func grant(_ ttl: Duration) async throws(StandbyError) -> (id: String, ttl: Duration) {
         let answer = try await call("/v3/lease/grant", .object(["TTL": .string(String(ttl.components.seconds))]))
