@@ -1,0 +1,184 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// A creation that was answered with success, but not with its record: where the record is, and what to do without it.
+extension Pusher {
+    /// The answer has a key and nothing of what was sent. It may be the new record's, that of an envelope, whose `id`
+    /// counts requests, or that of a job: the record with this key shows which, or a look-up does.
+    func created(
+        _ change: OutboxChange, _ entity: Entity, like answered: RemoteRecord
+    ) async throws -> PushOutcome {
+        let key = answered.record[entity.key]?.plain ?? ""
+        if let found = try await readable(answered.record, of: entity) {
+            if let record = try own(found, of: change, entity) { return acknowledged(asRead: record) }
+        } else if try !isAnother(key, than: change),
+            key == change.key || !answered.isLater || !hasLookUp(change, entity)
+        {
+            return .acknowledged(record: answered.record, version: answered.version)
+        }
+        return try await created(change, entity, nil)
+    }
+
+    /// What was read for a creation, if it may be the record that was created; else nil.
+    private func own(_ found: RemoteRecord, of change: OutboxChange, _ entity: Entity) throws -> RemoteRecord? {
+        let record = reader.withParent(found, of: entity, like: change.record)
+        guard !entity.hasUnusableKey(record.record) else { return nil }
+        let isKnown = try isAnother(record.record[entity.key]?.plain ?? "", than: change)
+        return change.isMade(into: record.record, of: entity, isKnown: isKnown) ? record : nil
+    }
+
+    /// Whether the key belonged to another record before the creation was sent.
+    private func isAnother(_ key: String, than change: OutboxChange) throws -> Bool {
+        try key != change.key && store.wasKnown(key, before: change)
+    }
+
+    /// Whether the answer is a record that was there before and has other values: the new record's parent, or one that
+    /// was found instead of made.
+    func isAnother(_ answered: RemoteRecord, than change: OutboxChange, _ entity: Entity) throws -> Bool {
+        guard !change.isMade(into: answered.record, of: entity, isKnown: true) else { return false }
+        return try isAnother(answered.record[entity.key]?.plain ?? "", than: change)
+    }
+
+    /// The answer may have been too short to show that it is the new record; else that one is looked up. Without a
+    /// look-up people have to find out whether there is one.
+    func created(
+        _ change: OutboxChange, _ entity: Entity, beside answered: RemoteRecord
+    ) async throws -> PushOutcome {
+        if let found = try await readable(answered.record, of: entity), let record = try own(found, of: change, entity)
+        {
+            return acknowledged(asRead: record)
+        }
+        let key = answered.record[entity.key]?.plain ?? ""
+        let words = "the upstream answered with \(entity.name)/\(key), which was there before and has other values"
+        guard hasLookUp(change, entity) else {
+            return .failed(
+                PushFailure(
+                    kind: "unclear",
+                    message: "\(words): check whether it has made a record as well, then retry or discard"))
+        }
+        let outcome = try await created(change, entity, nil)
+        guard case .waiting(var failure, let next, let counted) = outcome else { return outcome }
+        failure.message = "\(words), and does not list the new one yet; looking again later"
+        return .waiting(failure, at: next, counted: counted)
+    }
+
+    /// Whether the answer is that of another creation under way, as from a gateway that exchanges answers.
+    func isExchanged(
+        _ answered: RemoteRecord, for change: OutboxChange, _ entity: Entity
+    ) async throws -> Bool {
+        guard !change.isMade(into: answered.record, of: entity, isKnown: true) else { return false }
+        let others = await passage.underWay().subtracting([change.id])
+        return try store.creations(others, of: entity.name).contains { other in
+            change.yields(answered.record, of: entity, to: other)
+        }
+    }
+
+    /// Only a look-up, or a repeat under the key, shows which record the creation has made.
+    func created(
+        _ change: OutboxChange, _ entity: Entity, insteadOf answered: RemoteRecord
+    ) async throws -> PushOutcome {
+        guard hasLookUp(change, entity) || recognizesRepeat(of: change) else {
+            let message =
+                "the upstream answered with \(entity.name)/\(entity.shownKey(of: answered.record)), which has the values "
+                + "of another creation: check which records it has made, then retry or discard"
+            return .failed(PushFailure(kind: "unclear", message: message))
+        }
+        return try await created(change, entity, nil)
+    }
+
+    /// The record as the upstream shows it now; nil if it does not, or cannot be asked.
+    private func readable(_ known: JSONText, of entity: Entity) async throws -> RemoteRecord? {
+        do {
+            return try reader.canRead(entity, known) ? try await reader.record(of: entity, known: known) : nil
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch is UpstreamError {
+            return nil
+        }
+    }
+
+    /// Looks for the record where the answer says that it is, else by the schema's look-up. It is not created again
+    /// while it may exist.
+    func created(
+        _ change: OutboxChange, _ entity: Entity, _ key: String?
+    ) async throws -> PushOutcome {
+        do {
+            if let key {
+                let known = change.record.setting(entity.key, to: .string(key))
+                if try reader.canRead(entity, known), let found = try await reader.record(of: entity, known: known),
+                    let record = try own(found, of: change, entity)
+                {
+                    return acknowledged(asRead: record)
+                }
+            }
+            guard hasLookUp(change, entity) else { return try await withoutLookUp(change, entity) }
+            if case .applied(let found) = try await reconciler.finding(for: change, entity) {
+                return self.found(found, as: .single, otherwise: PushFailure.accepted)
+            }
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch is UpstreamError {
+            guard hasLookUp(change, entity) else { return repeated(change) }
+        }
+        return notListed(change)
+    }
+
+    /// What a look-up found, unless another creation with the same values has found it too; `kind` is the failure then.
+    func found(_ record: RemoteRecord, as view: RecordView, otherwise kind: String) -> PushOutcome {
+        let message = "the record that was found is another creation's with the same values; looking again"
+        return .found(
+            record: record.record, version: record.version, view: view,
+            otherwise: PushFailure(kind: kind, message: message), at: monotonicNow())
+    }
+
+    /// The record cannot be read now; its key shows when the request is repeated, or else in a pull.
+    private func repeated(_ change: OutboxChange) -> PushOutcome {
+        guard recognizesRepeat(of: change) else { return .acknowledged(record: nil) }
+        let failure = PushFailure(
+            kind: "malformed", message: "the answer held no record with a key, and reading it failed; repeating later")
+        let outcome = again(change, failure)
+        if case .failed = outcome { return .acknowledged(record: nil) }
+        return outcome
+    }
+
+    func hasLookUp(_ change: OutboxChange, _ entity: Entity) -> Bool {
+        entity.route(for: .create, record: change.record)?.lookUp != nil
+    }
+
+    /// The key shows whether the upstream has answered the request before, so repeating it once may bring the record.
+    private func withoutLookUp(_ change: OutboxChange, _ entity: Entity) async throws -> PushOutcome {
+        guard !change.isTried, recognizesRepeat(of: change) else {
+            // The upstream gave it another key, which a pull will bring; or it cannot be asked.
+            guard change.isTried, try reader.canRead(entity, change.record),
+                let found = try await reader.record(of: entity, known: change.record)
+            else { return .acknowledged(record: nil) }
+            return acknowledged(asRead: found)
+        }
+        let failure = PushFailure(
+            kind: "malformed", message: "the answer held no record with a key; repeating the request once")
+        return .waiting(failure, at: monotonicNow(), counted: false)
+    }
+
+    /// The upstream accepted the creation and does not show the record yet: looked for again later.
+    func notListed(_ change: OutboxChange) -> PushOutcome {
+        let outcome = again(
+            change,
+            PushFailure(
+                kind: PushFailure.accepted,
+                message: "the upstream accepted this without a record, and does not list it yet; looking again later"))
+        guard case .failed = outcome else { return outcome }
+        return .failed(
+            PushFailure(
+                kind: "unclear",
+                message:
+                    "the upstream accepted this without a record, and does not list it: check whether it has the record, "
+                    + "then retry or discard"))
+    }
+}
+
+extension OutboxChange {
+    /// The upstream has accepted the creation; only the record is not known yet.
+    var wasAccepted: Bool { lastFailure == PushFailure.accepted }
+}
