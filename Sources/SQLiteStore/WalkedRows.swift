@@ -15,10 +15,10 @@ package struct WalkedRows {
     private var statement: BoundStatement?
     private var numbers: Numbers
     private var given = 0
-    /// How many rows the statement has gone through.
+    /// The number of rows that the statement has passed.
     private var stepped = 0
 
-    /// More would take more than 64 KiB of memory.
+    /// 64 KiB of memory.
     private static let mostKept = 8192
 
     /// `kept`: what an earlier walk with the same query on the same data has read.
@@ -28,7 +28,7 @@ package struct WalkedRows {
         numbers = kept ?? Numbers()
     }
 
-    /// For the next walk; nil if it is too much to keep.
+    /// What the next walk can start with; nil if it is too much to keep.
     var kept: Numbers? { numbers.all.count > Self.mostKept ? nil : numbers }
 
     /// The next `count` rows; fewer only at the end.

@@ -142,6 +142,18 @@ struct EntityReader {
         }
         if let natural = node.child("natural"), try natural.boolean() { try makeNatural(&field, node) }
         field.hasSteps = try node.child("steps")?.boolean() ?? false
+        try checkSealing(field, node)
+        switch field.kind {
+        case .string, .enum, .integer: break
+        default:
+            if let search = node.child("search"), field.search != nil {
+                throw search.error("only fields of type string, enum or integer can be searched")
+            }
+        }
+        return field
+    }
+
+    private func checkSealing(_ field: Field, _ node: SchemaNode) throws(SchemaError) {
         if field.secret && field.sealed {
             throw node.error("a secret field is sealed already; remove sealed to hide it, or secret to show it")
         }
@@ -152,14 +164,6 @@ struct EntityReader {
         if field.isStoredSealed && field.search != nil {
             throw node.error("a \(word) field cannot be searched; remove search or \(word)")
         }
-        switch field.kind {
-        case .string, .enum, .integer: break
-        default:
-            if let search = node.child("search"), field.search != nil {
-                throw search.error("only fields of type string, enum or integer can be searched")
-            }
-        }
-        return field
     }
 
     /// A member with the field's own name is read first. A part of a list cannot be sealed, and what goes through a list is

@@ -130,37 +130,19 @@ extension Handlers {
     }
 
     private func addCache(_ measures: CacheMeasures, to text: inout MetricsText) {
-        text.family("\(Self.prefix)records", .gauge, "Records in the cache.") { family in
-            for (entity, count) in measures.rows.sorted(by: { $0.key < $1.key }) {
-                family.sample([("entity", entity)], Double(count))
-            }
-        }
+        addEach("records", "Records in the cache.", measures.rows, to: &text)
         if !measures.totals.isEmpty {
-            text.family(
-                "\(Self.prefix)listed_records", .gauge,
-                "Records that the upstream last listed, of an entity of which the cache keeps only some."
-            ) { family in
-                for (entity, count) in measures.totals.sorted(by: { $0.key < $1.key }) {
-                    family.sample([("entity", entity)], Double(count))
-                }
-            }
+            addEach(
+                "listed_records", "Records that the upstream last listed, of an entity of which the cache keeps only some.",
+                measures.totals, to: &text)
         }
-        text.family(
-            "\(Self.prefix)held_deletions", .gauge,
-            "Records that are gone upstream and kept until their deletion is confirmed."
-        ) { family in
-            for (entity, count) in measures.heldDeletions.sorted(by: { $0.key < $1.key }) {
-                family.sample([("entity", entity)], Double(count))
-            }
-        }
-        text.family(
-            "\(Self.prefix)held_lists", .gauge,
-            "1 while the last full list of an entity is not believed: empty, cut, or without too many records."
-        ) { family in
-            for (entity, isHeld) in measures.heldLists.sorted(by: { $0.key < $1.key }) {
-                family.sample([("entity", entity)], isHeld ? 1 : 0)
-            }
-        }
+        addEach(
+            "held_deletions", "Records that are gone upstream and kept until their deletion is confirmed.",
+            measures.heldDeletions, to: &text)
+        addEach(
+            "held_lists",
+            "1 while the last full list of an entity is not believed: empty, cut, or without too many records.",
+            measures.heldLists.mapValues { $0 ? 1 : 0 }, to: &text)
         text.gauge(
             "\(Self.prefix)open_conflicts", "Conflicts that wait for a person.", Double(measures.openConflicts))
         text.family("\(Self.prefix)conflicts_total", .counter, "All conflicts recorded in this cache.") {
@@ -174,6 +156,15 @@ extension Handlers {
             "\(Self.prefix)database_size_bytes", "Size of the database file.", Double(measures.databaseBytes))
         text.gauge(
             "\(Self.prefix)database_wal_size_bytes", "Size of the write-ahead log.", Double(measures.logBytes))
+    }
+
+    /// A gauge with a value for each entity.
+    private func addEach(_ name: String, _ help: String, _ values: [String: Int], to text: inout MetricsText) {
+        text.family("\(Self.prefix)\(name)", .gauge, help) { family in
+            for (entity, value) in values.sorted(by: { $0.key < $1.key }) {
+                family.sample([("entity", entity)], Double(value))
+            }
+        }
     }
 
     private func addHooks(_ hooks: [HookState], to text: inout MetricsText) {

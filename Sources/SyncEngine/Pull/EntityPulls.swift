@@ -68,20 +68,24 @@ struct EntityPulls {
         // What is fetched one record at a time can take long.
         try await completeLoading()
         for (entity, fetch) in fetches {
-            let name = Self.name(entity)
             // The error of the list stays.
-            guard name != entity.name || !failed.contains(name) else { continue }
-            try await isolatingFailures(of: name) {
-                let details = DetailPuller(
-                    puller: puller(of: name), entity: entity, fetch: fetch, parallel: settings.parallel,
-                    refused: environment.refusedReads, monotonicNow: environment.monotonicNow)
-                try await details.pull(all: request.full)
-                guard !onlyChanges, !request.full else { return }
-                try await details.readAgain { environment.schedule.isFullDue(lastFullAt: $0, at: environment.now()) }
-            }
+            guard Self.name(entity) != entity.name || !failed.contains(entity.name) else { continue }
+            try await pullDetails(of: entity, fetch, onlyChanges: onlyChanges)
         }
         for delay in delays { try await noteFailure(of: delay.entity, delay.reason) }
         try await sweepWindows(failed: failed)
+    }
+
+    private func pullDetails(of entity: Entity, _ fetch: PullPlan.Fetch, onlyChanges: Bool) async throws {
+        let name = Self.name(entity)
+        try await isolatingFailures(of: name) {
+            let details = DetailPuller(
+                puller: puller(of: name), entity: entity, fetch: fetch, parallel: settings.parallel,
+                refused: environment.refusedReads, monotonicNow: environment.monotonicNow)
+            try await details.pull(all: request.full)
+            guard !onlyChanges, !request.full else { return }
+            try await details.readAgain { environment.schedule.isFullDue(lastFullAt: $0, at: environment.now()) }
+        }
     }
 
     /// In the schema's order, but records that stay while others refer to them come after those.

@@ -4,9 +4,9 @@ internal import Upstream
 /// Remembers a hash of each page of one pull, to detect a list that never ends: 8 bytes a page.
 struct PageTrail {
     private static let emptyPagesAllowed = 100
-    /// So many pages in a row that show the records of earlier ones are no chance.
+    /// More pages in a row with the records of earlier ones are no coincidence.
     private static let mostRepeats = 2
-    /// Looking for keys takes longer than a hash, so it is done for the first of every so many pages.
+    /// Reading keys takes longer than hashing, so only the first `compared` of `every` pages are compared by their keys.
     private static let compared = 4
     private static let every = 32
 
@@ -61,7 +61,7 @@ struct PageTrail {
         repeatsInARow = isNew ? 0 : repeatsInARow + 1
     }
 
-    /// Nil if a record has none.
+    /// Nil if a record has no key.
     private static func keys(of records: JSONText, _ key: String) -> [String]? {
         var keys: [String] = []
         for record in records.elements {
