@@ -36,7 +36,7 @@ struct EventsCommand: AsyncParsableCommand {
         commandName: "events",
         abstract: "Print each change to data, queue and conflicts as a line of JSON when it happens.",
         discussion: """
-            Continues without gaps after a restart of the daemon. Exits with 66 when the log no longer holds the next
+            Continues without gaps after a restart of the daemon. Exits with 66 when the log no longer holds the next \
             change: read the records again, then follow from there.
             """)
 

@@ -6,8 +6,8 @@ struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write all records of an entity to standard output.",
         discussion: """
-            Takes the filters of list. ndjson is one record per line, unchanged. csv is RFC 4180 with a header line; its
-            columns are the schema's fields, or those of fields=id,status. A ' is put before text that a spreadsheet
+            Takes the filters of list. ndjson is one record per line, unchanged. csv is RFC 4180 with a header line; its \
+            columns are the schema's fields, or those of fields=id,status. A ' is put before text that a spreadsheet \
             would run as a formula, unless --raw is given.
             """)
 

@@ -7,8 +7,9 @@ struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List an entity's records.",
         discussion: """
-            Takes the filters of the local API: status=ready, status=ready,collected, total.gte=100, notes.null=true,
-            sync=pending. --columns id,status is short for fields=id,status.
+            Takes the filters of the local API, such as status=ready,collected, total.gte=100, notes.contains=screen, \
+            client.email=ada@example.org, notes.null=true, 'or=(status.eq.ready,total.gte.100)' and sync=pending. \
+            --columns id,status is short for fields=id,status.
             """)
 
     @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))

@@ -6,7 +6,7 @@ struct SearchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "search", abstract: "Find records by words or by part of a number.",
         discussion: """
-            Every word must match, the last one as a prefix; accents and case are ignored. Part of a telephone or serial
+            Every word must match, the last one as a prefix; accents and case are ignored. Part of a telephone or serial \
             number matches regardless of spacing. The match is shown between « and ».
             """)
 
