@@ -36,9 +36,9 @@ extension ListQuery {
     /// What can be wrong with it, each as a query of its own.
     var parts: [ListQuery] {
         var parts: [ListQuery] = filters.map { ListQuery(entity: entity, filters: [$0]) }
-        parts += conditions.map { condition in
+        parts += conditions.flatMap(\.comparisons).map { comparison in
             var part = ListQuery(entity: entity)
-            part.conditions = [condition]
+            part.conditions = [.comparison(comparison)]
             return part
         }
         parts += sort.map { ListQuery(entity: entity, sort: [$0]) }

@@ -48,7 +48,7 @@ struct FilterReader {
 
     /// Throws if there are more comparisons than one request may have.
     static func checkSize(of query: ListQuery) throws(Problem) {
-        let count = query.filters.count + query.conditions.reduce(0) { $0 + $1.comparisonCount }
+        let count = query.filters.count + query.conditions.reduce(0) { $0 + $1.comparisons.count }
         guard count <= mostComparisons else {
             throw Problem(.invalidParameter, "a list takes at most \(mostComparisons) comparisons; these are \(count)")
         }

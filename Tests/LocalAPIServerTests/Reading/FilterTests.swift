@@ -144,6 +144,18 @@ struct FilterTests {
             "\(answer.text)")
     }
 
+    @Test("all mistakes in parentheses are reported at once, each with its field, under the name of the parameter")
+    func mistakesInParentheses() async throws {
+        let query = "or=(status.eq.redy,not.and(total.gte.much,id.null.perhaps),client.emai.eq.x,total.gte.1)"
+        let answer = await (try Self.api()).call("GET", "/v1/orders?\(query)")
+        let errors = answer.json["errors"]?.elements ?? []
+        #expect(errors.map { $0["pointer"]?.string } == ["or", "or", "or", "or"], "\(answer.text)")
+        let messages = errors.map { $0["message"]?.string ?? "" }
+        for (message, field) in zip(messages, ["status has no", "total: expected", "id: expected", "did you mean email"]) {
+            #expect(message.contains(field), "\(message)")
+        }
+    }
+
     @Test("a list that reads a whole table says so, and what an index finds does not")
     func timing() async throws {
         let api = try await Self.api()

@@ -12,7 +12,7 @@ struct FilterCompiler {
 
     func compile(_ condition: FilterCondition, isNegated: Bool = false) throws(CacheError) -> CompiledFilter {
         switch condition {
-        case .comparison(let comparison): return try compile(comparison, comparison.path[...], isNegated)
+        case .comparison(let comparison): return try compile(comparison, isNegated)
         case .not(let inner): return try compile(inner, isNegated: !isNegated)
         case .all(let parts): return try joined(parts, isNegated, areAllNeeded: !isNegated)
         case .any(let parts): return try joined(parts, isNegated, areAllNeeded: isNegated)
@@ -28,6 +28,17 @@ struct FilterCompiler {
     }
 
     // MARK: Paths
+
+    /// In parentheses a message must name the field too: the parameter is not called like it.
+    private func compile(_ comparison: FilterComparison, _ isNegated: Bool) throws(CacheError) -> CompiledFilter {
+        do throws(CacheError) {
+            return try compile(comparison, comparison.path[...], isNegated)
+        } catch .badQuery(_, let message) where comparison.isInParentheses {
+            throw comparison.refusal(message.hasPrefix("expected") ? "\(named(comparison)): \(message)" : message)
+        } catch {
+            throw error
+        }
+    }
 
     private func compile(_ comparison: FilterComparison, _ path: ArraySlice<String>, _ isNegated: Bool)
         throws(CacheError)

@@ -8,12 +8,12 @@ package indirect enum FilterCondition: Sendable, Equatable {
     case any([FilterCondition])
     case not(FilterCondition)
 
-    /// The number of its comparisons.
-    package var comparisonCount: Int {
+    /// Those that it consists of.
+    package var comparisons: [FilterComparison] {
         switch self {
-        case .comparison: 1
-        case .all(let conditions), .any(let conditions): conditions.reduce(0) { $0 + $1.comparisonCount }
-        case .not(let condition): condition.comparisonCount
+        case .comparison(let comparison): [comparison]
+        case .all(let conditions), .any(let conditions): conditions.flatMap(\.comparisons)
+        case .not(let condition): condition.comparisons
         }
     }
 
@@ -105,6 +105,9 @@ package struct FilterComparison: Sendable, Equatable {
     }
 
     var value: String { values.first ?? "" }
+
+    /// Whether it is one of several in a parameter, as in `or=(…)`.
+    var isInParentheses: Bool { parameter != path.joined(separator: ".") }
 
     /// A refusal that names the parameter.
     func refusal(_ message: String) -> CacheError { .badQuery(field: parameter, message: message) }
