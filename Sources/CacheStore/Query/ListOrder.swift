@@ -36,8 +36,8 @@ final class ListOrder: Sendable {
 
     private static func unknown(_ name: String, _ entity: Entity) -> CacheError {
         let known = entity.fields.filter { !$0.isStoredSealed }.map(\.name) + [Entity.syncedAt.name]
-        let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
-        return .badQuery(field: "sort", message: "\(entity.name) cannot be sorted by \(name.prefix(100))\(near)")
+        let hint = Suggestion.hint(for: name, among: known)
+        return .badQuery(field: "sort", message: "\(entity.name) cannot be sorted by \(name.prefix(100))\(hint)")
     }
 
     private init(terms: [SortTerm], _ table: EntityTable) {

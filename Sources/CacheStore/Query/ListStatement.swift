@@ -55,8 +55,7 @@ final class ListStatement: Sendable {
     }
 
     private static func unknown(_ field: String, _ entity: Entity) -> CacheError {
-        let near = Suggestion.nearest(to: field, among: entity.fields.filter { !$0.secret }.map(\.name))
-        let hint = near.map { "; did you mean \($0)?" } ?? ""
+        let hint = Suggestion.hint(for: field, among: entity.fields.filter { !$0.secret }.map(\.name))
         return .badQuery(field: "fields", message: "\(entity.name) cannot show a field \(field.prefix(100))\(hint)")
     }
 

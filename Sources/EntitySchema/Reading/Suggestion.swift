@@ -1,14 +1,16 @@
 /// Finds the name that a mistyped one was probably meant to be.
 package enum Suggestion {
     /// For the end of an error message: `; did you mean orders?`, or nothing when no candidate is near.
-    static func hint(for name: String, among candidates: some Sequence<String>) -> String {
+    package static func hint(for name: String, among candidates: some Sequence<String>) -> String {
         nearest(to: name, among: candidates).map { "; did you mean \($0)?" } ?? ""
     }
 
-    /// The candidate with the smallest edit distance; nil when none is within a third of the name's length.
+    /// The candidate that differs in case alone, else the one with the smallest edit distance; nil when none is within a
+    /// third of the name's length.
     package static func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
         // Comparing a text of a megabyte takes seconds, and it is no slip of the pen.
         guard name.utf8.count <= 200 else { return nil }
+        if let same = candidates.first(where: { $0.lowercased() == name.lowercased() }) { return same }
         let count = name.count
         let limit = max(1, count / 3)
         // Most candidates differ too much in their length alone.

@@ -44,6 +44,17 @@ struct BatchRequestTests {
         #expect(answer.status == 400 && answer.pointers == [pointer])
     }
 
+    @Test("a misspelt operation is reported with a suggestion, and not again by what refers to its record")
+    func misspelt() async throws {
+        let api = try await BatchShop.filled()
+        let answer = await api.batch([
+            #"{"operation":"Create","entity":"orders","lid":"n","body":{}}"#,
+            #"{"operation":"update","entity":"orders","id":{"lid":"n"},"body":{}}"#,
+        ])
+        #expect(answer.pointers == ["/operations/0/operation"], "\(answer.text)")
+        #expect(answer.json["detail"]?.string?.hasSuffix("did you mean create?") == true, "\(answer.text)")
+    }
+
     @Test("all mistakes are reported at once, a hundred at most")
     func all() async throws {
         let api = try await BatchShop.filled()

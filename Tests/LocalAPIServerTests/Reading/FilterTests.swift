@@ -91,7 +91,8 @@ struct FilterTests {
         "what cannot be meant is refused, and the message says what to write",
         arguments: [
             ("status.ne=open,ready", "status.ne", "use status.nin"), ("total.gte=1,2", "total.gte", "takes one value"),
-            ("status=redy", "status", "did you mean ready?"), ("status.nin=redy", "status", "did you mean ready?"),
+            ("status=redy", "status", "did you mean ready?"), ("status=READY", "status", "did you mean ready?"),
+            ("status.nin=redy", "status", "did you mean ready?"),
             ("or=(status.eq.redy)", "or", "did you mean ready?"), ("status.like=r", "status.like", "use one of eq, ne"),
             ("status.start=r", "status.start", "did you mean starts?"),
             ("limt=5", "limt", "did you mean limit?"), ("page=2", "page", "Besides filters, lists take limit, cursor"),

@@ -31,6 +31,11 @@ struct RequestShapeTests {
         #expect(answer.json["errors"]?.elements.first?["field"] == "wai")
     }
 
+    @Test("a name in another case gets the right one as its suggestion, however many letters differ")
+    func otherCase() {
+        #expect(Suggestion.nearest(to: "READY", among: ["open", "ready"]) == "ready")
+    }
+
     @Test("a name that is far too long gets no suggestion, which would take seconds")
     func longName() {
         let name = String(repeating: "x", count: 300)

@@ -37,8 +37,9 @@ struct BatchReader {
         let members = given.members
         func value(_ member: Member) -> JSONText? { members.last { $0.key == member.rawValue }?.value }
         guard let kind = value(.operation)?.string.flatMap(BatchOperation.Kind.init(rawValue:)) else {
-            let kinds = BatchOperation.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            note("operation", "expected one of \(kinds)", at: place)
+            noteKind(value(.operation))
+            // Probably a creation: what refers to it is no mistake of its own.
+            if let lid = value(.lid) { add(lid, value(.entity)?.string ?? "") }
             return nil
         }
         let names = members.map(\.key)
@@ -54,6 +55,12 @@ struct BatchReader {
             expected: expected(value(.ifMatch)))
         if kind == .create, let lid = value(.lid) { add(lid, entity) }
         return operation
+    }
+
+    private mutating func noteKind(_ value: JSONText?) {
+        let kinds = BatchOperation.Kind.allCases.map(\.rawValue)
+        let hint = Suggestion.hint(for: value?.string ?? "", among: kinds)
+        note("operation", "expected one of \(kinds.joined(separator: ", "))\(hint)", at: place)
     }
 
     private mutating func text(_ value: JSONText?, _ name: String) -> String? {
