@@ -172,6 +172,13 @@ struct CallerTests {
         return (process, input, output)
     }
 
+    #if DEBUG
+        /// A daemon without optimization takes that much longer to admit a connection.
+        private static let delay = Duration.seconds(5)
+    #else
+        private static let delay = Duration.seconds(1)
+    #endif
+
     @Test("ten thousand connections of another user delay root by less than a second", arguments: [1, 4])
     func flood(processes: Int) async throws {
         try await OfflineDaemon.run { daemon throws in
@@ -195,7 +202,7 @@ struct CallerTests {
                 slowest = max(slowest, .now - start)
             } while flood.contains(where: \.isRunning)
             #expect(flood.map(\.terminationStatus) == [Int32](repeating: 0, count: processes))
-            #expect(slowest < .seconds(1))
+            #expect(slowest < Self.delay)
             print("ten thousand connections from \(processes) processes: root waited \(slowest) at most")
         }
     }

@@ -50,7 +50,7 @@ struct ServedAPI {
             response: try await transport.send(
                 HTTPRequest(
                     method: method, url: address + target, headers: headers, body: body.map { Array($0.utf8) },
-                    deadline: .seconds(60))))
+                    deadline: .seconds(600))))
     }
 
     // MARK: The queue
