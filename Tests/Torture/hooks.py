@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """10,000 changes at once while a hook's program runs, and SIGKILL for the daemon; the program must be told of each change, in
 order, under a key that no repeat changes."""
+import contextlib
 import itertools
 import os
 import threading
@@ -36,8 +37,14 @@ class Scene:
         self.slowest = 0.0
         self.lines = []  # record, event and key of each delivery, as far as they were read
         self.keys = set()
+        self.is_closed = False
         self.file = open(self.told, "a+")
         self.file.seek(0)
+
+    def close(self):
+        self.daemon.kill()
+        self.is_closed = True
+        self.file.close()
 
     def read(self):
         """Returns how many events the program was told of."""
@@ -78,7 +85,7 @@ class Scene:
                     raise Failed(f"a batch was answered {answer.status}: {answer.body[:300]!r}")
                 return
             except Unanswered:
-                if time.monotonic() > end:
+                if self.is_closed or time.monotonic() > end:
                     raise
                 time.sleep(0.02)
             finally:
@@ -119,8 +126,7 @@ def at_once(run):
     changes, kills = run.of(10_000, 40_000), run.of(6, 20)
     records = changes // CHANGES_OF_A_RECORD // WRITERS
     chance = run.random("kills")
-    with temporary_folder() as folder:
-        scene = Scene(folder)
+    with temporary_folder() as folder, contextlib.closing(Scene(folder)) as scene:
         daemon = scene.daemon
         daemon.start()
         errors = []
@@ -150,6 +156,9 @@ def at_once(run):
                 if mark < changes:
                     daemon.kill()
                     daemon.start(within=20)
+        except BaseException:
+            scene.close()
+            raise
         finally:
             for thread in threads:
                 thread.join()
@@ -162,9 +171,7 @@ def at_once(run):
         if state(daemon)["parked"] or state(daemon)["attempts"]:
             raise Failed(f"the hook is at {state(daemon)}")
         scene.read()
-        scene.file.close()
         repeats = check(scene.lines, changes, kills)
-        daemon.kill()
     if not behind or scene.slowest > SLOWEST_BATCH_S:
         raise Failed(f"writers waited for the hook: {behind} events were left, the slowest batch took {scene.slowest:.1f} s")
     run.note(changes=changes, kills=kills, repeats=repeats, written_s=round(written, 1), behind_then=behind,

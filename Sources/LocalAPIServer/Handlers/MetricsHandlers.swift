@@ -133,7 +133,8 @@ extension Handlers {
         addEach("records", "Records in the cache.", measures.rows, to: &text)
         if !measures.totals.isEmpty {
             addEach(
-                "listed_records", "Records that the upstream last listed, of an entity of which the cache keeps only some.",
+                "listed_records",
+                "Records that the upstream last listed, of an entity of which the cache keeps only some.",
                 measures.totals, to: &text)
         }
         addEach(

@@ -88,7 +88,9 @@ struct ParameterValueTests {
         ])
     func emptyName(_ query: String, _ parameter: String) async throws {
         let answer = try await TestAPI.filled().call("GET", "/v1/\(query)")
-        #expect(answer.status == 400 && answer.json.at(path: "errors.*.pointer")?.elements.first?.string == parameter, "\(answer.text)")
+        #expect(
+            answer.status == 400 && answer.json.at(path: "errors.*.pointer")?.elements.first?.string == parameter,
+            "\(answer.text)")
         #expect(answer.json["detail"]?.string?.contains("empty") == true, "\(answer.text)")
     }
 

@@ -99,7 +99,8 @@ struct WholeListTests {
 
     @Test("a limit that is no limit is refused without naming the greatest number there is")
     func refusedLimit() async throws {
-        let answer = try await TestAPI.filled().call("GET", "/v1/orders?limit=0&count=true", headers: ["Accept": "text/csv"])
+        let answer = try await TestAPI.filled().call(
+            "GET", "/v1/orders?limit=0&count=true", headers: ["Accept": "text/csv"])
         #expect(
             answer.json["detail"]
                 == "limit: expected a whole number from 1 on; text/csv has no place for count", "\(answer.text)")

@@ -152,7 +152,9 @@ struct FilterTests {
         let errors = answer.json["errors"]?.elements ?? []
         #expect(errors.map { $0["pointer"]?.string } == ["or", "or", "or", "or"], "\(answer.text)")
         let messages = errors.map { $0["message"]?.string ?? "" }
-        for (message, field) in zip(messages, ["status has no", "total: expected", "id: expected", "did you mean email"]) {
+        for (message, field) in zip(
+            messages, ["status has no", "total: expected", "id: expected", "did you mean email"])
+        {
             #expect(message.contains(field), "\(message)")
         }
     }
