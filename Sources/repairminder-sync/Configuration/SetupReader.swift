@@ -46,11 +46,19 @@ struct SetupReader: Sendable {
 
     /// Throws when every user of the machine can change the configuration or the schema: they say what runs, and where tokens
     /// and passwords are sent.
-    func requireOwnFiles(
+    private func requireOwnFiles(
         _ configuration: Configuration, _ schema: SchemaFinder.Source
     ) throws(ConfigurationError) {
         try checkFiles(configuration)
         try checkSchema(schema, configuration)
+    }
+
+    /// The schema, for a command that sends credentials where it says. Throws as `requireOwnFiles` does.
+    func ownSchema(for configuration: Configuration) throws(ConfigurationError) -> EntitySchema {
+        let finder = SchemaFinder(environment: environment)
+        let source = try finder.source(for: configuration)
+        try requireOwnFiles(configuration, source)
+        return try finder.schema(from: source, for: configuration)
     }
 
     /// Who can change a configuration file can name a program in it.

@@ -113,7 +113,7 @@ import Testing
         #expect(error?.problem.contains("other users can change") == true)
     }
 
-    @Test("nobody signs in with a schema that every user can change: it says where the password is sent")
+    @Test("nobody signs in or out with a schema that every user can change: it says where password and token are sent")
     func login() async throws {
         let schema = """
             schema: s
@@ -126,6 +126,8 @@ import Testing
         let command = try LoginCommand.parse(["--config", file])
         let error = await #expect(throws: ConfigurationError.self) { try await command.run() }
         #expect(error?.problem.contains("other users can change the schema") == true)
+        let logout = try LogoutCommand.parse(["--config", file])
+        await #expect(throws: ConfigurationError.self) { try await logout.run() }
         #expect(LoginCommand.text(of: "a\nrun this") == "signed in as a run this")
     }
 

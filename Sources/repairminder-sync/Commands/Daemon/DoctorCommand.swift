@@ -69,7 +69,7 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         }
         let config = read + [.ok("config", files(of: configuration))]
         do {
-            schema = try SchemaFinder(environment: environment).schema(for: configuration)
+            schema = try options.setupReader(environment: environment).ownSchema(for: configuration)
         } catch {
             return config + [.error("schema", "\(error)", "fix that line; docs/schema.md describes the format")]
         }

@@ -20,7 +20,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
         let environment = Environment.ofThisProcess()
         let configuration = try options.configuration(environment: environment)
         try StateAccess.require(configuration)
-        let schema = try schema(configuration, environment)
+        let schema = try options.setupReader(environment: environment).ownSchema(for: configuration)
         try configuration.requireEncryption(for: schema)
         let (way, refresh) = try chosen(schema)
         let baseURL = configuration.upstream.baseURL
@@ -56,14 +56,6 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
         } catch let error as TokenFileError {
             throw CommandFailure(.temporaryFailure, error.message)
         }
-    }
-
-    /// The schema says where the password is sent, so it must be nobody else's.
-    private func schema(_ configuration: Configuration, _ environment: Environment) throws -> EntitySchema {
-        let finder = SchemaFinder(environment: environment)
-        let source = try finder.source(for: configuration)
-        try options.setupReader(environment: environment).requireOwnFiles(configuration, source)
-        return try finder.schema(from: source, for: configuration)
     }
 
     private func chosen(_ schema: EntitySchema) throws(CommandFailure) -> (LoginWay, UpstreamPlan.Refresh) {

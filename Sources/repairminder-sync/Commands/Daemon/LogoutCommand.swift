@@ -17,7 +17,7 @@ struct LogoutCommand: AsyncParsableCommand, StateCommand {
         let environment = Environment.ofThisProcess()
         let configuration = try options.configuration(environment: environment)
         try StateAccess.require(configuration)
-        let schema = try SchemaFinder(environment: environment).schema(for: configuration)
+        let schema = try options.setupReader(environment: environment).ownSchema(for: configuration)
         let signOut = SignOut(
             plan: schema.upstream, secrets: SecretFiles(paths: configuration.upstream.secrets),
             baseURL: configuration.upstream.baseURL, transport: try LoginCommand.transport(),
