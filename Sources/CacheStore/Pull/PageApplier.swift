@@ -26,8 +26,8 @@ struct PageApplier {
         var holdsUndated = false
         /// In which kind of answer the records came.
         var view = RecordView.list
-        /// Records come with their changed members alone.
-        var isPartial = false
+        /// Only what changed since a token.
+        var isDelta = false
     }
 
     let table: EntityTable
@@ -39,6 +39,8 @@ struct PageApplier {
     var db: Database { context.db }
     private var entity: Entity { table.entity }
     private var now: Timestamp { context.now }
+    /// What changed since a token comes with its changed members alone.
+    private var isPartial: Bool { entity.pull?.deltaToken?.isPartial ?? false }
     private var row: RecordRow { context.row(table) }
     private var writer: RecordWriter { context.writer(table) }
     private var merge: Merge { Merge(table: table, context: context) }
@@ -53,7 +55,7 @@ struct PageApplier {
         }
         var times = ChangeTimes(upTo: bounds.serverNow ?? now + Self.clockAllowance)
         var arrivals = try Arrivals(
-            table, context, bounds.view, position: bounds.position, isPartial: bounds.isPartial)
+            table, context, bounds.view, position: bounds.position, isPartial: bounds.isDelta && isPartial)
         var tombstones: [String] = []
         var marked = 0
         var ties: WindowTies?
@@ -146,6 +148,9 @@ struct PageApplier {
             written.note(known: known.pk)
             written.lateness = max(written.lateness, lateness(record, known.remote, bounds.watermark))
             // A change that was acknowledged after the page was requested is newer than the page.
+            if bounds.isDelta, !isPartial, let before = known.remote {
+                try DriftTable(table: table, db: db, now: now).countLacking(record.text, before, key: key)
+            }
             guard acknowledged <= bounds.position, let news = try arrivals.news(record.text, of: known) else { return }
             var new = known
             new.remote = news.remote

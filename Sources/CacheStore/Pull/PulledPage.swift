@@ -31,8 +31,8 @@ package struct PulledPage: Sendable {
     package var deletions: Deletions?
     /// In which kind of answer the records came.
     package var view: RecordView
-    /// Records that the cache has come with their changed members alone.
-    package var isPartial = false
+    /// Only what changed since a token.
+    package var isDelta = false
     /// Records of other entities that came with these.
     package var children: [PulledChildren]
     /// Records of this entity that were fetched, or whose children were.

@@ -38,6 +38,23 @@ struct DriftTable {
         try add(Self.ignored(field), count: 1, example: key)
     }
 
+    /// Counts a changed record that came without most of the values that it had. So much is seldom cleared at once.
+    func countLacking(_ record: JSONText, _ before: JSONText, key: String) throws {
+        let had = entity.fields.map(\.name).filter { $0 != entity.key && hasValue($0, before) }
+        let lacking = had.filter { entity.value(of: $0, in: record) == nil }
+        guard lacking.count > 1, lacking.count * 2 >= had.count else { return }
+        for field in lacking {
+            try add(
+                DriftTally.Disagreement(field: field, kind: .missing, found: Self.lacking), count: 1, example: key)
+        }
+    }
+
+    private func hasValue(_ field: String, _ record: JSONText) -> Bool {
+        entity.value(of: field, in: record).map { $0.kind != .null } ?? false
+    }
+
+    static let lacking = "absent from what changed; if that has the changed members alone, set since.partial"
+
     private static func ignored(_ field: String) -> DriftTally.Disagreement {
         DriftTally.Disagreement(field: field, kind: .ignored, found: "the value from before the change")
     }

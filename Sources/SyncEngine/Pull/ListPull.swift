@@ -221,7 +221,7 @@ struct ListPull {
                 deletes: puller.deletionGuard.confirmed.contains(reader.detail.entity) ? .all : .none)
             progress.summary.childProblem = summary.childProblem ?? problem
         }
-        page.isPartial = pull.kind == .delta && plan.deltaToken?.isPartial ?? false
+        page.isDelta = pull.kind == .delta
         page.serverNow = puller.serverNow().map { $0 + .seconds(1) }
         page.next = fetched.after.position
         page.seen = fetched.after.seen

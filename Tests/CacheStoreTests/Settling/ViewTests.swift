@@ -229,12 +229,14 @@ struct ViewTests {
 
     @Test("a record with its changed members alone takes nothing away, of no view, and confirms no change that it lacks")
     func partial() async throws {
-        let cache = try await cache(#"{"id":"a","notes":"n","place":"p"}"#)
+        let since = "deleted: deleted_at, since: { token: next, param: after, partial: true }"
+        let cache = try TestCache(schema: Self.schema.replacing("deleted: deleted_at", with: since))
+        try await show(cache, #"{"id":"a","notes":"n","place":"p"}"#)
         try await show(cache, #"{"id":"a","notes":"n","place":"p","deep":"d"}"#, .single)
         try await edit(cache, #"{"place":"mine"}"#)
         try await send(cache, nil)
         var page = PulledPage(entity: "orders", records: #"[{"id":"a","notes":"m","totals":{"total":1}}]"#)
-        page.isPartial = true
+        page.isDelta = true
         _ = try await cache.store.apply(page, at: now)
         page.records = #"[{"id":"a","place":"p"}]"#
         _ = try await cache.store.apply(page, at: now)

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import SchemaDrift
 import TestSupport
 import Testing
 import Upstream
@@ -60,6 +61,30 @@ struct DeltaTokenTests {
         try await test.pull(full: true)
         #expect(try test.remote("a") == #"{"id":"a","notes":"n"}"#)
         #expect(try test.remote("b") == #"{"id":"b","more":3}"#)
+    }
+
+    @Test("records that change and come without most of what they had are drift, until the schema says that they are partial")
+    func lacking() async throws {
+        let test = try TestPull("since: { token: next_token, param: token }")
+        let all = try Self.page(#"[{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:00Z"}]"#, delta: "t1")
+        test.upstream.answering { _ in .success(all) }
+        try await test.pull()
+        let cleared = try Self.page(#"[{"id":"a","updated_at":"2026-01-02T00:00:00Z"}]"#, delta: "t2")
+        test.upstream.answering { _ in .success(cleared) }
+        try await test.pull()
+        #expect(try missing(test).isEmpty)
+        test.upstream.answering { _ in .success(all) }
+        try await test.pull()
+        let changes = try Self.page(#"[{"id":"a","more":1}]"#, delta: "t3")
+        test.upstream.answering { _ in .success(changes) }
+        try await test.pull()
+        #expect(try missing(test) == ["notes", "updated_at"])
+        let partial = try TestPull(test, "since: { token: next_token, param: token, partial: true }")
+        #expect(try missing(partial).isEmpty)
+    }
+
+    private func missing(_ test: TestPull) throws -> [String] {
+        try test.store.drift(after: 0).found.filter { $0.kind == .missing }.map(\.field).sorted()
     }
 
     @Test("an interrupted pull keeps the token that it began with")
