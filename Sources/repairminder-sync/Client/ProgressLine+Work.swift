@@ -60,12 +60,8 @@ extension ProgressLine {
                 text: ProgressText(label: name, unit: .things("rows")), done: rows, total: count(progress["total"]))
         }
         guard let phase = status["phase"]?.string else { return nil }
-        return Sample(text: ProgressText(label: phase), done: Int((share(of: status) ?? 0) * 1000), total: 1000)
-    }
-
-    /// From 0 to 1. A text such as `nan`, of a compromised daemon, is none.
-    static func share(of status: JSONText) -> Double? {
-        status["progress"].flatMap { $0.kind == .number ? Double($0.text) : nil }.map { min(max($0, 0), 1) }
+        return Sample(
+            text: ProgressText(label: phase), done: Int((ProgressText.share(of: status) ?? 0) * 1000), total: 1000)
     }
 
     // MARK: Files

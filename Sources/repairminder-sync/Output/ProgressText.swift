@@ -1,3 +1,5 @@
+import JSONText
+
 /// The progress of long work as one line: `[##########          ] 52 %  orders 62,400 of 120,000  3,400/s  17 s left`.
 struct ProgressText: Equatable {
     /// What is counted.
@@ -84,5 +86,10 @@ struct ProgressText: Equatable {
         case ..<5400: "\((seconds + 30) / 60) min"
         default: "\((seconds + 1800) / 3600) h"
         }
+    }
+
+    /// What a status says of the work under way, from 0 to 1. A text such as `nan`, of a compromised daemon, is none.
+    static func share(of status: JSONText) -> Double? {
+        status["progress"].flatMap { $0.kind == .number ? Double($0.text) : nil }.map { min(max($0, 0), 1) }
     }
 }

@@ -55,7 +55,7 @@ struct WatchScreen {
 
     /// A progress bar; empty when nothing is syncing.
     private static func bar(_ status: JSONText) -> [String] {
-        guard status["state"]?.string == "syncing", let share = ProgressLine.share(of: status)
+        guard status["state"]?.string == "syncing", let share = ProgressText.share(of: status)
         else { return ["[" + String(repeating: " ", count: 40) + "]"] }
         let done = Int((share * 40).rounded(.down))
         let bar = String(repeating: "#", count: done) + String(repeating: " ", count: 40 - done)
