@@ -4,7 +4,8 @@ enum FileMappings {
     static func untouched(in smaps: String) -> [Range<UInt>] {
         var ranges: [Range<UInt>] = []
         var candidate: Range<UInt>?
-        for line in smaps.utf8.split(separator: UInt8(ascii: "\n")) {
+        // An array: the list has hundreds of kilobytes, and to walk over a text's view of them takes many times as long.
+        for line in Array(smaps.utf8).split(separator: UInt8(ascii: "\n")) {
             if line.starts(with: anonymous) {
                 if let candidate, words(line).dropFirst().first == "0" { ranges.append(candidate) }
                 candidate = nil
@@ -19,7 +20,9 @@ enum FileMappings {
     private static let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
     private static let anonymous = Array("Anonymous:".utf8)
 
-    private static func words(_ line: Substring.UTF8View) -> [Substring] { Substring(line).split(separator: " ") }
+    private static func words(_ line: ArraySlice<UInt8>) -> [Substring] {
+        String(decoding: line, as: UTF8.self).split(separator: " ")
+    }
 
     /// Parses `7f10-7f20 r-xp 00000000 fe:00 42 /usr/lib/libc.so.6`; nil unless it is a private read-only file mapping.
     private static func mapping(_ words: [Substring]) -> Range<UInt>? {
