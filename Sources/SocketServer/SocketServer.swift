@@ -52,7 +52,8 @@ package final class SocketServer: Sendable {
     ) {
         self.init(
             listeners: listeners, limits: limits, threads: threads,
-            answering: { request in .later { await handler(request) } }, lookup: lookup, streams: streams, bodies: bodies,
+            answering: { request in .later { await handler(request) } }, lookup: lookup, streams: streams,
+            bodies: bodies,
             screen: screen)
     }
 

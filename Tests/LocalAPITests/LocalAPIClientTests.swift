@@ -75,7 +75,8 @@ import Testing
         guard case .unexpected = error else { throw Unexpected(error: error) }
     }
 
-    @Test("an answer of more values than the daemon gives is refused, because each takes much more memory than its text")
+    @Test(
+        "an answer of more values than the daemon gives is refused, because each takes much more memory than its text")
     func manyValues() async throws {
         let most = LocalAPIClient.mostValues
         func body(values: Int) -> String { "[" + String(repeating: "0,", count: values - 2) + "0]" }

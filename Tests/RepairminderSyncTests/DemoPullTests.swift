@@ -35,7 +35,8 @@ import Testing
     func paused() async throws {
         let task = pull(client([(409, "paused"), (503, "unavailable"), (409, "paused")], state: "paused"))
         for _ in 1...3 { await clock.passSleep(of: .seconds(1)) }
-        #expect(try await task.value == ["Syncing is paused. To go on: repairminder-sync resume --address localhost:1\n"])
+        #expect(
+            try await task.value == ["Syncing is paused. To go on: repairminder-sync resume --address localhost:1\n"])
     }
 
     @Test("any other failure ends it")

@@ -183,7 +183,8 @@ extension SocketServerTests {
         @Test(
             "a caller that sends a request or reads a response too slowly is evicted", .timeLimit(.minutes(5)),
             arguments: [
-                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n", "GET /large HTTP/1.1\r\nHost: a\r\n\r\n",
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n",
+                "GET /large HTTP/1.1\r\nHost: a\r\n\r\n",
             ])
         func slow(_ request: String) async throws {
             var limits = Self.limits(patience: .milliseconds(50))

@@ -74,7 +74,9 @@ struct GivingUpTests {
     @Test("the pause ends at sixteen leases")
     func longest() {
         var setback = Setback(reason: "the disk is full")
-        #expect((0...6).map { _ in setback.giveUp(.seconds(1), at: .zero) } == [1, 2, 4, 8, 16, 16, 16].map { .seconds($0) })
+        #expect(
+            (0...6).map { _ in setback.giveUp(.seconds(1), at: .zero) }
+                == [1, 2, 4, 8, 16, 16, 16].map { .seconds($0) })
     }
 
     @Test("a daemon that can take over in the end has no error any more")

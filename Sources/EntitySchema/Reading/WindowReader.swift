@@ -21,7 +21,8 @@ struct WindowReader {
             throw keep.error("keep is only allowed with where; add where or remove keep")
         }
         if let partial = node.child("since")?.child("partial"), try partial.boolean() {
-            throw test.error("records that come with their changed members alone may lack what where tests; remove where")
+            throw test.error(
+                "records that come with their changed members alone may lack what where tests; remove where")
         }
         let names = TemplateNames(values: ["account"], hasNow: true)
         let window = Window(

@@ -180,7 +180,9 @@ struct HTTPCaller: Sendable {
     private func failure(_ response: HTTPResponse, _ message: String, _ body: JSONText?) -> UpstreamError {
         let status = response.status
         // 403: a second limit, such as GitHub's of requests at a time. A refusal for good names no time.
-        if [403, 503].contains(status), let delay = response.header("Retry-After").flatMap(rateLimit(of: response).delay) {
+        if [403, 503].contains(status),
+            let delay = response.header("Retry-After").flatMap(rateLimit(of: response).delay)
+        {
             return .throttled(delay, message)
         }
         switch status {

@@ -43,7 +43,8 @@ enum ListPages {
             try take(elements)
             empty = elements.isEmpty ? empty + 1 : 0
             guard empty <= mostEmpty else {
-                throw LocalAPIError.unexpected("\(path) returned \(empty) pages without content, so the list has no end")
+                throw LocalAPIError.unexpected(
+                    "\(path) returned \(empty) pages without content, so the list has no end")
             }
             let next = body["next"]?.string
             guard next == nil || next != cursor else {

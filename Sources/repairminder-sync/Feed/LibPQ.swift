@@ -10,8 +10,7 @@ struct LibPQ {
 
     let beginConnecting: @convention(c) (Texts?, Texts?, Int32) -> OpaquePointer?
     let connectAgain: @convention(c) (OpaquePointer?) -> Void
-    let setNoticeReceiver:
-        @convention(c) (OpaquePointer?, NoticeReceiver?, UnsafeMutableRawPointer?) -> NoticeReceiver?
+    let setNoticeReceiver: @convention(c) (OpaquePointer?, NoticeReceiver?, UnsafeMutableRawPointer?) -> NoticeReceiver?
     let finish: @convention(c) (OpaquePointer?) -> Void
     let status: @convention(c) (OpaquePointer?) -> Int32
     let errorMessage: @convention(c) (OpaquePointer?) -> Text?

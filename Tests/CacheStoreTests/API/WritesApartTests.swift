@@ -70,6 +70,7 @@ struct WritesApartTests {
                 .map { row in (0..<4).map { row[$0] as Int64 } }
         }
         #expect(rows == [[1, 1, 1, 1], [2, 2, 2, 2], [3, 3, 3, 3]])
-        #expect(try cache.store.read { try Int64.fetchAll($0, sql: "SELECT id FROM sync_outbox ORDER BY id") } == [1, 2, 3])
+        #expect(
+            try cache.store.read { try Int64.fetchAll($0, sql: "SELECT id FROM sync_outbox ORDER BY id") } == [1, 2, 3])
     }
 }

@@ -74,7 +74,8 @@ struct FieldPlaceTests {
                     push: { update: { call: "PATCH /orders/{id}" } }
                 """, file: "shop.yaml")
         let store = try CacheStore.temporary(schema)
-        let records = #"[{"id":"a","lines":[{"name":"x"}],"notes":"old"},{"id":"b","lines":[{"name":"x"}],"notes":"old"}]"#
+        let records =
+            #"[{"id":"a","lines":[{"name":"x"}],"notes":"old"},{"id":"b","lines":[{"name":"x"}],"notes":"old"}]"#
         _ = try await store.apply(PulledPage(entity: "orders", records: records), at: .sample)
         try await store.update("orders", key: "a", body: JSONText(parsing: #"{"lines":[{"name":"y"}]}"#), at: .sample)
         try await store.update("orders", key: "b", body: JSONText(parsing: #"{"notes":"new"}"#), at: .sample)

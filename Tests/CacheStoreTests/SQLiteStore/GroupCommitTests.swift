@@ -58,7 +58,9 @@ struct GroupCommitTests {
             Task.immediate { [writer, held] in
                 try await writer.write { db in
                     held.calls.add(1, ordering: .relaxed)
-                    if number > 0 { try db.execute(sql: "INSERT INTO numbers VALUES (?, ?)", arguments: [number, above]) }
+                    if number > 0 {
+                        try db.execute(sql: "INSERT INTO numbers VALUES (?, ?)", arguments: [number, above])
+                    }
                     if refusing { throw Refused() }
                     return number
                 }

@@ -227,7 +227,8 @@ struct ViewTests {
         }
     }
 
-    @Test("a record with its changed members alone takes nothing away, of no view, and confirms no change that it lacks")
+    @Test(
+        "a record with its changed members alone takes nothing away, of no view, and confirms no change that it lacks")
     func partial() async throws {
         let since = "deleted: deleted_at, since: { token: next, param: after, partial: true }"
         let cache = try TestCache(schema: Self.schema.replacing("deleted: deleted_at", with: since))

@@ -89,7 +89,8 @@ struct BodyTemplateTests {
 
     @Test("constants stand beside the fields that are sent, and go with them")
     func constants() throws {
-        let note = "{ $or_null: { type: { $text: doc }, version: 1, content: [{ deep: { $text: text }, text: text }] } }"
+        let note =
+            "{ $or_null: { type: { $text: doc }, version: 1, content: [{ deep: { $text: text }, text: text }] } }"
         let places = try #require(
             try Self.entity("body: { $fields: { note: \(note), code: code } }").push.update.first?.body)
         let whole = #"{"note":{"type":"doc","version":1,"content":[{"deep":"text","text":"x"}]}}"#

@@ -43,7 +43,8 @@ struct RecordTextTests {
     @Test(
         "no value is shown so that an editor takes it for settings",
         arguments: [
-            "see vim:set fdm=expr", "one\nvim: set fde=system():\ntwo", "/* vi:noai */", "x ex:foo", "a vim>702: set x :",
+            "see vim:set fdm=expr", "one\nvim: set fde=system():\ntwo", "/* vi:noai */", "x ex:foo",
+            "a vim>702: set x :",
             "# Local Variables:\n# eval: (x)\n# End:", "vim:\u{301}set x", "Vim: x",
         ])
     func modelines(value: String) throws {
@@ -65,7 +66,8 @@ struct RecordTextTests {
         let field = JSONText.object(["name": .string(name), "type": "string"])
         let hidden = JSONText.object(["name": .string(name + "2"), "type": "string", "secret": true])
         let shape = JSONText.object([
-            "key": .string(name), "update": .array([.string(name), .string(name + "2")]), "fields": .array([field, hidden]),
+            "key": .string(name), "update": .array([.string(name), .string(name + "2")]),
+            "fields": .array([field, hidden]),
         ])
         let text = RecordText(shape: EntityShape(shape))
         let record = JSONText.object(members: [(key: name, value: "set x")])

@@ -56,14 +56,17 @@ struct DeltaTokenTests {
         #expect(try test.remote("a") == #"{"id":"a","notes":null,"more":{"x":1}}"#)
         #expect(try test.remote("b") == #"{"id":"b","notes":"m","more":3}"#)
         #expect(try test.remote("c") == #"{"id":"c","notes":"new"}"#)
-        let fewer = try Self.page(#"[{"id":"a","notes":"n"},{"id":"b","more":3},{"id":"c","notes":"new"}]"#, delta: "t3")
+        let fewer = try Self.page(
+            #"[{"id":"a","notes":"n"},{"id":"b","more":3},{"id":"c","notes":"new"}]"#, delta: "t3")
         test.upstream.answering { _ in .success(fewer) }
         try await test.pull(full: true)
         #expect(try test.remote("a") == #"{"id":"a","notes":"n"}"#)
         #expect(try test.remote("b") == #"{"id":"b","more":3}"#)
     }
 
-    @Test("records that change and come without most of what they had are drift, until the schema says that they are partial")
+    @Test(
+        "records that change and come without most of what they had are drift, until the schema says that they are partial"
+    )
     func lacking() async throws {
         let test = try TestPull("since: { token: next_token, param: token }")
         let all = try Self.page(#"[{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:00Z"}]"#, delta: "t1")

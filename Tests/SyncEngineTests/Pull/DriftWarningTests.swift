@@ -46,7 +46,8 @@ struct DriftWarningTests {
         lines.all.filter { $0.level == .notice }.compactMap { $0.metadata["fields"] }
     }
 
-    private func drift(_ entity: String, _ field: String, _ kind: DriftKind = .unknown, found: String = "text") -> Drift {
+    private func drift(_ entity: String, _ field: String, _ kind: DriftKind = .unknown, found: String = "text") -> Drift
+    {
         Drift(
             entity: entity, field: field, kind: kind, expected: nil, found: found, count: 1, example: "a",
             firstSeen: Timestamp(milliseconds: 0), lastSeen: Timestamp(milliseconds: 0))

@@ -96,7 +96,9 @@ struct RateLimitTests {
         #expect(try await delay(403, [reset]) == nil)
     }
 
-    @Test("403 with a time to retry waits, whatever number of requests is left; without a time that can be read it does not")
+    @Test(
+        "403 with a time to retry waits, whatever number of requests is left; without a time that can be read it does not"
+    )
     func forbiddenForAWhile() async throws {
         #expect(try await delay(403, [("Retry-After", "7"), ("X-RateLimit-Remaining", "4800")]) == .seconds(7))
         #expect(try await delay(403, [("Retry-After", "later")]) == nil)

@@ -111,8 +111,12 @@ struct BodyReader {
     /// `{ $text: doc }` or `{ $or_null: { … } }`; nil if the members are names.
     private func word(in node: SchemaNode) throws(SchemaError) -> FieldPlaces? {
         let members = try node.members()
-        guard let (word, value) = members.first(where: { [Self.text, Self.orNull].contains($0.name) }) else { return nil }
-        guard members.count == 1 else { throw value.error("nothing can stand beside \(word); give it a member of its own") }
+        guard let (word, value) = members.first(where: { [Self.text, Self.orNull].contains($0.name) }) else {
+            return nil
+        }
+        guard members.count == 1 else {
+            throw value.error("nothing can stand beside \(word); give it a member of its own")
+        }
         if word == Self.text { return .constant(.string(try value.string())) }
         let places = try places(value)
         guard !places.fields.isEmpty else { throw value.error("expected the name of a field in \(word)") }
