@@ -83,7 +83,7 @@ struct BodyTemplateTests {
         #expect(cleared?.text == #"{"sizes":[],"words":[],"of":null}"#)
         #expect(places.filled { _ in "x" }?.text == #"{"sizes":["x"],"words":[{"t":{"c":"x"}}],"of":{"n":"x"}}"#)
         #expect(places.filled { $0 == "text" ? "x" : .none }?.text == #"{"words":[{"t":{"c":"x"}}]}"#)
-        let found = try places.values(in: #require(cleared)).map { "\($0.key)=\($0.value.plain)" }
+        let found = try places.values(in: #require(cleared)).map { "\($0.key)=\($0.value.text)" }
         #expect(found == ["size=null", "text=null", "size=null"])
     }
 
@@ -105,7 +105,7 @@ struct BodyTemplateTests {
         arguments: [#"{"Its Text":"new","sizes":{"first":[3],"all":{"n":3}}}"#])
     func foundAgain(_ body: String) throws {
         let places = try #require(try Self.entity("body: { $fields: \(Self.nested) }").push.update.first?.body)
-        let found = places.values(in: try JSONText(parsing: body)).map { "\($0.key)=\($0.value.plain)" }
+        let found = places.values(in: try JSONText(parsing: body)).map { "\($0.key)=\($0.value.text)" }
         #expect(found == ["text=new", "size=3", "size=3"])
     }
 

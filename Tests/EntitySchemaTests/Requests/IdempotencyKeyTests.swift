@@ -96,11 +96,11 @@ struct IdempotencyKeyTests {
                 "{ <<: { $fields: { … } }, name:"
             ),
             (#"create: { call: POST /notes, body: { <<: $fields, r: "n {$key}" } }"#, "", "{$key} alone"),
-            (#"create: { call: POST /notes, body: { <<: $fields, r: "{$kay}" } }"#, "", "no field $kay"),
+            (#"create: { call: POST /notes, body: { <<: $fields, r: "{$kay}" } }"#, "", "{$kay} cannot stand here"),
             (
                 "create: { call: POST /notes }", #", record: { call: POST /read, body: { id: "{id}", r: "{$key}" } }"#,
                 "this reads a record"
-            ), ("create: { call: POST /notes }", #", record: { path: "/notes/{$key}" }"#, "no field $key"),
+            ), ("create: { call: POST /notes }", #", record: { path: "/notes/{$key}" }"#, "{$key} cannot stand here"),
         ])
     func refused(_ push: String, _ record: String, _ problem: String) throws {
         let error = #expect(throws: SchemaError.self) { try Self.schema(push: push, record: record) }

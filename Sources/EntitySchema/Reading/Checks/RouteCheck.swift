@@ -16,7 +16,7 @@ struct RouteCheck {
                         "this route is never taken, because \(earlier.call) comes first and takes all of its changes; write "
                             + "the route with more conditions or fewer fields first, or remove one")
                 }
-                if operation != .create { try checkKey(in: route, at: place) }
+                if operation != .create { try checkKey(in: route, at: place, sendsRecord: route.sendsRecord) }
                 if operation == .update, route.sendable?.isEmpty == true {
                     throw error(
                         place,
@@ -27,7 +27,7 @@ struct RouteCheck {
             }
         }
         for (place, route) in [("upload", entity.content?.upload), ("delete", entity.content?.delete)] {
-            if let route { try checkKey(in: route, at: "content.\(place)") }
+            if let route { try checkKey(in: route, at: "content.\(place)", sendsRecord: false) }
         }
         try checkSingleRecord()
     }
@@ -47,9 +47,9 @@ struct RouteCheck {
     /// Only where the upstream shows many records: one that has a single one may need no key.
     private var hasMany: Bool { entity.pull.map { $0.list.style != .single } ?? false }
 
-    private func checkKey(in route: PushRoute, at place: String) throws(SchemaError) {
+    private func checkKey(in route: PushRoute, at place: String, sendsRecord: Bool) throws(SchemaError) {
         let body = (route.envelope?.names ?? []) + (route.body?.fields ?? []) + (route.fields ?? [])
-        guard hasMany, route.path.placeholders.isEmpty, !route.sendsRecord, route.envelope?.names.isEmpty ?? true,
+        guard hasMany, route.path.placeholders.isEmpty, !sendsRecord, route.envelope?.names.isEmpty ?? true,
             !body.contains(entity.key)
         else { return }
         throw error(
