@@ -68,8 +68,9 @@ struct DeletionSweepTests {
     @Test("an unseen record that was just created stays, and shows that another full pull must decide")
     func unseenCreation() async throws {
         let cache = try TestCache()
-        _ = try await cache.store.create("orders", body: #"{"id":"a"}"#, at: TestCache.now)
-        try await cache.send(.acknowledged(record: #"{"id":"a"}"#))
+        let record = JSONText.object(["id": "a"])
+        _ = try await cache.store.create("orders", body: record, at: TestCache.now)
+        try await cache.send(.acknowledged(record: record))
         let unseen = try cache.store.startDeletionSweep(of: "orders")
         var seen = unseen
         try await see(#"[{"id":"a"}]"#, &seen, cache)

@@ -286,7 +286,7 @@ struct OutboxTests {
     @Test("a creation that is looked for at once probes a failing upstream")
     func hastenedLookUp() async throws {
         let cache = try TestCache()
-        _ = try await cache.store.create("orders", body: #"{"notes":"one"}"#, at: now)
+        _ = try await cache.store.create("orders", body: .object(["notes": "one"]), at: now)
         let change = try #require(try ready(cache).last)
         let unseen = PushFailure(kind: PushFailure.unseen, message: "…")
         try await send(change, .waiting(unseen, at: now + .seconds(10), counted: false), cache)

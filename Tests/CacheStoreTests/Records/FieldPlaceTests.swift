@@ -144,7 +144,7 @@ struct FieldPlaceTests {
         arguments: [
             ("{ type: string, from: a.*.b }", "type: list"), ("{ type: list, from: a.*.b.*.c }", "two lists"),
             ("{ type: string, secret: true, from: a.0.b }", "part of a list"),
-            ("{ type: string, from: a..b }", "cannot be a name"),
+            ("{ type: string, from: a..b }", "a dot without a name"),
             ("{ type: string, from: fields.Full Name }", #"such as 'fields."Full Name"'"#),
         ])
     func refused(_ field: String, _ words: String) {

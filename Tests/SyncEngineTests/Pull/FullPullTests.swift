@@ -44,7 +44,7 @@ struct FullPullTests {
         try await test.pull(full: true)
         #expect(try test.cursor.lastFullAt == nil && test.keys().contains("new"))
         test.clock.advance(by: .seconds(61))
-        for _ in 1...2 { try await test.pull() }
+        for _ in 1...2 { try await test.pull(full: true) }
         #expect(try test.cursor.lastFullAt != nil && !test.keys().contains("new"))
     }
 

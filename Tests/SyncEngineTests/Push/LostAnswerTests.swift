@@ -30,7 +30,7 @@ struct LostAnswerTests {
         try test.upstream.set("/orders", "[]")
         _ = try await test.store.delete(["a"], of: "orders", position: test.store.position(), at: test.clock.timestamp)
         _ = try await test.store.create(
-            "orders", body: #"{"id":"b","notes":"new"}"#, at: test.clock.timestamp)
+            "orders", body: .object(["id": "b", "notes": "new"]), at: test.clock.timestamp)
         test.upstream.fail(.unclear(status: nil, "no answer"))
         try await test.send()
         test.clock.advance(by: .seconds(61))
