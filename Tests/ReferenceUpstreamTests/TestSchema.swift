@@ -42,7 +42,7 @@ enum TestSchema {
               create: { call: POST /courses }
               delete: { call: "DELETE /courses/{code}" }
               update:
-                - { when: { credits: "0" }, call: "POST /courses/{code}/waive", fields: [] }
+                - { when: { credits: "0" }, call: "POST /courses/{code}/waive", fields: [credits], body: {} }
                 - { call: "PUT /courses/{code}", fields: [name, credits] }
           tasks:
             key: uuid

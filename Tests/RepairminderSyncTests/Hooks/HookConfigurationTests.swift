@@ -94,7 +94,7 @@ struct HookConfigurationTests {
     @Test
     func `reminders are delivered by one more hook, whose name no other hook may have`() throws {
         let yaml = "reminders: { command: bin/notify --urgent={x} }"
-        let schema = Self.shop + "\nreminders: { due: { of: orders, at: at } }"
+        let schema = Self.shop + "\nreminders: { due: { of: orders, at: at, text: Due } }"
         let plain = try EntitySchema(yaml: Self.shop, file: "shop.yaml")
         let reminding = try EntitySchema(
             yaml: schema.replacing("pin:", with: "at: { type: time }\n      pin:"), file: "shop.yaml")
