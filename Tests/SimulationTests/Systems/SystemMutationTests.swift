@@ -4,7 +4,7 @@ import Testing
 /// Switches off each rule for real upstreams: the checks must notice.
 @Suite("Checks catch engines without a rule", .serialized)
 struct SystemMutationTests {
-    private static let mostSeeds: UInt64 = 60
+    private static let mostSeeds: UInt64 = 200
 
     @Test("each rule that is switched off is missed", arguments: SystemMutation.allCases)
     func caught(_ mutation: SystemMutation) throws {
