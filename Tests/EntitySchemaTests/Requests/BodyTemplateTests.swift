@@ -105,7 +105,7 @@ struct BodyTemplateTests {
         arguments: [#"{"Its Text":"new","sizes":{"first":[3],"all":{"n":3}}}"#])
     func foundAgain(_ body: String) throws {
         let places = try #require(try Self.entity("body: { $fields: \(Self.nested) }").push.update.first?.body)
-        let found = places.values(in: try JSONText(parsing: body)).map { "\($0.key)=\($0.value.text)" }
+        let found = places.values(in: try JSONText(parsing: body)).map { "\($0.key)=\($0.value.plain)" }
         #expect(found == ["text=new", "size=3", "size=3"])
     }
 

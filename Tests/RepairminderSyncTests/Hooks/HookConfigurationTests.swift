@@ -93,7 +93,7 @@ struct HookConfigurationTests {
 
     @Test
     func `reminders are delivered by one more hook, whose name no other hook may have`() throws {
-        let yaml = "reminders: { command: bin/notify --urgent={x} }"
+        let yaml = #"reminders: { command: "bin/notify --urgent={x}" }"#
         let schema = Self.shop + "\nreminders: { due: { of: orders, at: at, text: Due } }"
         let plain = try EntitySchema(yaml: Self.shop, file: "shop.yaml")
         let reminding = try EntitySchema(

@@ -35,7 +35,7 @@ struct FullPullTests {
 
     @Test("a full pull that lacks a record which was just created is repeated by the next pull")
     func unseenCreation() async throws {
-        let test = try await filled(3, singles: false)
+        let test = try await filled(60, singles: false)
         let made = JSONText.object(["id": "new", "updated_at": "2026-01-01"])
         _ = try await test.store.create("orders", body: made, at: test.clock.timestamp)
         let change = try #require(try test.store.readyChanges(limit: 1, at: test.clock.timestamp).first)
