@@ -12,6 +12,7 @@ package struct ReminderKeeper: Sendable {
     private let delivers: Bool
     /// Another daemon has delivered what was due before; nil if none has.
     private let deliveredBefore: Timestamp?
+    private let isCaughtUp: @Sendable () async -> Bool
     private let now: @Sendable () -> Timestamp
     private let log: Logger
     private let sleep: WakeableSleep
@@ -24,14 +25,17 @@ package struct ReminderKeeper: Sendable {
     private static let longestRest = Duration.seconds(60)
 
     /// Without `delivers`, for which the store needs the hook `HookRule.reminders`, reminders are only shown and logged.
-    /// `deliveredBefore`: what was due then was delivered by another daemon.
+    /// `deliveredBefore`: what was due then was delivered by another daemon. That counts until `isCaughtUp`: what comes
+    /// later is new, even where its time has passed.
     package init(
-        store: CacheStore, delivers: Bool, deliveredBefore: Timestamp? = nil, now: @escaping @Sendable () -> Timestamp,
+        store: CacheStore, delivers: Bool, deliveredBefore: Timestamp? = nil,
+        isCaughtUp: @escaping @Sendable () async -> Bool = { true }, now: @escaping @Sendable () -> Timestamp,
         clock: any Clock<Duration>, log: Logger
     ) {
         self.store = store
         self.delivers = delivers
         self.deliveredBefore = deliveredBefore
+        self.isCaughtUp = isCaughtUp
         self.now = now
         self.log = log
         sleep = WakeableSleep(clock: clock)
@@ -56,9 +60,13 @@ package struct ReminderKeeper: Sendable {
     }
 
     private func keep() async throws {
+        var handedOver = deliveredBefore
         while !Task.isCancelled {
             do {
-                try await keepOnce()
+                // Asked before the reminders are read, so that all that was pulled by then is among them.
+                let isNew = if handedOver == nil { true } else { await isCaughtUp() }
+                try await keepOnce(handedOver: handedOver)
+                if isNew { handedOver = nil }
                 await sleep.sleep(for: try store.nextReminder().map(wait))
             } catch let error as CacheError {
                 log.error("reminders could not be processed; retrying", metadata: ["error": "\(error)"])
@@ -70,11 +78,10 @@ package struct ReminderKeeper: Sendable {
 
     private func wait(until next: Timestamp) -> Duration { min(max(next.since(now()), .zero), Self.longestRest) }
 
-    /// Marks the reminders that are due now.
-    func keepOnce() async throws {
+    /// Marks the reminders that are due now. Those before `handedOver` were delivered by another daemon.
+    func keepOnce(handedOver: Timestamp? = nil) async throws {
         guard let next = try store.nextReminder(), next <= now() else { return }
-        let longest = now() - Self.longestDelay
-        let oldest = delivers ? max(longest, deliveredBefore ?? longest) : nil
-        while try await store.keepReminders(deliveringAfter: oldest, at: now()) {}
+        let oldest = delivers ? now() - Self.longestDelay : nil
+        while try await store.keepReminders(deliveringAfter: oldest, handedOver: handedOver, at: now()) {}
     }
 }

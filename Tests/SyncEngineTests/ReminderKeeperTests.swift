@@ -28,10 +28,12 @@ struct ReminderKeeperTests {
         store = try CacheStore.temporary(EntitySchema(yaml: Self.schema, file: "home.yaml"), hooks: [.reminders])
     }
 
-    private func keeper(delivers: Bool = true, deliveredBefore: Timestamp? = nil) -> ReminderKeeper {
+    private func keeper(
+        delivers: Bool = true, deliveredBefore: Timestamp? = nil, isCaughtUp: Bool = true
+    ) -> ReminderKeeper {
         ReminderKeeper(
-            store: store, delivers: delivers, deliveredBefore: deliveredBefore, now: { clock.timestamp }, clock: clock,
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            store: store, delivers: delivers, deliveredBefore: deliveredBefore, isCaughtUp: { isCaughtUp },
+            now: { clock.timestamp }, clock: clock, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     /// The keeper of the hook, which refuses a given number of deliveries first, and what it was given.
@@ -199,11 +201,54 @@ struct ReminderKeeperTests {
         try await store.startHooks()
         try await chore(in: .seconds(-30))
         try await chore(in: .seconds(-10))
-        try await keeper(deliveredBefore: clock.timestamp - .seconds(20)).keepOnce()
+        try await keeper().keepOnce(handedOver: clock.timestamp - .seconds(20))
         let (deliverer, given) = hook()
         try await deliverer.keepOnce()
         #expect(given.deliveries.map(\.attempt) == [1])
         #expect(try states().sorted { $0.rawValue < $1.rawValue } == [.delivered, .due])
+    }
+
+    @Test
+    func `a reminder that was set after the takeover for a time before it is delivered`() async throws {
+        try await store.startHooks()
+        try await chore(in: .seconds(-30))
+        try await running(keeper(deliveredBefore: clock.timestamp - .seconds(10))) {
+            try await wait(for: .due)
+            await clock.waitForSleepers(1)
+            try await chore(in: .seconds(-20))
+            while try states() != [.due, .due] { await Task.yield() }
+        }
+        let (deliverer, given) = hook()
+        try await deliverer.keepOnce()
+        #expect(given.deliveries.map(\.occurrence.reminder) == [2])
+    }
+
+    @Test
+    func `a reminder that the former daemon delivered and that is pulled only after the takeover is not repeated`()
+        async throws
+    {
+        try await store.startHooks()
+        try await running(keeper(deliveredBefore: clock.timestamp - .seconds(10), isCaughtUp: false)) {
+            await clock.waitForSleepers(1)
+            try await chore(in: .seconds(-20))
+            try await wait(for: .due)
+        }
+        let (deliverer, given) = hook()
+        try await deliverer.keepOnce()
+        #expect(given.deliveries.isEmpty)
+    }
+
+    @Test
+    func `a reminder that was snoozed here is delivered, whatever another daemon has delivered meanwhile`() async throws {
+        try await store.startHooks()
+        try await chore(in: .zero)
+        try await keeper(delivers: false).keepOnce()
+        _ = try await store.write(at: clock.timestamp) { try $0.snoozeReminder(1, for: .seconds(60)) }
+        clock.advance(by: .seconds(200))
+        try await keeper().keepOnce(handedOver: clock.timestamp)
+        let (deliverer, given) = hook()
+        try await deliverer.keepOnce()
+        #expect(given.deliveries.count == 1)
     }
 
     @Test

@@ -62,9 +62,12 @@ extension CacheStore {
 
     /// Marks reminders as due, and updates the records that represent them. A reminder that fell due before `oldest` is
     /// not delivered; without `oldest` none is.
+    /// Another daemon has delivered what was due before `handedOver`, except what was snoozed here.
     ///
     /// One transaction of bounded size; returns whether there may be more to do.
-    package func keepReminders(deliveringAfter oldest: Timestamp?, at now: Timestamp) async throws -> Bool {
+    package func keepReminders(
+        deliveringAfter oldest: Timestamp?, handedOver: Timestamp? = nil, at now: Timestamp
+    ) async throws -> Bool {
         let batch = 200
         return try await write(at: now) { transaction in
             let db = transaction.db
@@ -79,8 +82,10 @@ extension CacheStore {
                 arguments: [now.milliseconds, batch])
             for row in rows {
                 let time: Int64 = row["next_at"]
-                let isDelivered = oldest.map { time > $0.milliseconds } ?? false
-                try table.fallDue(row, isDelivered: isDelivered, at: now)
+                let isRecent = oldest.map { time > $0.milliseconds } ?? false
+                let isOpen = handedOver.map { time > $0.milliseconds } ?? true
+                let isSnoozed = row["state"] == Reminder.State.snoozed.rawValue
+                try table.fallDue(row, isDelivered: isRecent && (isOpen || isSnoozed), at: now)
             }
             let hasMore = try transaction.reminderRecords.refresh()
             return hasMore || rows.count == batch

@@ -25,18 +25,27 @@ package struct DeliveryProgress: Sendable {
         for (entity, time) in pulled where pulls[entity]?.last != time {
             pulls[entity] = (time, pulls[entity]?.last)
         }
-        for rule in try store.deliveredHooks(at: now) {
+        let delivered = try store.deliveredHooks(at: now)
+        // After the hooks: a reminder that falls due between the two looks is open or delivered at the second one.
+        let areRemindersOpen = try deliversReminders && store.hasOpenReminders(at: now)
+        for rule in delivered where !(rule.isOfReminders && areRemindersOpen) {
             guard let time = known(rule, at: now) else { continue }
             marks.hooks[rule.name] = max(marks.hooks[rule.name] ?? time, time)
         }
-        if deliversReminders, try !store.hasOpenReminders(at: now) {
+        // Without a pull in this turn, a reminder that the former daemon had may not be here yet.
+        if deliversReminders, !areRemindersOpen, known(.reminders, at: now) != nil {
             marks.reminders = max(marks.reminders ?? now, now)
         }
     }
 
     /// Up to when all that the upstream had is in the change log; nil if that is not known.
     private func known(_ rule: HookRule, at now: Timestamp) -> Timestamp? {
-        guard let name = rule.entity, schema[name]?.isLocal == false else { return now }
-        return pulls[name]?.former
+        let names = rule.isOfReminders ? schema.reminders.map(\.entity) : [rule.entity].compactMap(\.self)
+        var time = now
+        for name in names where schema[name]?.isLocal == false {
+            guard let former = pulls[name]?.former else { return nil }
+            time = min(time, former)
+        }
+        return time
     }
 }

@@ -43,11 +43,16 @@ extension Service {
     }
 
     /// Nil when the schema has no reminders.
-    func reminderKeeper(_ store: CacheStore, deliveredBefore: Timestamp?) -> ReminderKeeper? {
+    func reminderKeeper(_ store: CacheStore, _ engine: SyncEngine, deliveredBefore: Timestamp?) -> ReminderKeeper? {
         guard !setup.schema.reminders.isEmpty else { return nil }
+        let names = setup.schema.reminders.map(\.entity).filter { setup.schema[$0]?.isLocal == false }
+        let start = host.now()
         return ReminderKeeper(
             store: store, delivers: configuration.reminders.recipient != nil, deliveredBefore: deliveredBefore,
-            now: host.now, clock: TimerClock(),
+            isCaughtUp: {
+                let entities = await engine.status().entities
+                return names.allSatisfy { name in entities[name]?.lastSyncedAt.map { $0 > start } ?? false }
+            }, now: host.now, clock: TimerClock(),
             log: logger("reminders"))
     }
 

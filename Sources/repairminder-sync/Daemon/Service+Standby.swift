@@ -35,7 +35,7 @@ extension Service {
 
     private func deliver(_ store: CacheStore, _ engine: SyncEngine, remindersAfter time: Timestamp?) async throws {
         let hooks = try hookKeeper(store, engine)
-        let reminders = reminderKeeper(store, deliveredBefore: time)
+        let reminders = reminderKeeper(store, engine, deliveredBefore: time)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await hooks.run() }
             if let reminders { group.addTask { try await reminders.run() } }

@@ -210,6 +210,35 @@ struct DeliveryTurnTests {
         #expect(progress.marks.reminders == clock.timestamp)
     }
 
+    @Test("the mark of the hook of reminders waits for those that are due and not yet its events")
+    func remindersHook() async throws {
+        let store = try CacheStore.temporary(parsed, hooks: [.reminders])
+        try await store.startHooks()
+        let body = JSONText.object(["id": "a", "title": "x", "at": .string(clock.timestamp.description)])
+        _ = try await store.create("chores", body: body, at: clock.timestamp)
+        clock.advance(by: .seconds(100))
+        var progress = DeliveryProgress(after: DeliveryMarks(), schema: parsed, deliversReminders: true)
+        try progress.update(store, pulled: [:], at: clock.timestamp)
+        #expect(progress.marks == DeliveryMarks())
+        while try await store.keepReminders(deliveringAfter: nil, at: clock.timestamp) {}
+        try progress.update(store, pulled: [:], at: clock.timestamp)
+        #expect(progress.marks == DeliveryMarks(hooks: ["reminders": clock.timestamp], reminders: clock.timestamp))
+    }
+
+    @Test("the marks of reminders of the upstream's records move only after a pull in this turn")
+    func remindersOfPulled() throws {
+        let text = Self.schema.replacing("of: chores, at: at, text: \"{title}\"", with: "of: orders, at: at, text: \"{id}\"")
+            .replacing("fields: { id: { type: string } }", with: "fields: { id: { type: string }, at: { type: time } }")
+        let schema = try EntitySchema(yaml: text, file: "home.yaml")
+        let store = try CacheStore.temporary(schema, hooks: [])
+        var progress = DeliveryProgress(after: DeliveryMarks(), schema: schema, deliversReminders: true)
+        let start = clock.timestamp
+        try progress.update(store, pulled: ["orders": start], at: start)
+        #expect(progress.marks.reminders == nil)
+        try progress.update(store, pulled: ["orders": start + .seconds(60)], at: start + .seconds(60))
+        #expect(progress.marks.reminders == start + .seconds(60))
+    }
+
     @Test("reminders begin a minute before the former daemon's mark")
     func remindersBefore() async throws {
         account.save(DeliveryMarks(reminders: clock.timestamp))
