@@ -112,15 +112,27 @@ extension EtcdGateway {
     }
 
     private static let entriesAtOnce = 50
+    /// A queue of that size would not fit into the daemon's memory.
+    private static let mostBytes = 256 << 20
+    /// What an entry takes besides its texts.
+    private static let entryBytes = 200
 
-    /// All keys that begin with `prefix`, read in parts.
-    func all(_ prefix: String) async throws(StandbyError) -> [EtcdEntry] {
-        var (found, start): ([EtcdEntry], String?) = ([], nil)
+    /// All keys that begin with `prefix`, read in parts. Throws when they take more than `most` bytes, or come in another
+    /// order than etcd's: such a server could go on for ever.
+    func all(_ prefix: String, most: Int = mostBytes) async throws(StandbyError) -> [EtcdEntry] {
+        var (found, start, size): ([EtcdEntry], String, Int) = ([], prefix, 0)
         while true {
             let part = try await entries(prefix, from: start, limit: Self.entriesAtOnce)
+            for entry in part {
+                guard !entry.key.utf8.lexicographicallyPrecedes(start.utf8) else {
+                    throw .refused("etcd answered keys out of order")
+                }
+                start = entry.key + "\0"
+                size += entry.key.utf8.count + entry.value.utf8.count + Self.entryBytes
+            }
+            guard size <= most else { throw .refused("etcd has more than \(most >> 20) MiB below \(prefix)") }
             found += part
-            guard part.count == Self.entriesAtOnce, let last = part.last else { return found }
-            start = last.key + "\0"
+            guard part.count == Self.entriesAtOnce else { return found }
         }
     }
 
