@@ -35,6 +35,7 @@ struct SetupReader: Sendable {
         try checkSignals(&setup)
         try checkHooks(setup)
         try checkReminders(configuration)
+        try checkPlaces(of: configuration)
         return setup
     }
 

@@ -42,7 +42,7 @@ struct MirrorFolder {
         try requireOwn()
     }
 
-    /// Throws when another user may change the directory, or when there is none.
+    /// Throws when another user may change the directory or put another in its place, or when there is none.
     func requireOwn() throws {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -56,6 +56,11 @@ struct MirrorFolder {
         }
         guard status.st_mode & 0o022 == 0 else {
             throw MirrorError(message: "other users can change files in \(path); \(closing)")
+        }
+        guard ProgramFile(path: URL(fileURLWithPath: path).path).refusal == nil else {
+            throw MirrorError(
+                message: "other users can put another directory in place of \(path), or of one on the way to it; set "
+                    + "mirror.directory to a directory below those of root or the daemon's user")
         }
     }
 

@@ -78,6 +78,16 @@ import Testing
         #expect(error?.message.contains("chmod") == false)
     }
 
+    @Test("a directory in whose place every user could put another is refused")
+    func openParent() throws {
+        let path = folder.path + "/open/mirror"
+        try MirrorFolder(path: path).make()
+        try #require(chmod(folder.path + "/open", 0o777) == 0)
+        let error = #expect(throws: MirrorError.self) { try MirrorFolder(path: path).requireOwn() }
+        #expect(error?.message.contains("other users can put another directory in place of \(path)") == true)
+        #expect(error?.message.contains("chmod") == false)
+    }
+
     @Test("a directory of another user is refused", .enabled(if: getuid() == 0, "only root can act as two users"))
     func foreignFolder() throws {
         try #require(chown(folder.path, 54_321, 54_321) == 0)

@@ -1,0 +1,50 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import repairminder_sync
+
+@Suite("Where files with secrets and certificates are") struct FilePlacesTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func reader(_ yaml: String) throws -> SetupReader {
+        let schema = """
+            schema: s
+            upstream: { base_url: 'https://a.example' }
+            entities: { a: { fields: { id: { type: string } }, pull: { path: /a } } }
+            """
+        try folder.write(schema, to: "s.yaml")
+        let path = try folder.write("schema: ./s.yaml\n" + yaml, to: "config.yaml")
+        return SetupReader(path: path, flags: [:], environment: folder.environment())
+    }
+
+    @Test(
+        "a folder in which every user can put another file in place is refused",
+        arguments: [
+            ("upstream: { token_file: open/file }", "upstream.token_file"),
+            ("upstream: { secrets: { app: open/file } }", "upstream.secrets.app"),
+            ("standby: { etcd: 'https://e.example', ca_file: open/file }", "standby.ca_file"),
+        ])
+    func folders(_ yaml: String, _ key: String) throws {
+        try #require(chmod(try folder.write("a-secret-of-24-characters", to: "open/file"), 0o600) == 0)
+        let reader = try reader(yaml)
+        try #require(chmod(folder.path("open"), 0o755) == 0)
+        _ = try reader.setup()
+        try #require(chmod(folder.path("open"), 0o777) == 0)
+        let error = #expect(throws: ConfigurationError.self) { try reader.setup() }
+        #expect(error?.place == key)
+        #expect(error?.problem.contains("other users can change files in \(folder.path("open"))") == true)
+    }
+
+    @Test("certificates that every user can change are refused")
+    func certificates() throws {
+        try #require(chmod(try folder.write("", to: "ca.pem"), 0o666) == 0)
+        let reader = try reader("standby: { etcd: 'https://e.example', ca_file: ca.pem }")
+        let error = #expect(throws: ConfigurationError.self) { try reader.setup() }
+        #expect(error?.problem.contains("other users can change the certificate file") == true)
+    }
+}
