@@ -19,30 +19,37 @@ struct PathSteps {
 
     /// `path` begins with a slash.
     init(to path: String) {
-        var folder = "/"
+        var folder: [String] = []
         var rest = Self.names(path)[...]
         var links = 0
-        var steps = [Step(path: folder, status: Self.status(of: folder))]
+        var steps = [Step(path: "/", status: Self.status(of: "/"))]
         while let name = rest.popFirst() {
-            if name == ".." { folder = (folder as NSString).deletingLastPathComponent }
+            if name == ".." { folder = folder.dropLast() }
             if name == "." || name == ".." { continue }
-            let next = (folder as NSString).appendingPathComponent(name)
-            steps.append(Step(path: next, status: Self.status(of: next), folder: Self.status(of: folder)))
+            let next = Self.path(folder + [name])
+            steps.append(Step(path: next, status: Self.status(of: next), folder: Self.status(of: Self.path(folder))))
             guard let mode = steps.last?.status?.st_mode else { break }
             guard mode & S_IFMT == S_IFLNK else {
-                folder = next
+                folder.append(name)
                 continue
             }
             links += 1
             guard links <= Self.mostLinks, let target = try? FileManager.default.destinationOfSymbolicLink(atPath: next)
             else { break }
-            if target.hasPrefix("/") { folder = "/" }
+            if target.utf8.first == Self.slash { folder = [] }
             rest = (Self.names(target) + rest)[...]
         }
         self.steps = steps
     }
 
-    private static func names(_ path: String) -> [String] { path.split(separator: "/").map(String.init) }
+    private static let slash = UInt8(ascii: "/")
+
+    /// By bytes, as the kernel reads it: a combining mark at the beginning of a name would hide the slash before it.
+    private static func names(_ path: String) -> [String] {
+        path.utf8.split(separator: slash).map { String(Substring($0)) }
+    }
+
+    private static func path(_ names: [String]) -> String { "/" + names.joined(separator: "/") }
 
     private static func status(of path: String) -> stat? {
         var status = stat()

@@ -47,6 +47,14 @@ struct ProgramFileTests {
         #expect(refusal(program) == nil)
     }
 
+    @Test("are refused so also if a name on their path begins with a combining mark")
+    func marks() throws {
+        let program = try folder.write("#!/bin/sh\n", to: "open/\u{301}deep/notify")
+        for path in [program, folder.path("open/\u{301}deep")] { try change(path, 0o755) }
+        try change(folder.path("open"), 0o777)
+        #expect(refusal(program)?.hasPrefix("other users can change files in \(folder.path("open")), ") == true)
+    }
+
     @Test("are refused in a sticky folder when another user could make them")
     func missing() throws {
         let deep = folder.path("bin/deep")
