@@ -56,13 +56,15 @@ struct FeedTarget {
     }
 
     func tables(for entities: [FeedEntity]) throws(PostgresError) -> Tables {
-        // Without a lock first: it is needed once, and the lock would wait for others.
+        // Without a lock first: it is needed once, and the lock would wait for others. What seems wrong may be a table that
+        // another feed is making.
         let planned = try plans(for: entities)
-        guard planned.contains(where: \.isIncomplete) else {
+        guard planned.contains(where: { $0.isIncomplete || $0.obstacle != nil }) else {
             return Tables(all: planned.map(\.statements), hasChanged: false, news: [])
         }
         return try change { () throws(PostgresError) in
             let plans = try plans(for: entities)
+            if let obstacle = plans.lazy.compactMap(\.obstacle).first { throw PostgresError(.lasting, obstacle) }
             for plan in plans { try complete(plan) }
             return Tables(all: plans.map(\.statements), hasChanged: true, news: plans.flatMap(\.news))
         }
@@ -77,10 +79,10 @@ struct FeedTarget {
         for entity in entities {
             let known = tables.first { $0[0] == entity.name }
             let existing = try columnNames(of: known?[1] ?? FeedTable.new(entity, keepsHistory: false).name)
-            let plan = FeedPlan(
-                entity, known: known, columns: columns.filter { $0[0] == entity.name }, existing: existing, settings)
-            if let obstacle = plan.obstacle { throw PostgresError(.lasting, obstacle) }
-            plans.append(plan)
+            plans.append(
+                FeedPlan(
+                    entity, known: known, columns: columns.filter { $0[0] == entity.name }, existing: existing, settings
+                ))
         }
         return plans
     }
