@@ -66,7 +66,23 @@ def _write(value: object) -> str:
 
 
 def _read(text: Union[str, bytes]) -> JSON:
-    return json.loads(text, parse_float=decimal.Decimal)
+    return json.loads(text, parse_int=_whole, parse_float=_fraction)
+
+
+def _whole(digits: str) -> Union[int, decimal.Decimal]:
+    """Python makes no `int` of thousands of digits, and one such number in a record must not end a program."""
+    try:
+        return int(digits)
+    except ValueError:
+        return decimal.Decimal(digits)
+
+
+def _fraction(digits: str) -> decimal.Decimal:
+    """A number whose exponent is beyond what a `Decimal` has is infinite, or zero."""
+    try:
+        return decimal.Decimal(digits)
+    except decimal.InvalidOperation:
+        return decimal.Decimal(float(digits))
 
 
 def _time_text(value: datetime.datetime) -> str:

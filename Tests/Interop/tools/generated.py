@@ -49,12 +49,21 @@ def follow_guide(folder, number):
     assert printed.count("\n") > 1 and re.search(r"^\w+ ord_\w+$", printed.splitlines()[-1]), printed
 
 
+def read_hostile(module):
+    """Numbers that Python cannot make of their digits, as one record of a stranger may have, end no program."""
+    long = "9" * 5000
+    whole, huge, tiny = module._read(f"[{long}, 1e999999999999999999999, 1e-999999999999999999999]")
+    assert module._write(whole) == long and module._as_integer(whole) is None, "a long number"
+    assert (huge, tiny) == (decimal.Decimal("Infinity"), 0), "a huge and a tiny number"
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         write(folder)
         sys.path.insert(0, name)
         module = importlib.import_module("repairminder")
+        read_hostile(module)
         client, fields = module.RepairminderClient(address), module.Order.fields
 
         some = (fields.status.equals(module.OrderStatus.READY) | fields.total.at_least(decimal.Decimal("150.5"))) & ~fields.client_id.is_null()
