@@ -239,7 +239,8 @@ struct ReminderKeeperTests {
     }
 
     @Test
-    func `a reminder that was snoozed here is delivered, whatever another daemon has delivered meanwhile`() async throws {
+    func `a reminder that was snoozed here is delivered, whatever another daemon has delivered meanwhile`() async throws
+    {
         try await store.startHooks()
         try await chore(in: .zero)
         try await keeper(delivers: false).keepOnce()

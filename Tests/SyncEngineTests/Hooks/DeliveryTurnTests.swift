@@ -227,8 +227,10 @@ struct DeliveryTurnTests {
 
     @Test("the marks of reminders of the upstream's records move only after a pull in this turn")
     func remindersOfPulled() throws {
-        let text = Self.schema.replacing("of: chores, at: at, text: \"{title}\"", with: "of: orders, at: at, text: \"{id}\"")
-            .replacing("fields: { id: { type: string } }", with: "fields: { id: { type: string }, at: { type: time } }")
+        let text = Self.schema.replacing(
+            "of: chores, at: at, text: \"{title}\"", with: "of: orders, at: at, text: \"{id}\""
+        )
+        .replacing("fields: { id: { type: string } }", with: "fields: { id: { type: string }, at: { type: time } }")
         let schema = try EntitySchema(yaml: text, file: "home.yaml")
         let store = try CacheStore.temporary(schema, hooks: [])
         var progress = DeliveryProgress(after: DeliveryMarks(), schema: schema, deliversReminders: true)
