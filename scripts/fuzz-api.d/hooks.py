@@ -95,7 +95,7 @@ BEYOND = {(400, "q"), (400, "include"), (400, "cursor"), (422, "Idempotency-Key"
 
 
 # A value outside an enum: lists take it once the upstream has sent it.
-UNSEEN = re.compile(r"[a-z_0-9]+ has no value ")
+UNSEEN = re.compile(r"[a-z_0-9]+ has no (empty )?value")
 
 # A comparison in a query string.
 COMPARISON = re.compile(r"[?&][a-z_.]+\.(eq|ne|in|nin|gt|gte|lt|lte|null|starts|contains|has)=")
