@@ -113,7 +113,7 @@ struct OutcomeApplier {
             result.remote, version: result.isCurrent && sealed == answer ? version : nil, of: change.key, at: now)
         try keepContent(of: change, result.remote, table)
         try merge(table).adopt(result.added, of: change.key)
-        try rebase(after: change, on: result.remote, table.entity)
+        try rebase(after: change, on: result, table.entity)
         let key = try renamed(change, to: result.newKey, table)
         if result.hasNewMembers { try ViewTable(entity: change.entity, db: db).set(result.members, of: key) }
         try merge(table).mergeRemote(of: key)
@@ -172,8 +172,13 @@ struct OutcomeApplier {
             content == ContentTable.nothing ? nil : content, address: address, of: change.key)
     }
 
-    /// Rebases later changes on the values that this change set on the server: they are our own edits.
-    private func rebase(after change: OutboxTable.Entry, on remote: JSONText, _ entity: Entity) throws {
+    /// Rebases later changes on the values that this change set on the server: they are our own edits. What others have made
+    /// of these values since is left to the merge.
+    private func rebase(
+        after change: OutboxTable.Entry, on result: Acknowledgement.Result, _ entity: Entity
+    ) throws {
+        let sent = result.isOvertaken ? change.body : .object([:])
+        let remote = result.remote.setting(sent)
         let ours = Set(change.body.members.map(\.key))
         for later in try queue.changes(of: change.entity, key: change.key) where later.operation == .update {
             let fields = later.body.members.map(\.key).filter { change.operation == .create || ours.contains($0) }
@@ -181,13 +186,14 @@ struct OutcomeApplier {
             try queue.store(later.body, base: base, of: later, makeID: context.makeID)
         }
         guard let table = context.table(change.entity) else { return }
+        let comparison = try context.comparison(entity)
         for later in try queue.changes(of: change.entity, key: change.key)
         where later.operation == .delete && !later.base.members.isEmpty {
             // The server may have stored the value in another spelling.
-            guard try merge(table).isOwnChange(later.base, remote, { field, _ in ours.contains(field) }) else {
-                continue
+            let isOurs = try merge(table).isOwnChange(later.base, result.remote) { field, value in
+                ours.contains(field) && sent[field].map { comparison.isSame(value, $0, of: field) } ?? true
             }
-            try queue.store(later.body, base: remote, of: later, makeID: context.makeID)
+            if isOurs { try queue.store(later.body, base: result.remote, of: later, makeID: context.makeID) }
         }
     }
 

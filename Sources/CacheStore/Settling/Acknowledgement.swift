@@ -25,6 +25,8 @@ struct Acknowledgement {
         var newKey: JSONText?
         /// Fields that no view so far has had.
         var added: [String] = []
+        /// `remote` is later than the version with the change and new here, so others may have edited what was sent.
+        var isOvertaken = false
     }
 
     private var entity: Entity { table.entity }
@@ -46,6 +48,7 @@ struct Acknowledgement {
             return try overtaken(by: known, settling, comparison)
         }
         let answer = answer.flatMap { isOlder($0, than: settling.changedAt) || isAnother($0, comparison) ? nil : $0 }
+        let isMerged = isLater(known, than: sentAt)
         let known = change.operation == .create ? nil : known
         let assumed = assumed(over: known, answer)
         let members = try views.members(of: change.key)
@@ -58,7 +61,7 @@ struct Acknowledgement {
         }
         var merged = merged(answer, view, over: assumed, known, members)
         let added = ViewMerge(entity: entity, view: view, isSettling: true).added(merged, over: known, members)
-        let isOvertaken = sentAt.flatMap { sentAt in entity.changeTime(of: answer).map { $0 > sentAt } } ?? false
+        let isOvertaken = isLater(answer, than: sentAt)
         if isOvertaken { follow(answer, &settling, comparison) }
         let verdict = try isOvertaken ? settling.meet(answer, comparison) : judged(answer, &settling, comparison)
         if case .counts(let kept) = verdict {
@@ -66,7 +69,8 @@ struct Acknowledgement {
         }
         return Result(
             remote: merged.record, members: merged.members, hasNewMembers: merged.members != members,
-            settling: settling, isCurrent: verdict == .counts(keeping: [:]), newKey: answer[entity.key], added: added)
+            settling: settling, isCurrent: verdict == .counts(keeping: [:]), newKey: answer[entity.key], added: added,
+            isOvertaken: isOvertaken && !isMerged)
     }
 
     // MARK: Before the answer
@@ -96,6 +100,11 @@ struct Acknowledgement {
     private func isOlder(_ answer: JSONText, than changedAt: Timestamp?) -> Bool {
         guard change.operation == .update, let changedAt, let time = entity.changeTime(of: answer) else { return false }
         return time < changedAt
+    }
+
+    private func isLater(_ record: JSONText?, than time: Timestamp?) -> Bool {
+        guard let time, let changedAt = record.flatMap(entity.changeTime) else { return false }
+        return changedAt > time
     }
 
     /// An edit answered with another key: a rename if the answer has what was sent, otherwise not this record.

@@ -92,6 +92,21 @@ struct AcknowledgementTests {
         #expect(try conflicts(cache) == 0)
     }
 
+    @Test("another person's edit that is read with the answer to one here meets the next one here", arguments: ["A", "D"])
+    func overtakenBeforeTheNext(theirs: String) async throws {
+        let version = #"{"id":"a","notes":"A","updated_at":"2026-03-01T10:00:01Z"}"#
+        let cache = try await cache(version)
+        try await edit(cache, #"{"notes":"B"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        try await edit(cache, #"{"notes":"C"}"#)
+        let later = version.replacing(#""A""#, with: "\"\(theirs)\"").replacing("01Z", with: "03Z")
+        let sentAt = Timestamp(iso8601: "2026-03-01T10:00:02Z")
+        let outcome = try PushOutcome.acknowledged(record: JSONText(parsing: later), view: .single, sentAt: sentAt)
+        try await cache.store.settle(change.id, outcome, at: now)
+        #expect(try conflicts(cache) == 1)
+    }
+
     @Test("an answer with another key that lacks the edit renames nothing")
     func anotherKey() async throws {
         let cache = try await cache()
