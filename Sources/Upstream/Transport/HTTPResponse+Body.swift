@@ -82,9 +82,11 @@ extension HTTPResponse {
     /// The codings that are asked for: a byte of theirs becomes at most 1,032 (RFC 1951), of others as many as they like.
     static let decodedCodings = ["gzip", "deflate"]
 
-    /// The codings of the body that were not asked for, or are more than one.
+    /// The codings of the body that were not asked for, or are more than one. Those of the transfer count too, because
+    /// libcurl decodes them as well: of one within another, a thousand bytes could keep its thread busy for hours.
     var undecodedCodings: String? {
-        let codings = codings("Content-Encoding").filter { !["", "identity"].contains($0) }
+        let codings = (codings("Content-Encoding") + codings("Transfer-Encoding"))
+            .filter { !["", "identity", "chunked"].contains($0) }
         let isDecoded = codings.isEmpty || codings.count == 1 && (Self.decodedCodings + ["x-gzip"]).contains(codings[0])
         return isDecoded ? nil : codings.joined(separator: ", ")
     }

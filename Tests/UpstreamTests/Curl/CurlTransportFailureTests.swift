@@ -91,6 +91,24 @@ struct CurlTransportFailureTests {
         #expect(error.message.contains(coding.replacing(",", with: ", ").replacing("  ", with: " ")))
     }
 
+    @Test(
+        "a coding of the transfer that was not asked for is unacceptable, as are two of them, whatever the status",
+        arguments: ["br, chunked", "gzip, gzip, chunked", "zstd", "gzip, deflate"], [200, 404])
+    func unaskedTransferCoding(_ coding: String, _ status: Int) async throws {
+        let error = try await failure(
+            of: .send("HTTP/1.1 \(status) X\r\nTransfer-Encoding: \(coding)\r\n\r\n5\r\nuryyb\r\n0\r\n\r\n"), .finish)
+        #expect(error.kind == .unacceptable)
+        #expect(error.message.contains("not asked for"))
+    }
+
+    @Test("one coding of the transfer within one of the content is unacceptable")
+    func codingWithinCoding() async throws {
+        let heads = "Content-Encoding: gzip\r\nTransfer-Encoding: gzip, chunked\r\n"
+        let error = try await failure(of: .send("HTTP/1.1 200 OK\r\n\(heads)\r\n5\r\nuryyb\r\n0\r\n\r\n"), .finish)
+        #expect(error.kind == .unacceptable)
+        #expect(error.message.contains("gzip, gzip"))
+    }
+
     @Test("a gzip bomb is rejected at the limit")
     func gzipBomb() async throws {
         let bomb = Gzip.endlessZeros(copies: 20_000)
