@@ -92,7 +92,8 @@ struct AcknowledgementTests {
         #expect(try conflicts(cache) == 0)
     }
 
-    @Test("another person's edit that is read with the answer to one here meets the next one here", arguments: ["A", "D"])
+    @Test(
+        "another person's edit that is read with the answer to one here meets the next one here", arguments: ["A", "D"])
     func overtakenBeforeTheNext(theirs: String) async throws {
         let version = #"{"id":"a","notes":"A","updated_at":"2026-03-01T10:00:01Z"}"#
         let cache = try await cache(version)
