@@ -13,14 +13,19 @@ extension Connection {
         case answer(head: [UInt8], body: [UInt8], sent: Int)
     }
 
-    /// Reads once, and answers all requests in what it has read. False if the task has something to do.
+    /// How long one caller may keep all others waiting with requests that it sends without awaiting their answers.
+    private static let turn: Duration = .milliseconds(1)
+
+    /// Reads once, and answers what it has read, for one turn. False if the task has something to do.
     func answersAtOnce() -> Bool {
         guard phase == .receiving, waiter != nil, parser.stage == .idle, isReadable, !peerClosed, !isBroken, !isDraining
         else { return false }
         do {
             try read { parser.append($0) }
+            let begun = ContinuousClock.now
             while let message = try parser.next() {
                 guard answersAtOnce(message) else { return false }
+                guard parser.stage == .idle || .now - begun < Self.turn else { return false }
             }
         } catch let refusal as Refusal {
             unfinished = .refused(refusal)

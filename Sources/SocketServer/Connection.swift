@@ -91,6 +91,8 @@ actor Connection {
         do {
             while var message = try await receive() {
                 guard try await answer(&message) else { break }
+                // Nothing else would let other callers have their turn while this one sends on.
+                if parser.stage != .idle || isReadable { await Task.yield() }
             }
         } catch let refusal as Refusal {
             phase = .closing

@@ -1,4 +1,6 @@
+import Glibc
 import SocketServer
+import Synchronization
 import TestSupport
 import Testing
 
@@ -6,11 +8,11 @@ extension SocketServerTests {
     /// Answers that a handler knows at once, among those that come later.
     @Suite struct AtOnceTests {
         private static func run(
-            limits: ServerLimits = .quick, _ handler: @escaping SocketServer.Handler = Self.reply,
+            limits: ServerLimits = .quick, threads: Int = 2, _ handler: @escaping SocketServer.Handler = Self.reply,
             _ body: (TestServer) async throws -> Void
         ) async throws {
             let server = SocketServer(
-                listeners: [.tcp(host: "127.0.0.1", port: 0)], limits: limits, answering: handler,
+                listeners: [.tcp(host: "127.0.0.1", port: 0)], limits: limits, threads: threads, answering: handler,
                 streams: { method, _ in method == "PUT" ? 100 : nil })
             try await TestServer.run(server, body)
         }
@@ -92,6 +94,37 @@ extension SocketServerTests {
                 #expect(try client.receiveAnswer().body.hasPrefix("PUT /a "))
                 #expect(try client.receiveAnswer().body.hasPrefix("GET /b "))
             }
+        }
+
+        @Test(arguments: [false, true])
+        func `a caller who sends many requests at once lets others have their turn`(isLater: Bool) async throws {
+            let answered = Answered()
+            try await Self.run(threads: 1) { request in
+                usleep(20_000)
+                answered.note(request.path)
+                let response = Response(status: 200, body: [])
+                return request.path == "/later" ? .later { response } : .now(response)
+            } _: { server in
+                let (crowd, other) = (try server.connect(), try server.connect())
+                for client in [crowd, other] {
+                    client.send(Self.get("/first"))
+                    _ = try client.receiveAnswer()
+                }
+                // The task answers this one, and goes on with the requests after it.
+                let head = isLater ? Self.get("/later") : ""
+                crowd.send(head + String(repeating: Self.get("/crowd"), count: 50))
+                _ = try crowd.receiveAnswer()
+                other.send(Self.get("/other"))
+                _ = try other.receiveAnswer()
+                #expect(answered.count(of: "/crowd") < 25)
+            }
+        }
+
+        /// How often the handler has been called for each path.
+        private final class Answered: Sendable {
+            private let counts = Mutex<[String: Int]>([:])
+            func note(_ path: String) { counts.withLock { $0[path, default: 0] += 1 } }
+            func count(of path: String) -> Int { counts.withLock { $0[path] ?? 0 } }
         }
 
         @Test func `HEAD gets the length alone, and an unchanged answer no length`() async throws {
