@@ -63,9 +63,22 @@ struct BaseAddress {
             let folder = base.path[..<(base.path.lastIndex(of: "/") ?? base.path.startIndex)]
             full = full.isEmpty ? String(base.path) : "\(folder)/\(full)"
         }
+        guard !Self.hidesDots(full) else { return nil }
         full = Self.withoutDots(full)
         guard full.hasPrefix("\(prefix)/") else { return nil }
         return full.dropFirst(prefix.count) + (query.map { "?\($0)" } ?? "")
+    }
+
+    /// Whether a part of the path leads up only for servers that read an escaped slash as a slash (nginx), or leave out what
+    /// follows a semicolon (Tomcat): `..%2Fadmin`, `..;/admin`.
+    private static func hidesDots(_ path: String) -> Bool {
+        path.split(separator: "/").contains { segment in
+            let plain = segment.lowercased().replacing("%2e", with: ".").replacing("%3b", with: ";")
+            guard plain != ".." else { return false }
+            return plain.replacing("%2f", with: "/").replacing("%5c", with: "/").split(separator: "/").contains { part in
+                part.prefix { $0 != ";" } == ".."
+            }
+        }
     }
 
     /// RFC 3986, 5.2.4. An escaped dot counts as a dot, as it does for many servers.

@@ -36,10 +36,18 @@ struct BaseAddressTests {
             "https://api.example.org/v2/../admin", "/v2/%2e%2E/admin", "../../admin", "https://api.example.org",
             "https:orders", "https:///v2/orders", "javascript:alert(1)", "/v2/or ders", "/v2\\orders", "/v2/a\r\nX: y",
             "https://api.example.org:x/v2/orders", "https://[::1]/v2/orders", "/v2/../\u{301}admin",
-            "https://api.example.org/v2/x/../../\u{20DD}admin",
+            "https://api.example.org/v2/x/../../\u{20DD}admin", "/v2/..%2fadmin", "/v2/a%2F%2e%2E%2f../admin",
+            "/v2/..%5Cadmin", "/v2/..;/admin", "/v2/..;a=b/admin", "/v2/%2E.%3bx/admin",
         ])
     func elsewhere(_ reference: String) {
         #expect(base.path(of: reference, from: "/shop/list") == nil)
+    }
+
+    @Test(
+        "an escaped slash and a semicolon are kept where they lead nowhere",
+        arguments: ["/a%2Fb/..c", "/a;v=1/b", "/a..%2Fb..;c", "/x?y=..%2f..%2f;"])
+    func harmless(_ path: String) {
+        #expect(base.path(of: "/v2\(path)", from: "/shop/list") == path)
     }
 
     @Test("a base needs no path, and may have a port or an IPv6 address")
