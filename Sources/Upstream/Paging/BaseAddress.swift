@@ -75,7 +75,8 @@ struct BaseAddress {
         path.split(separator: "/").contains { segment in
             let plain = segment.lowercased().replacing("%2e", with: ".").replacing("%3b", with: ";")
             guard plain != ".." else { return false }
-            return plain.replacing("%2f", with: "/").replacing("%5c", with: "/").split(separator: "/").contains { part in
+            return plain.replacing("%2f", with: "/").replacing("%5c", with: "/").split(separator: "/").contains {
+                part in
                 part.prefix { $0 != ";" } == ".."
             }
         }
