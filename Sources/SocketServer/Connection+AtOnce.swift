@@ -20,11 +20,13 @@ extension Connection {
     func answersAtOnce() -> Bool {
         guard phase == .receiving, waiter != nil, parser.stage == .idle, isReadable, !peerClosed, !isBroken, !isDraining
         else { return false }
+        var hasAnsweredNow = false
         do {
             try read { parser.append($0) }
             let begun = ContinuousClock.now
             while let message = try parser.next() {
                 guard answersAtOnce(message) else { return false }
+                hasAnsweredNow = true
                 guard parser.stage == .idle || .now - begun < Self.turn else { return false }
             }
         } catch let refusal as Refusal {
@@ -34,10 +36,20 @@ extension Connection {
             isBroken = true
             return false
         }
+        // What is not a request, such as an empty line, does not prolong the wait for one.
+        if hasAnsweredNow { awaitNext() }
         // A part of a request has a time limit of its own, and the kernel may have more.
-        guard parser.stage == .idle, !isReadable, !peerClosed else { return false }
-        awaitNext()
-        return true
+        return parser.stage == .idle && !isReadable && !peerClosed
+    }
+
+    /// The next request has all of its time from now on.
+    func awaitNext() {
+        hasAnswered = true
+        let now = ContinuousClock.now
+        due = now + limits.idle
+        deadline = due
+        loop.announce(due)
+        awaitsCaller(since: now)
     }
 
     private func answersAtOnce(_ message: RequestParser.Message) -> Bool {

@@ -23,7 +23,7 @@ actor Connection {
     private lazy var origin = Request.Origin(peer: peer, caller: caller) { [weak self] in
         if let self { context.limiter.noteKnown(self) }
     }
-    private var limits: ServerLimits { context.limits }
+    var limits: ServerLimits { context.limits }
 
     var parser: RequestParser
     private nonisolated let waiting = Mutex<ContinuousClock.Instant?>(.now)
@@ -36,7 +36,7 @@ actor Connection {
     private var known: Reply?
     var deadline: ContinuousClock.Instant?
     /// When the request that is awaited, or the part of it, must have arrived.
-    private var due = ContinuousClock.now
+    var due = ContinuousClock.now
     /// The kernel may have bytes to read; it notifies again only after a read has found none (edge-triggered epoll).
     var isReadable = true
     /// The peer has finished sending; only bytes already in the kernel remain.
@@ -44,7 +44,7 @@ actor Connection {
     var isBroken = false
     var isDraining = false
     private var streamFailed = false
-    private var hasAnswered = false
+    var hasAnswered = false
     private var isUnchunked = false  // for HTTP/1.0
     /// What was wrong with the streamed body of the current request.
     private var refusal: Refusal?
@@ -350,16 +350,6 @@ actor Connection {
 
     // MARK: Waiting
 
-    /// The next request has all of its time from now on.
-    func awaitNext() {
-        hasAnswered = true
-        let now = ContinuousClock.now
-        due = now + limits.idle
-        deadline = due
-        loop.announce(due)
-        awaitsCaller(since: now)
-    }
-
     /// Waits for an event on the socket; false once `limit` has passed.
     private func wait(until limit: ContinuousClock.Instant) async throws -> Bool {
         guard !isBroken else { throw Gone() }
@@ -388,7 +378,7 @@ actor Connection {
     /// `ServerLimits.streamedBytesPerSecond`. Call it from any thread.
     nonisolated var waitingSince: ContinuousClock.Instant? { waiting.withLock(\.self) }
 
-    private func awaitsCaller(since instant: ContinuousClock.Instant?) { waiting.withLock { $0 = instant } }
+    func awaitsCaller(since instant: ContinuousClock.Instant?) { waiting.withLock { $0 = instant } }
 
     /// Closes the connection in favor of another: immediately, or after the response if a request has just arrived.
     /// Call it from any thread.

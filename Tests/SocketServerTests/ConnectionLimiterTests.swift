@@ -4,6 +4,8 @@ import Testing
 
 extension SocketServerTests {
     @Suite struct ConnectionLimiterTests {
+        private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
         /// The owner calls from 127.0.0.1, two members from 127.0.1.1 and 127.0.1.2, a stranger from 127.0.2.2, and another one
         /// from any other address.
         private static let lookup: Caller.Lookup = { _, peer in
@@ -96,6 +98,30 @@ extension SocketServerTests {
                 }
                 #expect(found == [Int?](repeating: 200, count: 15))
                 #expect(first.ask() == 200)
+            }
+        }
+
+        @Test(
+            "an answer starts the wait for the next request, whatever comes with its request; an empty line does not",
+            arguments: [(get, get.utf8.count), (get + "GET / HT", 1000), ("\r\n", 1000)])
+        func waiting(_ text: String, readAheadBytes: Int) async throws {
+            var limits = Self.limits(patience: .zero)
+            limits.connections = 2
+            // A read that takes as much leaves open whether the kernel has more.
+            limits.readAheadBytes = readAheadBytes
+            let isRequest = text != "\r\n"
+            let server = SocketServer(
+                listeners: [.tcp(host: "127.0.0.1", port: 0)], limits: limits, threads: 1,
+                answering: { _ in .now(Response(status: 200)) })
+            try await TestServer.run(server) { server in
+                let clients = try (0..<2).map { _ in try server.connect() }
+                let found = try await ask(clients + clients, server)
+                #expect(found == [200, 200, 200, 200])
+                clients[0].send(text)
+                if isRequest { #expect(try clients[0].receiveAnswer().status == 200) }
+                try #require(await server.server.isAlive(within: .seconds(300)))
+                #expect(try server.connect().ask() == 200)
+                #expect(try clients[isRequest ? 1 : 0].receiveAll() == "")
             }
         }
 
