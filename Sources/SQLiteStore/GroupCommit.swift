@@ -140,7 +140,7 @@ package final class GroupCommit: Sendable {
                 }
             }
         } catch {
-            // Nobody waits for the error, but damage is reported.
+            // No caller waits for the error, but damage is reported.
             _ = damage.classified(error)
         }
     }

@@ -47,8 +47,8 @@ final class RecordUpdateStatements: Sendable {
     }
 }
 
-/// How many changed records may wait for the search index at most: those at the start, and each one noted since. So nobody
-/// need look at the index before there are many.
+/// The most changed records that may wait for the search index: those at the start, and each one noted since. Before there are
+/// many, the index need not be looked at.
 final class SearchBacklog: Sendable {
     private let records = Atomic(0)
 

@@ -113,7 +113,7 @@ import Testing
         #expect(error?.problem.contains("other users can change") == true)
     }
 
-    @Test("nobody signs in or out with a schema that every user can change: it says where password and token are sent")
+    @Test("no one signs in or out with a schema that every user can change: it says where password and token are sent")
     func login() async throws {
         let schema = """
             schema: s

@@ -23,7 +23,7 @@ struct Bundle: Sendable {
         var key: MinisignKey
     }
 
-    /// What a file and the signature beside it had when they were read, once: whoever can change them cannot change this.
+    /// What a file and the signature beside it had when they were read, once: who can change them cannot change this.
     struct Files: Equatable, Sendable {
         let path: String
         let contents: [UInt8]
