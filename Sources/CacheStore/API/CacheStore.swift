@@ -75,6 +75,8 @@ package final class CacheStore: Sendable {
                     try Self.migrate(pool, plans, sealer, sealers, reminderDays, progress)
                 }
                 epoch = try Epoch.current(pool, path: path)
+                // From here on `GroupCommit` checkpoints.
+                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
             } catch {
                 pool.writeWithoutTransaction { [plans] db in plans.statements.release(db) }
                 try? pool.close()
@@ -88,7 +90,7 @@ package final class CacheStore: Sendable {
         readers = ReaderPool(path: path, damage: damage, count: readerCount, first: preview.connection)
         filterContext = FilterContext(schema: schema, sealers: sealers, readers: readers)
         writer = GroupCommit(
-            writer: pool, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
+            writer: pool, readers: readers, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
             committed: signal.announce,
             upkeep: { [plans, searchCatchUp] in
                 guard plans.searchBacklog.isDue else { return nil }

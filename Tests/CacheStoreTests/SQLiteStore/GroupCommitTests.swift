@@ -44,8 +44,9 @@ struct GroupCommitTests {
                         CREATE TABLE numbers (number INTEGER PRIMARY KEY, above REFERENCES numbers DEFERRABLE INITIALLY DEFERRED)
                         """)
             }
+            let readers = ReaderPool(path: pool.path, damage: DamageWatch(), count: 1, first: nil)
             writer = GroupCommit(
-                writer: pool, schedule: { [held] commit in held.due.withLock { $0.append(commit) } },
+                writer: pool, readers: readers, schedule: { [held] commit in held.due.withLock { $0.append(commit) } },
                 damage: DamageWatch(), committed: { [held] in _ = held.commits.add(1, ordering: .relaxed) },
                 upkeep: { [held] in
                     guard isDue else { return nil }

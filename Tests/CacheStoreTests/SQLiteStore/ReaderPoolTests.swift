@@ -45,7 +45,75 @@ struct ReaderPoolTests {
         try DatabaseQueue(path: path).write {
             try $0.execute(sql: "ALTER TABLE a ADD COLUMN m; DELETE FROM a WHERE n = 1")
         }
+        readers.endCommit()
         #expect(try Self.numbers(readers, sql) == [2])
+    }
+
+    /// One connection to a database with two numbers, and another that writes.
+    private struct Pair {
+        let folder: TemporaryFolder
+        let writer: DatabaseQueue
+        let readers: ReaderPool
+        let sql: NumberedSQL
+
+        init() throws {
+            folder = try TemporaryFolder()
+            let path = folder.path("a.db")
+            writer = try DatabaseQueue(path: path)
+            try writer.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA journal_mode = WAL; CREATE TABLE a (n); INSERT INTO a VALUES (1), (2)")
+            }
+            var numbers = StatementNumbers()
+            sql = numbers.next("SELECT n FROM a ORDER BY n")
+            readers = ReaderPool(path: path, damage: DamageWatch(), count: 1, first: nil)
+        }
+
+        func insert(_ number: Int) throws { try writer.write { try $0.execute(sql: "INSERT INTO a VALUES (\(number))") } }
+
+        func read() throws -> [Int64] { try ReaderPoolTests.numbers(readers, sql) }
+    }
+
+    @Test("a connection holds its snapshot until a commit has ended, and then lets go of it")
+    func held() throws {
+        let pair = try Pair()
+        #expect(try pair.read() == [1, 2])
+        try pair.insert(3)
+        #expect(try pair.read() == [1, 2])
+        pair.readers.endCommit()
+        #expect(try pair.read() == [1, 2, 3])
+    }
+
+    @Test("each read that begins during a commit is of its own, so none is older than another")
+    func duringCommit() throws {
+        let pair = try Pair()
+        #expect(try pair.read() == [1, 2])
+        pair.readers.beginCommit()
+        #expect(try pair.read() == [1, 2])
+        try pair.insert(3)
+        #expect(try pair.read() == [1, 2, 3])
+        try pair.insert(4)
+        #expect(try pair.read() == [1, 2, 3, 4])
+    }
+
+    @Test("a read that a commit overtakes holds no snapshot afterwards")
+    func overtaken() throws {
+        let pair = try Pair()
+        let found = try pair.readers.read { connection in
+            var found: [Int64] = []
+            try connection.query(pair.sql) { row in
+                if found.isEmpty { pair.readers.endCommit() }
+                if let number = BoundStatement(row).integer(0) { found.append(number) }
+                return true
+            }
+            return found
+        }
+        #expect(found == [1, 2])
+        try pair.insert(3)
+        // A snapshot that is held would keep the log from being emptied.
+        let isBusy = try pair.writer.writeWithoutTransaction { db in
+            try Int.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        #expect(isBusy == 0)
     }
 
     @Test("nothing is read after closing, opened or not")

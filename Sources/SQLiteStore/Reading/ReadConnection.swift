@@ -10,6 +10,9 @@ package final class ReadConnection {
     /// By number.
     private var numbered: [OpaquePointer?] = []
 
+    /// The moment of `ReaderPool` that the held snapshot is as new as, or newer; nil while none is held.
+    private var held: UInt64?
+
     /// The last walk.
     private var walked: (query: Statement, version: Int64, rows: WalkedRows.Numbers)?
 
@@ -40,7 +43,8 @@ package final class ReadConnection {
         sqlite3_close_v2(handle)
     }
 
-    /// Calls `row` with the statement on each row of the result until it returns false. One query is its own snapshot.
+    /// Calls `row` with the statement on each row of the result until it returns false. One query is its own snapshot,
+    /// unless one is held.
     package func query(_ sql: String, _ arguments: [DatabaseValue], row: (OpaquePointer) -> Bool) throws {
         try run(prepared(sql), arguments, row)
     }
@@ -50,7 +54,9 @@ package final class ReadConnection {
         try run(prepared(sql), arguments, row)
     }
 
-    private func run(_ handle: OpaquePointer, _ arguments: [DatabaseValue], _ row: (OpaquePointer) -> Bool) throws {
+    private func run(
+        _ handle: OpaquePointer, _ arguments: [DatabaseValue] = [], _ row: (OpaquePointer) -> Bool = { _ in true }
+    ) throws {
         let statement = BoundStatement(handle)
         defer { sqlite3_reset(handle) }
         try statement.bind(arguments)
@@ -114,11 +120,29 @@ package final class ReadConnection {
         return version
     }
 
+    // MARK: Snapshots
+
     /// Runs several queries on one snapshot.
     package func snapshot(_ body: () throws -> Void) throws {
-        try execute("BEGIN")
-        defer { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+        guard held == nil else { return try body() }
+        try run(prepared("BEGIN"))
+        defer { try? run(prepared("ROLLBACK")) }
         try body()
+    }
+
+    /// Keeps the snapshot of the next query for those after it, unless the one of this moment is held already.
+    func hold(asOf moment: UInt64) throws {
+        // Some errors end it.
+        if held == moment, sqlite3_get_autocommit(handle) == 0 { return }
+        letGo()
+        try run(prepared("BEGIN"))
+        held = moment
+    }
+
+    func letGo() {
+        guard held != nil else { return }
+        held = nil
+        if sqlite3_get_autocommit(handle) == 0 { try? run(prepared("ROLLBACK")) }
     }
 
     private func prepared(_ sql: String) throws -> OpaquePointer {

@@ -24,6 +24,8 @@ package final class GroupCommit: Sendable {
     package typealias Schedule = @Sendable (_ commit: @escaping @Sendable () -> Void) -> Void
 
     private let writer: DatabasePool
+    private let readers: ReaderPool
+    private let log = WriteAheadLog()
     private let schedule: Schedule
     private let waiting = Mutex<[Job]>([])
     /// How many of them the transaction under way has.
@@ -38,10 +40,11 @@ package final class GroupCommit: Sendable {
     /// `committed` runs after each commit, before the writers resume. Then `upkeep` says what is due: it has a transaction of
     /// its own, and one that fails is due again.
     package init(
-        writer: DatabasePool, schedule: @escaping Schedule, damage: DamageWatch,
+        writer: DatabasePool, readers: ReaderPool, schedule: @escaping Schedule, damage: DamageWatch,
         committed: @escaping @Sendable () -> Void, upkeep: @escaping @Sendable () -> Upkeep?
     ) {
         self.writer = writer
+        self.readers = readers
         self.damage = damage
         self.schedule = schedule
         self.committed = committed
@@ -82,6 +85,7 @@ package final class GroupCommit: Sendable {
             running.store(group.count, ordering: .relaxed)
             commit(group)
             if let work = upkeep() { keepUp(work) }
+            if log.isLong { checkpoint() }
             let isEmpty = waiting.withLock { jobs in
                 jobs.removeFirst(group.count)
                 return jobs.isEmpty
@@ -108,41 +112,54 @@ package final class GroupCommit: Sendable {
     /// with nothing done, if a job needs a savepoint and had none.
     private func run(_ group: [Job], apart: Bool) throws -> [Answer]? {
         var answers: [Answer]? = []
-        try writer.writeWithoutTransaction { db in
-            try db.inTransaction(.immediate) {
-                for job in group {
-                    let before = db.totalChangesCount
-                    do {
-                        answers?.append(try apart ? Self.inSavepoint(db, job.work) : job.work(db))
-                    } catch {
-                        // An I/O error may have rolled everything back: then no job's work is in the transaction.
-                        guard db.isInsideTransaction else { throw error }
-                        if !apart, db.totalChangesCount != before {
-                            answers = nil
-                            return .rollback
-                        }
-                        let error = damage.classified(error)
-                        answers?.append { job.abandon(error) }
+        try transaction { db in
+            for job in group {
+                let before = db.totalChangesCount
+                do {
+                    answers?.append(try apart ? Self.inSavepoint(db, job.work) : job.work(db))
+                } catch {
+                    // An I/O error may have rolled everything back: then no job's work is in the transaction.
+                    guard db.isInsideTransaction else { throw error }
+                    if !apart, db.totalChangesCount != before {
+                        answers = nil
+                        return .rollback
                     }
+                    let error = damage.classified(error)
+                    answers?.append { job.abandon(error) }
                 }
-                return .commit
             }
+            return .commit
         }
         return answers
     }
 
     private func keepUp(_ work: Upkeep) {
         do {
-            try writer.writeWithoutTransaction { db in
-                try db.inTransaction(.immediate) {
-                    try work(db)
-                    return .commit
-                }
+            try transaction { db in
+                try work(db)
+                return .commit
             }
         } catch {
             // No caller waits for the error, but damage is reported.
             _ = damage.classified(error)
         }
+    }
+
+    private func transaction(_ body: (Database) throws -> Database.TransactionCompletion) throws {
+        defer { readers.endCommit() }
+        try writer.writeWithoutTransaction { db in
+            try db.inTransaction(.immediate) {
+                let end = try body(db)
+                readers.beginCommit()
+                return end
+            }
+            log.noteCommit(of: db)
+        }
+    }
+
+    private func checkpoint() {
+        writer.writeWithoutTransaction { db in log.checkpoint(db) }
+        readers.endCommit()
     }
 
     private static func inSavepoint<Result>(_ db: Database, _ body: (Database) throws -> Result) throws -> Result {

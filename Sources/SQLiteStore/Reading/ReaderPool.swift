@@ -1,0 +1,103 @@
+internal import GRDB
+internal import Synchronization
+
+/// The connections that read records and lists, which are nearly all requests.
+///
+/// GRDB's pool takes a reader through three dispatch queues and checks the schema's version in a transaction of its
+/// own; together that costs more than reading a record. Here a caller takes any free connection. Each is opened when it
+/// is first needed, because reading the schema takes long.
+///
+/// To begin and end a snapshot costs a third of reading a record, so a connection holds its snapshot until there is another
+/// commit. While one is under way, when some can see it and others not, each read has its own: what a caller has seen once,
+/// with whatever connection, it sees in every later read.
+package final class ReaderPool: Sendable {
+    private final class Seat: Sendable {
+        enum State {
+            case unopened, closed
+            case open(ReadConnection)
+        }
+
+        let state: Mutex<State>
+
+        init() { state = Mutex(.unopened) }
+
+        init(_ connection: sending ReadConnection) { state = Mutex(.open(connection)) }
+    }
+
+    private let path: String
+    private let seats: [Seat]
+    private let damage: DamageWatch
+    /// Twice the number of commits; odd while one is under way.
+    private let moment = Atomic<UInt64>(0)
+
+    /// `first` is a connection to use before others are opened.
+    package init(path: String, damage: DamageWatch, count: Int, first: sending ReadConnection?) {
+        self.path = path
+        self.damage = damage
+        let one = if let first { Seat(first) } else { Seat() }
+        seats = [one] + (1..<max(1, count)).map { _ in Seat() }
+    }
+
+    /// Throws a `CacheError` for every error of SQLite.
+    package func read<Result: Sendable>(_ body: @Sendable (ReadConnection) throws -> Result) throws -> Result {
+        for seat in seats {
+            if let result = try seat.state.withLockIfAvailable({ try run(body, &$0) }) { return result }
+        }
+        return try seats[0].state.withLock { try run(body, &$0) }
+    }
+
+    // MARK: Commits
+
+    /// Call it before a commit of the one writer. May be called again before `endCommit`.
+    package func beginCommit() {
+        if moment.load(ordering: .relaxed).isMultiple(of: 2) { moment.add(1, ordering: .sequentiallyConsistent) }
+    }
+
+    /// Call it after a commit, also one that failed, and before its callers go on; and after a checkpoint, because the log
+    /// begins anew only when no snapshot of it is held.
+    package func endCommit() {
+        beginCommit()
+        moment.add(1, ordering: .sequentiallyConsistent)
+        // A connection in use does it itself.
+        for seat in seats {
+            _ = seat.state.withLockIfAvailable { state in
+                if case .open(let connection) = state { connection.letGo() }
+            }
+        }
+    }
+
+    /// Waits for running reads; nothing can be read afterwards.
+    package func close() {
+        for seat in seats { seat.state.withLock { $0 = .closed } }
+    }
+
+    private func run<Result: Sendable>(
+        _ body: @Sendable (ReadConnection) throws -> Result, _ state: inout Seat.State
+    ) throws -> Result {
+        do {
+            let connection = try connection(of: &state)
+            // Before the snapshot begins, which may be newer.
+            let now = moment.load(ordering: .sequentiallyConsistent)
+            guard now.isMultiple(of: 2) else {
+                connection.letGo()
+                return try body(connection)
+            }
+            try connection.hold(asOf: now)
+            defer { if moment.load(ordering: .sequentiallyConsistent) != now { connection.letGo() } }
+            return try body(connection)
+        } catch {
+            throw damage.classified(error)
+        }
+    }
+
+    private func connection(of state: inout Seat.State) throws -> ReadConnection {
+        switch state {
+        case .open(let connection): return connection
+        case .unopened:
+            let connection = try ReadConnection(path: path)
+            state = .open(connection)
+            return connection
+        case .closed: throw CacheError.unwritable("the database is closed")
+        }
+    }
+}

@@ -1,0 +1,36 @@
+internal import GRDB
+internal import GRDBSQLite
+internal import Synchronization
+
+/// Knows when the write-ahead log is long, and copies it into the file.
+///
+/// In place of SQLite's automatic checkpoints, which are a part of the commit: its callers would wait for them, and the
+/// readers, which hold the snapshot before it, would keep the commit itself from being copied, so that the log would never
+/// begin anew. Everything is called by the one writer, outside of a transaction.
+struct WriteAheadLog: ~Copyable, Sendable {
+    /// In pages. SQLite's own limit of 1,000 would copy the same pages more often.
+    private static let limit = 4000
+
+    /// At least as many pages as the log has, if this connection alone writes.
+    private let length = Atomic(0)
+
+    var isLong: Bool { length.load(ordering: .relaxed) >= Self.limit }
+
+    /// Counts the pages that were written since the last call.
+    func noteCommit(of db: Database) {
+        var (pages, most): (Int32, Int32) = (0, 0)
+        sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &most, 1)
+        length.add(Int(pages), ordering: .relaxed)
+    }
+
+    /// Copies what no reader's snapshot holds back, and never waits. What could not be copied, as on a full disk, is due
+    /// again after the next commit.
+    ///
+    /// The next commit begins the log anew if all was copied and no snapshot of it is held. Only another call shows whether
+    /// it did, so that is due as well.
+    func checkpoint(_ db: Database) {
+        var (pages, copied): (Int32, Int32) = (-1, -1)
+        sqlite3_wal_checkpoint_v2(db.sqliteConnection, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &copied)
+        if pages >= 0 { length.store(Int(pages), ordering: .relaxed) }
+    }
+}
