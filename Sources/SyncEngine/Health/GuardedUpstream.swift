@@ -7,6 +7,8 @@ struct RequestOrigin: Sendable, Equatable {
     /// Nil if the request concerns no entity.
     var entity: String?
     var isChange = false
+    /// The idempotency key of the change; nil for several in one request.
+    var change: String?
 }
 
 /// The upstream as all work uses it. Each request first asks whether it may be made and reports its outcome, and no
@@ -46,7 +48,7 @@ struct GuardedUpstream: Upstream {
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         var request = request
         request.secretMembers = secretMembers(of: request.entity)
-        let origin = RequestOrigin(entity: request.entity, isChange: true)
+        let origin = RequestOrigin(entity: request.entity, isChange: true, change: idempotencyKey)
         return try await guarded(origin, secrets: secrets(of: request)) { () async throws(UpstreamError) in
             try await upstream.push(request, idempotencyKey: idempotencyKey)
         }
@@ -65,6 +67,10 @@ struct GuardedUpstream: Upstream {
             try await upstream.push(batch)
         }
         let clean = results.map { result in result.mapError { $0.withoutSecrets(secrets) } }
+        for (element, result) in zip(batch.elements, clean) where result.isAnswer {
+            let change = element.idempotencyKey
+            await report(RequestOrigin(entity: element.request.entity, isChange: true, change: change), nil)
+        }
         if let failure = clean.lazy.compactMap(\.reportable).first { await report(origin, failure) }
         return clean
     }
@@ -74,7 +80,7 @@ struct GuardedUpstream: Upstream {
     ) async throws(UpstreamError) -> PushAnswer {
         var request = request
         request.secretMembers = secretMembers(of: request.entity)
-        let origin = RequestOrigin(entity: request.entity, isChange: true)
+        let origin = RequestOrigin(entity: request.entity, isChange: true, change: idempotencyKey)
         return try await guarded(origin, secrets: secrets(of: request)) { () async throws(UpstreamError) in
             try await upstream.upload(request, from: source, idempotencyKey: idempotencyKey)
         }
@@ -193,6 +199,14 @@ extension BatchResult {
             default: nil
             }
         case .success: nil
+        }
+    }
+
+    /// Whether the upstream did the change, or refused it for what it says.
+    fileprivate var isAnswer: Bool {
+        switch self {
+        case .success, .failure(.changed), .failure(.refused(.some, _)): true
+        case .failure: false
         }
     }
 }

@@ -31,6 +31,8 @@ actor HealthMonitor {
     private(set) var bar = AccountBar() {
         didSet { if oldValue.reason != bar.reason { environment.changed() } }
     }
+    /// Which changes the upstream asks to wait with. It has no effect on anything else.
+    private(set) var throttled = ThrottledChanges()
     private(set) var freshness: Freshness
     private var budget = RetryBudget()
     /// Attempts under way that the budget was charged for.
@@ -144,12 +146,8 @@ actor HealthMonitor {
         case .unclear where error?.isLocked == true: noteAnswer(origin)
         case .unclear(_, let message): noteFailure(message, origin)
         case .throttled(let delay, let message):
-            environment.log.warning(
-                "the upstream asks to wait", metadata: ["for": "\(delay)", "error": "\(message)"])
             breaker.answered()
-            let end = environment.monotonicNow() + environment.schedule.holdWait(asked: delay)
-            breaker.hold(until: end)
-            freshness.noteCallable(from: end)
+            hold(for: delay, message, origin)
         case .unauthorized(let message):
             breaker.answered()
             if !origin.isChange, let entity = origin.entity, unreadable.contains(entity) { return }
@@ -163,6 +161,22 @@ actor HealthMonitor {
         case nil, .changed, .gone, .refused, .malformed: noteAnswer(origin)
         }
         if breaker.isDown, !wasDown { logDown() }
+    }
+
+    /// The upstream asks to wait: with everything, or only with the change that this is about.
+    private func hold(for delay: Duration, _ message: String, _ origin: RequestOrigin) {
+        let time = environment.monotonicNow()
+        let end = time + environment.schedule.holdWait(asked: delay)
+        let metadata: Logger.Metadata = ["for": "\(delay)", "error": "\(message)"]
+        if let change = origin.change, case .change(let times) = throttled.wait(change, until: end, at: time) {
+            if times == 1 {
+                environment.log.warning("the upstream asks to wait with one change; others go on", metadata: metadata)
+            }
+            return
+        }
+        environment.log.warning("the upstream asks to wait", metadata: metadata)
+        breaker.hold(until: end)
+        freshness.noteCallable(from: end)
     }
 
     private func logDown() {
@@ -188,6 +202,9 @@ actor HealthMonitor {
 
     private func noteAnswer(_ origin: RequestOrigin) {
         breaker.answered()
+        let time = environment.monotonicNow()
+        if let change = origin.change { throttled.pass(change, at: time) }
+        if !origin.isChange, origin.entity != nil { throttled.noteRead(at: time) }
         guard origin.isChange, budget.isExhausted else { return }
         // Changes are accepted again: send everything that was held back.
         budget.fill()

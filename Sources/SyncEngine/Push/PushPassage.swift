@@ -10,6 +10,8 @@ struct PushPassage: Sendable {
     var verdict: @Sendable (Int64, _ message: String, _ others: Bool, AccountBar.Cause) async -> AccountBar.Verdict = {
         _, _, _, _ in .waits
     }
+    /// Who must wait since the upstream asked to wait with the change of this idempotency key; nil if it did not.
+    var limit: @Sendable (String) async -> ThrottledChanges.Limit? = { _ in nil }
     /// The attempt ended, whatever came of it.
     var ends: @Sendable (Int64) async -> Void = { _ in }
     /// The changes that are being sent.
@@ -26,7 +28,7 @@ extension PushPassage {
             begins: { await monitor.noteBegin(of: $0) }, looksUp: { await monitor.noteLookUp(of: $0) },
             passes: { await monitor.notePass(of: $0) },
             verdict: { await monitor.verdict(onBarred: $0, $1, hasOthers: $2, cause: $3) },
-            ends: { await monitor.noteEnd(of: $0) },
+            limit: { await monitor.throttled.limit(on: $0) }, ends: { await monitor.noteEnd(of: $0) },
             underWay: { await monitor.bar.underWay }, barred: { await monitor.bar.changes },
             wait: { await monitor.barWait ?? .zero })
     }

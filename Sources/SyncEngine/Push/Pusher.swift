@@ -284,7 +284,9 @@ struct Pusher {
                 entity: change.entity, SyncMeasurement.PushOutcome(outcome),
                 duration: begunAt.map { monotonicNow().since($0) } ?? .zero))
         noteEnd(change, outcome)
-        return error.flatMap { $0.concernsWholeUpstream ? $0 : nil }
+        guard let error, error.concernsWholeUpstream else { return nil }
+        if case .throttled = error, case .change? = await passage.limit(change.idempotencyKey) { return nil }
+        return error
     }
 
     /// Whether nothing of an attempt was applied. A gateway may put a page in place of any answer, so a creation that can be
@@ -299,6 +301,9 @@ struct Pusher {
     func outcome(of error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
         if case .barred(let status, let message, _) = error {
             return try await outcome(ofBarred: change, status, message)
+        }
+        if case .throttled(let delay, let message) = error {
+            return await outcome(ofThrottled: change, delay, message)
         }
         if case .refused(_?, _) = error { await passage.passes(change.id) }
         return classified(error, change)
