@@ -59,6 +59,13 @@ package final class RequestBudget: Sendable {
 
     package var balance: Balance { state.withLock { $0.balance(at: monotonic()) } }
 
+    /// How long to wait after an answer that asks for it without a time, also in the headers that the schema names: until
+    /// the limit with the least left has a whole span behind it. Nil if the schema declares no such limit.
+    func delay(_ said: Stated?) -> Duration? {
+        if let said, said.remaining == 0 { return said.reset }
+        return (balance.window?.span ?? limits.windows.map(\.span).min()).map { min($0, RateLimit.longest) }
+    }
+
     /// Waits until a request may be sent. Call `leave` with the pass when it is answered or has failed.
     ///
     /// `waits` is called with the longest time until the wait is looked at again, each time that it goes on.

@@ -174,7 +174,8 @@ struct HTTPCaller: Sendable {
     private func delay(
         of response: HTTPResponse, _ body: JSONText? = nil, _ until: AnswerRule.Until? = nil
     ) -> Duration {
-        rateLimit(of: response).delay(response, body, until) ?? RateLimit.usualDelay
+        let limit = rateLimit(of: response)
+        return limit.delay(response, body, until) ?? budget.flatMap { $0.delay(limit.stated(response, $0.limits)) } ?? RateLimit.usualDelay
     }
 
     private func failure(_ response: HTTPResponse, _ message: String, _ body: JSONText?) -> UpstreamError {

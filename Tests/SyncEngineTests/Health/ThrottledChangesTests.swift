@@ -117,7 +117,7 @@ struct ThrottledChangesTests {
             #expect(test.clock.timestamp.since(began) < .seconds(5))
             try await test.engine.sync(SyncRequest())
             try await test.until(step: .seconds(5)) { attempts("o3", test) == 4 }
-            #expect(test.clock.timestamp.since(began) >= .seconds(1200), "as long as the upstream asks for")
+            #expect(test.clock.timestamp.since(began) >= .seconds(1190), "as long as the upstream asks for")
             test.upstream.refuse(nil)
             try await test.until { try test.store.pendingCount().pending == 0 }
         }

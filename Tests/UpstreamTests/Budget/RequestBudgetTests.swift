@@ -60,6 +60,15 @@ struct RequestBudgetTests {
         return task
     }
 
+    @Test("an answer that asks to wait without a time means the limit with the least left")
+    func unstatedWait() {
+        let limits: [(requests: Int, span: Duration)] = [(10, .seconds(5)), (12, .seconds(60))]
+        #expect(budget(limits).delay(nil) == .seconds(5))
+        let ages = Array(repeating: Duration.seconds(20), count: 10)
+        #expect(budget(limits, ages: ages).delay(nil) == .seconds(60))
+        #expect(budget(parallel: 2).delay(nil) == nil)
+    }
+
     @Test("a request beyond the limit waits until the oldest answer is as old as the span")
     func window() async throws {
         let budget = budget([(3, .seconds(60))])

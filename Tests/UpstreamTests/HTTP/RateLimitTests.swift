@@ -110,22 +110,43 @@ struct RateLimitTests {
         #expect(try await delay(503, [("X-RateLimit-Reset", "3000")]) == nil)
     }
 
+    @Test(
+        "429 without a time waits as long as the declared limit says, of several the one with the least left",
+        arguments: [
+            ("{ requests: 100, per: 2m }", 120.0), ("{ requests: 100, per: 24h }", 3600.0),
+            ("[{ requests: 100, per: 1h }, { requests: 10, per: 5s }]", 5.0), ("{ parallel: 2 }", 30.0),
+        ])
+    func declared(_ limits: String, _ seconds: Double) async throws {
+        #expect(try await delay(429, [], limits: limits) == .milliseconds(Int64(seconds * 1000)))
+        #expect(try await delay(429, [("Retry-After", "7")], limits: limits) == .seconds(7))
+    }
+
+    @Test("429 without another time waits until the reset that the schema names, if nothing is left")
+    func declaredReset() async throws {
+        let limits = "{ requests: 100, per: 1m, remaining: X-Left, reset: X-Until }"
+        #expect(try await delay(429, [("X-Left", "0"), ("X-Until", "12")], limits: limits) == .seconds(12))
+        #expect(try await delay(429, [("X-Left", "9"), ("X-Until", "12")], limits: limits) == .seconds(60))
+    }
+
     /// Nil if the answer does not throttle. `offset`: how far the server's clock was ahead so far.
     private func delay(
-        _ status: Int, _ fields: [(String, String)], offset: Duration? = nil
+        _ status: Int, _ fields: [(String, String)], limits: String? = nil, offset: Duration? = nil
     ) async throws -> Duration? {
         let schema = try EntitySchema(
             yaml: """
                 schema: s
-                upstream: { base_url: "https://shop.example" }
+                upstream: { base_url: "https://shop.example"\(limits.map { ", limits: \($0)" } ?? "") }
                 entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
                 """, file: "s.yaml")
         let transport = ScriptedTransport { _ in
             HTTPResponse.json(status, "{}", fields.map { HTTPHeader($0.0, $0.1) })
         }
         let clock = ServerClock(now: { Self.today }, monotonic: { .zero }, initialOffset: offset)
+        let budget = schema.upstream.limits.map { limits in
+            RequestBudget(limits: limits, monotonic: { .zero }, sleep: { try await ContinuousClock().sleep(for: $0) })
+        }
         let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: nil, clock: clock, now: { Self.today })
+            plan: schema.upstream, transport: transport, token: nil, clock: clock, budget: budget, now: { Self.today })
         let error = await #expect(throws: UpstreamError.self) {
             try await upstream.push(PushRequest(method: "PATCH", path: "/orders/1", body: "{}"), idempotencyKey: "k")
         }
