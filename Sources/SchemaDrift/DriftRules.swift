@@ -25,6 +25,8 @@ package struct DriftRules {
     /// Fields that every record must have, as indexes into `entity.fields`.
     package let required: [Int]
     package private(set) var members: [Member] = []
+    /// For each member, the fields inside it.
+    package let fieldsInside: [[Int32]]
     package let names: NameTable
     /// The scope in which the values of each field's enum are looked up.
     package static func enumScope(of field: Int32) -> Int32 { -1 - field }
@@ -42,6 +44,7 @@ package struct DriftRules {
         for (index, field) in entity.fields.enumerated() { builder.add(sourceOf: field, Int32(index)) }
         for name in Self.membersForSyncing(entity) { builder.addContainer(JSONPath.steps(name).map(String.init)) }
         members = builder.members
+        fieldsInside = builder.fieldsInside
         names = NameTable(builder.entries)
     }
 
@@ -75,6 +78,7 @@ extension DriftRules {
     /// Collects names; the first entry of a name wins.
     private struct Builder {
         var members: [Member] = []
+        var fieldsInside: [[Int32]] = []
         var entries: [(scope: Int32, name: String, value: Int32)] = []
         private var scopes: Int32 = 0
 
@@ -92,13 +96,13 @@ extension DriftRules {
                 return
             }
             guard let last = path.last else { return }
-            let scope = addContainer(path.dropLast())
+            let scope = addContainer(path.dropLast(), of: index)
             add(scope, last, Member(field: index, expected: Expected(field), inside: 0))
         }
 
-        /// Adds every name on the path; returns the scope at its end.
+        /// Adds every name on the path to a field; returns the scope at its end.
         @discardableResult
-        mutating func addContainer(_ path: [String]) -> Int32 {
+        mutating func addContainer(_ path: [String], of field: Int32? = nil) -> Int32 {
             path.reduce(0) { scope, name in
                 let index = add(
                     scope, name, Member(field: DriftRules.noField, expected: .anything, inside: 0))
@@ -106,6 +110,7 @@ extension DriftRules {
                     scopes += 1
                     members[index].inside = scopes
                 }
+                if let field { fieldsInside[index].append(field) }
                 return members[index].inside
             }
         }
@@ -115,6 +120,7 @@ extension DriftRules {
             if let known = entries.first(where: { $0.scope == scope && $0.name == name }) { return Int(known.value) }
             entries.append((scope, name, Int32(members.count)))
             members.append(member)
+            fieldsInside.append([])
             return members.count - 1
         }
     }

@@ -21,6 +21,7 @@ package struct DriftWalk {
 
     // Of the rules only what each member needs: with the whole of them, each look-up would copy the entity.
     private let members: [DriftRules.Member]
+    private let fieldsInside: [[Int32]]
     private let names: NameTable
     private let required: [Int]
     package let bytes: UnsafeBufferPointer<UInt8>
@@ -37,6 +38,7 @@ package struct DriftWalk {
 
     package init(_ rules: DriftRules, _ bytes: UnsafeBufferPointer<UInt8>) {
         members = rules.members
+        fieldsInside = rules.fieldsInside
         names = rules.names
         required = rules.required
         self.bytes = bytes
@@ -44,7 +46,7 @@ package struct DriftWalk {
         seen = filled
     }
 
-    /// Whether any record so far had the field's member, even as null.
+    /// Whether any record so far had the field's member, even as null, or null in place of what holds it.
     package func hasSeen(_ field: Int) -> Bool { seen[field] > 0 }
 
     /// Moves past the next object at the top of the text or of its array, and sets `notes` and `key` for it; returns
@@ -99,6 +101,8 @@ package struct DriftWalk {
         if member.inside != 0, at < bytes.count, bytes[at] == UInt8(ascii: "{") { return object(scope: member.inside) }
         let (found, value) = skipValue()
         if member.isKey, key.isEmpty { key = value }
+        // What would be inside is null too.
+        if found == .null { for field in fieldsInside[Int(index)] { seen[Int(field)] = record } }
         guard member.field != DriftRules.noField else { return }
         seen[Int(member.field)] = record
         guard found != .null else { return }

@@ -19,7 +19,7 @@ struct IncomingPage {
     }
 
     private(set) var records: [Record] = []
-    /// The fields that the window tests and that some record has as a member, also as null.
+    /// The fields that the window tests and that some record has as a member, also as null or inside null.
     private(set) var shown: Set<String> = []
 
     /// `page`: an array. `window`: what the cache keeps; nil for everything. `areDeletions`: each
@@ -44,7 +44,9 @@ struct IncomingPage {
                     if let own, own.kind != .null { return own }
                     return own ?? entity[field: field]?.source.flatMap { page.part(walk.element).at(path: $0) }
                 }
-                if !hidden.isEmpty { hidden.removeAll { value($0) != nil } }
+                if !hidden.isEmpty {
+                    hidden.removeAll { value($0) != nil || entity.isNull(above: $0, in: page.part(walk.element)) }
+                }
                 records.append(
                     Record(
                         text: page.part(walk.element), key: key,
@@ -71,5 +73,19 @@ struct IncomingPage {
     /// The page of some of its records.
     func text(of indices: [Int]) -> JSONText {
         JSONText.array(indices.map { records[$0].text })
+    }
+}
+
+extension Entity {
+    /// Whether the record has null in place of what holds the field's value.
+    fileprivate func isNull(above field: String, in record: JSONText) -> Bool {
+        guard let source = self[field: field]?.source else { return false }
+        var place = record
+        for step in JSONPath.steps(source) {
+            guard let member = place[String(step)] else { return false }
+            if member.kind == .null { return true }
+            place = member
+        }
+        return false
     }
 }

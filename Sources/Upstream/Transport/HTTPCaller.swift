@@ -175,7 +175,8 @@ struct HTTPCaller: Sendable {
         of response: HTTPResponse, _ body: JSONText? = nil, _ until: AnswerRule.Until? = nil
     ) -> Duration {
         let limit = rateLimit(of: response)
-        return limit.delay(response, body, until) ?? budget.flatMap { $0.delay(limit.stated(response, $0.limits)) } ?? RateLimit.usualDelay
+        return limit.delay(response, body, until)
+            ?? budget.flatMap { $0.delay(limit.stated(response, $0.limits)) } ?? RateLimit.usualDelay
     }
 
     private func failure(_ response: HTTPResponse, _ message: String, _ body: JSONText?) -> UpstreamError {

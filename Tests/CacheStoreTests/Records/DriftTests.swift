@@ -133,6 +133,13 @@ struct DriftTests {
         #expect(try cache.store.drift().map(\.count) == [3])
     }
 
+    @Test("an optional field inside null is not missing")
+    func insideNull() async throws {
+        #expect(try await drift(#"{"keeper":{"person":null}}"#).isEmpty)
+        #expect(try await drift(#"{"keeper":null}"#).isEmpty)
+        #expect(try await drift(#"{"keeper":{}}"#).map(\.found) == ["absent"])
+    }
+
     @Test("only record versions that were written are counted; the latest is the example")
     func counts() async throws {
         let cache = try cache()

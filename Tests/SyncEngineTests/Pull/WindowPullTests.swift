@@ -179,6 +179,23 @@ struct WindowPullTests {
         #expect(try test.cursor.held == nil)
     }
 
+    @Test("null in place of the object that has the tested member is no reason to doubt")
+    func nullAbove() async throws {
+        let test = try TestPull("\(Self.since), where: { notes: mine }") {
+            $0.replacing("notes: { type: string }", with: "notes: { type: string, index: true, from: text.body }")
+        }
+        let time = #""updated_at":"2026-01-01T00:00:00Z""#
+        try test.upstream.serve([#"[{"id":"a",\#(time),"text":{"body":"mine"}}]"#], total: 1, singles: true)
+        try await test.pull()
+        #expect(try test.keys() == ["a"])
+        let empty = #"[{"id":"a",\#(time),"text":null},{"id":"b",\#(time),"text":null}]"#
+        try test.upstream.serve([empty], total: 2, singles: true)
+        try await test.pull(full: true)
+        #expect(try test.cursor.held == nil && test.store.drift().isEmpty)
+        #expect(try await sweep(test) == ["orders": 1])
+        #expect(try test.keys().isEmpty)
+    }
+
     @Test("a window that opens with time is read whole each time")
     func opening() async throws {
         let test = try test("{ updated_at.lt: \"{$now-1h}\" }")
