@@ -17,6 +17,7 @@ struct BodyTemplateTests {
                   size: { type: integer }
                   weight: { type: integer, wire: string }
                   code: { type: string, secret: true }
+                  tags: { type: list }
                 pull: { path: /notes }
                 push: { update: { call: "PATCH /notes/{id}", \(route) } }
             """
@@ -87,6 +88,56 @@ struct BodyTemplateTests {
         #expect(found == ["size=null", "text=null", "size=null"])
     }
 
+    @Test("what is around $each is repeated for each element of a list")
+    func eachElement() throws {
+        let route =
+            "body: { $fields: { tags: [{ of: { name: { $each: tags } }, kind: { $text: tag } }], n: { $or_null: size } } }"
+        let places = try #require(try Self.entity(route).push.update.first?.body)
+        func sent(_ tags: JSONText) -> String? { places.filled { $0 == "tags" ? tags : .none }?.text }
+        let two = #"{"tags":[{"of":{"name":"a"},"kind":"tag"},{"of":{"name":null},"kind":"tag"}]}"#
+        #expect(sent(.array(["a", .null])) == two)
+        #expect(sent(.array([])) == #"{"tags":[]}"# && sent(.null) == #"{"tags":[]}"#)
+        #expect(places.filled { $0 == "size" ? 3 : .none }?.text == #"{"n":3}"#)
+        func found(_ body: String) throws -> [String] {
+            try places.values(in: JSONText(parsing: body)).map { "\($0.key)=\($0.value.text)" }
+        }
+        #expect(try found(two) == [#"tags=["a",null]"#])
+        #expect(try found(#"{"tags":[]}"#) == ["tags=[]"])
+    }
+
+    @Test("the elements of a list are objects upstream, and texts here, in both directions")
+    func eachFrom() throws {
+        let yaml = """
+            schema: small
+            upstream: { base_url: http://localhost }
+            entities:
+              notes:
+                fields:
+                  id: { type: string }
+                  tag_names: { type: list, from: tags.*.name }
+                pull: { path: /notes }
+                push: { update: { call: "PUT /notes/{id}", body: { $record: { tags: [{ name: { $each: tag_names } }] } } } }
+            """
+        let entity = try #require(try EntitySchema(yaml: yaml, file: "small.yaml")["notes"])
+        let remote = try JSONText(parsing: #"{"id":"a","tags":[{"name":"x","color":1},{"name":"y","color":2}]}"#)
+        #expect(entity.value(of: "tag_names", in: remote)?.text == #"["x","y"]"#)
+        let change = JSONText.object(["tag_names": .array(["x", "z"])])
+        let request = entity.request(for: .update, record: remote.setting(change), body: change, remote: remote)
+        #expect(request?.body?.text == #"{"tags":[{"name":"x"},{"name":"z"}]}"#)
+    }
+
+    @Test("null is an empty text in place of what is after $or_empty")
+    func emptyText() throws {
+        let route = "body: { $fields: { Text: { $or_empty: text }, of: { $or_empty: { n: size } } } }"
+        let places = try #require(try Self.entity(route).push.update.first?.body)
+        let cleared = #"{"Text":"","of":""}"#
+        #expect(places.filled { _ in JSONText.null }?.text == cleared)
+        #expect(places.filled { _ in "x" }?.text == #"{"Text":"x","of":{"n":"x"}}"#)
+        #expect(places.filled { $0 == "size" ? 1 : .none }?.text == #"{"of":{"n":1}}"#)
+        let found = try places.values(in: JSONText(parsing: cleared)).map { "\($0.key)=\($0.value.text)" }
+        #expect(found == ["text=null", "size=null"])
+    }
+
     @Test("constants stand beside the fields that are sent, and go with them")
     func constants() throws {
         let note =
@@ -117,6 +168,10 @@ struct BodyTemplateTests {
             ("body: { a: { $fields: { x: [text, size] } } }", "expected one field in the list"),
             ("body: { $fields: { a: { $or_null: { b: 1 } } } }", "expected the name of a field in $or_null"),
             ("body: { $fields: { a: { $or_null: text, b: size } } }", "nothing can stand beside $or_null"),
+            ("body: { $fields: { a: { $each: tags } } }", "$each stands in a list: [{ name: { $each: tags } }]"),
+            ("body: { $fields: { a: [{ b: { $each: text } }] } }", "text after $each is no list"),
+            ("body: { $fields: { a: [{ b: { $each: tags }, c: size }] } }", "no other field can stand beside $each"),
+            ("body: { $fields: { a: [{ $each: [tags] }] } }", "expected the name of a field of type list"),
             ("body: { billing: { email: text } }", "names inside others stand in $fields: { … }"),
         ])
     func wrongNames(_ route: String, _ words: String) {

@@ -40,8 +40,12 @@ struct BodyReader {
 
     /// The names and places of fields; nil if they are sent under their own names.
     func places() throws(SchemaError) -> FieldPlaces? {
-        guard isTemplate else { return try members(node) }
-        return try slot(in: node).map { (slot) throws(SchemaError) in try members(slot) }
+        let slot = isTemplate ? try slot(in: node) : node
+        return try slot.map { (slot) throws(SchemaError) in
+            let places = try members(slot)
+            guard let field = places.element else { return places }
+            throw slot.error("\(Self.each) stands in a list: [{ name: { \(Self.each): \(field) } }]")
+        }
     }
 
     /// `{ $fields: { … } }` or `{ $record: { … } }`.
@@ -74,8 +78,9 @@ struct BodyReader {
         return .object(members)
     }
 
-    /// What stands for a text that is sent as it is, and around what is null as a whole.
-    static let (text, orNull) = ("$text", "$or_null")
+    /// What stands for a text that is sent as it is, for each element of a field, and around what is null or `""` as a whole.
+    static let (text, each, orNull, orEmpty) = ("$text", "$each", "$or_null", "$or_empty")
+    private static let words = [text, each, orNull, orEmpty]
 
     private func places(_ node: SchemaNode) throws(SchemaError) -> FieldPlaces {
         if node.isMapping {
@@ -105,22 +110,28 @@ struct BodyReader {
         guard elements.count == 1, let only = elements.first else {
             throw node.error("expected one field in the list; a list with others is one field of type list")
         }
-        return .list(try places(only))
+        let inside = try places(only)
+        guard inside.element == nil || inside.fields.count == 1 else {
+            throw only.error("no other field can stand beside \(Self.each), which repeats what is around it")
+        }
+        return .list(inside)
     }
 
-    /// `{ $text: doc }` or `{ $or_null: { … } }`; nil if the members are names.
+    /// `{ $text: doc }`, `{ $each: field }`, `{ $or_null: { … } }` or `{ $or_empty: field }`; nil if the members are names.
     private func word(in node: SchemaNode) throws(SchemaError) -> FieldPlaces? {
         let members = try node.members()
-        guard let (word, value) = members.first(where: { [Self.text, Self.orNull].contains($0.name) }) else {
-            return nil
-        }
+        guard let (word, value) = members.first(where: { Self.words.contains($0.name) }) else { return nil }
         guard members.count == 1 else {
             throw value.error("nothing can stand beside \(word); give it a member of its own")
         }
         if word == Self.text { return .constant(.string(try value.string())) }
         let places = try places(value)
+        if word == Self.each {
+            guard case .field(let name) = places else { throw value.error("expected the name of a field of type list") }
+            return .element(name)
+        }
         guard !places.fields.isEmpty else { throw value.error("expected the name of a field in \(word)") }
-        return .orNull(places)
+        return .orElse(word == Self.orNull ? .null : .string(""), places)
     }
 
     // MARK: A form around the fields
