@@ -66,7 +66,7 @@ package enum DatabaseCopy {
         _ part: String, from source: String, _ check: Check, _ copyPages: (DatabaseQueue) throws -> Void
     ) throws {
         var configuration = GRDB.Configuration()
-        configuration.prepareDatabase { db in db.refuseAttaching() }
+        configuration.prepareDatabase { db in db.limitForeignFile() }
         let copy = try DatabaseQueue(path: part, configuration: configuration)
         do {
             try copyPages(copy)

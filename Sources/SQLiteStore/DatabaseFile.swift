@@ -105,7 +105,7 @@ package struct DatabaseFile: Sendable {
         var configuration = GRDB.Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { db in db.refuseAttaching() }
+        configuration.prepareDatabase { db in db.limitForeignFile() }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 }

@@ -134,7 +134,7 @@ package final class CacheStore: Sendable {
         configuration.prepareDatabase { db in
             // 2 MiB per connection: the kernel caches the file, and five connections must stay small.
             try db.execute(sql: "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = 0")
-            db.refuseAttaching()
+            db.limitForeignFile()
             addFunctions(to: db, reminderDays)
         }
         return configuration

@@ -87,7 +87,7 @@ package struct ClosedDatabase {
         try DatabaseFile.requireRegular(path)
         var configuration = GRDB.Configuration()
         configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { db in db.refuseAttaching() }
+        configuration.prepareDatabase { db in db.limitForeignFile() }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 }

@@ -1,10 +1,29 @@
 internal import EntitySchema
 internal import JSONText
+internal import SQLiteStore
 
 /// The values of a change that comes from a file.
 extension ExportedChange {
     /// Says why no queue can have the change; nil if one can.
-    var problem: String? { isSound ? wrongNumber ?? wrongKey ?? wrongContent ?? wrongJSON : "the change is damaged" }
+    var problem: String? {
+        if isTooLong { return "a value has more than \(Self.longest >> 20) MiB" }
+        return isSound ? wrongNumber ?? wrongKey ?? wrongContent ?? wrongJSON : "the change is damaged"
+    }
+
+    // MARK: Length
+
+    /// In bytes; sealing makes texts longer.
+    private static let longest = Int(ForeignFile.longestValue) / 2
+
+    /// Whether a value could not be stored.
+    private var isTooLong: Bool {
+        let own = [
+            entity, recordKey, body, base, edited, idempotencyKey, orderGroup, errorClass, errorMessage, content, contentType,
+            record, trace,
+        ]
+        let others = (conflicts ?? []).flatMap { [$0.field, $0.base, $0.local, $0.server, $0.rule] }
+        return (own + others).contains { ($0?.utf8.count ?? 0) > Self.longest }
+    }
 
     // MARK: JSON
 

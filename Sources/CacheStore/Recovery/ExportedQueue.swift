@@ -30,7 +30,11 @@ package struct ExportedQueue: Sendable {
     package init(ofDatabaseAt path: String) throws {
         let reading: QueueSnapshot
         do {
-            reading = try DatabaseFile.openReadOnly(path).read(QueueSnapshot.init)
+            reading = try DatabaseFile.openReadOnly(path).read { db in
+                let reading = QueueSnapshot(db)
+                if !reading.isComplete { try Self.requireShortValues(db) }
+                return reading
+            }
         } catch {
             throw GroupCommit.classified(error)
         }
@@ -42,6 +46,14 @@ package struct ExportedQueue: Sendable {
             schema: settings["schema"] ?? "", upstream: settings["upstream"] ?? "", account: settings["account"],
             settings: settings.filter { name, _ in SealedPlaces.isPart(name) })
         changes = reading.changes
+    }
+
+    /// Throws SQLite's error if a value is too long to be read: the daemon would not rescue the queue because of it.
+    private static func requireShortValues(_ db: Database) throws {
+        do {
+            let rows = try Row.fetchCursor(db, sql: "SELECT * FROM sync_outbox")
+            while try rows.next() != nil {}
+        } catch let error as DatabaseError where error.resultCode != .SQLITE_TOOBIG {}
     }
 
     // MARK: As text

@@ -30,8 +30,7 @@ package final class ReadConnection {
         }
         handle = opened
         sqlite3_busy_timeout(handle, 5000)
-        // See `Database.refuseAttaching`.
-        sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
+        ForeignFile.limit(handle)
         // SQLite's default page cache of 2 MB is enough, since the kernel caches the file; setting it would read the
         // schema.
         try execute("PRAGMA temp_store = MEMORY")

@@ -190,6 +190,10 @@ package final class GroupCommit: Sendable {
             return CacheError.unwritable(
                 "the database cannot be written (\(reason)); check the disk and its free space")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged
+        case .SQLITE_TOOBIG:
+            return CacheError.failed(
+                "the database has a value of more than \(ForeignFile.longestValue >> 20) MiB, which the daemon never stores, so "
+                    + "another program has changed it; restore a backup, or set it aside (repairminder-sync database set-aside)")
         case .SQLITE_ERROR where reason == "malformed JSON" || reason.hasPrefix("JSON path error"): return damaged
         default:
             return CacheError.failed(

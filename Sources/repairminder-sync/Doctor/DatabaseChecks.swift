@@ -20,7 +20,7 @@ struct DatabaseChecks {
         } catch CacheError.incompatible(let message) {
             return [library(), .error("database", message, "start the daemon: its message says how to go back")]
         } catch {
-            return [library(), damaged("\(error)"), backups(path)]
+            return [library(), unreadable(error), backups(path)]
         }
     }
 
@@ -50,8 +50,14 @@ struct DatabaseChecks {
             return problems.isEmpty
                 ? .ok("database", "\(path) passes the integrity check") : damaged(problems.joined(separator: "; "))
         } catch {
-            return damaged("\(error)")
+            return unreadable(error)
         }
+    }
+
+    /// Nothing but damage has the daemon replace the file.
+    private func unreadable(_ error: any Error) -> Finding {
+        guard case CacheError.failed(let message) = error else { return damaged("\(error)") }
+        return .error("database", "\(path ?? "") cannot be read: \(message)", "see docs/guides/troubleshooting.md")
     }
 
     private static let mostInconsistencies = 20

@@ -50,6 +50,54 @@ struct TamperedDatabaseTests {
         try cache.store.pool.writeWithoutTransaction { db in try db.vacuum() }
     }
 
+    // MARK: Long values
+
+    private func failure(_ body: () throws -> Void) -> String {
+        do {
+            try body()
+            return ""
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// A store whose queue, or settings, got a value of another program, which SQLite itself would load.
+    private func withLongValue(_ sql: String) async throws -> TestCache {
+        let cache = try TestCache()
+        cache.isDamaged = true
+        _ = try await cache.store.create("orders", body: .object(["notes": "n"]), at: TestCache.now)
+        let other = try DatabaseQueue(path: cache.path)
+        try await other.write { db in
+            try db.execute(sql: sql, arguments: [Int(ForeignFile.longestValue) + 1])
+        }
+        try other.close()
+        return cache
+    }
+
+    @Test("a value in the queue that the daemon would never store is loaded by no connection, and the error says so")
+    func longChange() async throws {
+        let cache = try await withLongValue("UPDATE sync_outbox SET base = CAST(zeroblob(?) AS TEXT)")
+        let sql = "SELECT base FROM sync_outbox"
+        let said = "more than 64 MiB, which the daemon never stores"
+        #expect(failure { _ = try ExportedQueue(ofDatabaseAt: cache.path) }.contains(said))
+        #expect(failure { _ = try cache.store.snapshot { db in try String.fetchAll(db, sql: sql) } }.contains(said))
+        #expect(
+            failure {
+                do {
+                    try ReadConnection(path: cache.path).query(sql, []) { _ in true }
+                } catch {
+                    throw GroupCommit.classified(error)
+                }
+            }.contains(said))
+    }
+
+    @Test("a setting that the daemon would never store ends a summary with the same error")
+    func longSetting() async throws {
+        let cache = try await withLongValue("INSERT INTO sync_setting VALUES ('x', CAST(zeroblob(?) AS TEXT))")
+        let said = failure { _ = try DatabaseSummary(ofDatabaseAt: cache.path) }
+        #expect(said.contains("more than 64 MiB, which the daemon never stores"))
+    }
+
     // MARK: Numbers
 
     private func change(_ cache: TestCache, _ sql: String) async throws {

@@ -174,6 +174,15 @@ struct ExportedQueueTests {
         #expect(problems.allSatisfy { $0.message.hasPrefix(name) })
     }
 
+    @Test("a value that is too long for a database is refused")
+    func longValue() async throws {
+        let fixture = try await RescueFixture()
+        var queue = try ExportedQueue(ofDatabaseAt: fixture.path)
+        #expect(queue.changes[0].problem == nil)
+        queue.changes[0].errorMessage = String(repeating: "a", count: (32 << 20) + 1)
+        #expect(queue.changes[0].problem == "a value has more than 32 MiB")
+    }
+
     @Test("a list of sealed fields that cannot be read is refused by its line", arguments: ["[", "[[1]]"])
     func sealedFields(list: String) async throws {
         let fixture = try await RescueFixture()
