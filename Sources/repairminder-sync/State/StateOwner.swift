@@ -94,7 +94,8 @@ struct StateOwner {
     ///
     /// Call it while this is the only thread. No other process of the owner can look into this one afterwards, because
     /// the kernel makes a process that changes its user non-dumpable (prctl(2)). Another program would be dumpable again,
-    /// and write to root's terminal: no program can be started afterwards.
+    /// and write to root's terminal: no program can be started afterwards. Memory is limited, because what is in the directory
+    /// may have any size.
     func become() throws(StateError) {
         guard differsFromRoot else { return }
         guard setgroups(0, nil) == 0, setgid(group) == 0, setuid(user) == 0, setuid(0) != 0, geteuid() == user else {
@@ -102,6 +103,7 @@ struct StateOwner {
         }
         // Not possible on a kernel without seccomp. No command relies on it: it starts programs before.
         _ = clinux_forbid_programs()
+        MemoryLimit.apply(MemoryLimit.ofThisMachine)
     }
 
     private var name: String { Self.name(of: user) }

@@ -1,0 +1,25 @@
+internal import Glibc
+
+/// How much memory a command that root runs may take for what it finds in another user's state directory.
+///
+/// A compromised daemon could leave a database there whose values, or whose queue, have gigabytes.
+enum MemoryLimit {
+    /// In bytes: half of the machine's memory, but enough for every command on a small machine.
+    static func share(ofPhysical bytes: UInt64) -> UInt64 { max(bytes / 2, 512 << 20) }
+
+    /// That of this machine.
+    static var ofThisMachine: UInt64 {
+        let bytes = UInt64(max(sysconf(Int32(_SC_PHYS_PAGES)), 0)) * UInt64(max(sysconf(Int32(_SC_PAGESIZE)), 0))
+        return share(ofPhysical: bytes)
+    }
+
+    /// Limits the memory that this process has for itself, for good. Keeps a limit that is lower already.
+    static func apply(_ bytes: UInt64) {
+        var limit = rlimit()
+        let resource = __rlimit_resource_t(RLIMIT_DATA.rawValue)
+        guard getrlimit(resource, &limit) == 0 else { return }
+        let least = min(rlim_t(bytes), limit.rlim_cur, limit.rlim_max)
+        limit = rlimit(rlim_cur: least, rlim_max: least)
+        _ = setrlimit(resource, &limit)
+    }
+}
