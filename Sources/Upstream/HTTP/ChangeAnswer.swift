@@ -35,7 +35,8 @@ struct ChangeAnswer {
             throw UpstreamError.refused(status: response.status, "\(call) that the change was refused\(words)")
                 .withoutSecrets(sent.secrets + sent.secrets(in: body))
         }
-        let record = request.record.record(in: body, key: request.key, isInherited: request.isRecordInherited)
+        let found = request.record.record(in: body, key: request.key, isInherited: request.isRecordInherited)
+        let record = found == body && isAnswerToCall(body) ? nil : found
         if let record, success != true, denies(body, record) { throw unclear(body) }
         // 202 itself says that the change was accepted and will be applied (RFC 9110, 15.3.3).
         if let record, response.status == 202, success != false, isJob(record) { return accepted }
@@ -43,10 +44,29 @@ struct ChangeAnswer {
         if let record, success != false || record == body { return .record(record) }
         if let key = bareKey(in: body), success != false { return .record(key) }
         if success == true || request.operation == .delete && body["deleted"]?.boolean == true { return accepted }
+        if success == nil, isAcceptance(body) { return accepted }
         if body.kind == .null || body.kind == .object && body.members.isEmpty { return accepted }
-        let hasError = plan.errorMessage?.saysError(in: body) == true || body["error"]?.saysError == true
-        if response.status == 202, body.kind == .object, success != false, !hasError { return accepted }
+        if hasNoRow(body), success == nil { throw noRow }
         throw unclear(body)
+    }
+
+    /// Whether an answer without a record, and without the member that says so, says that the change was accepted.
+    private func isAcceptance(_ body: JSONText) -> Bool {
+        guard plan.errorMessage?.saysError(in: body) != true, body["error"]?.saysError != true else { return false }
+        if isAnswerToCall(body), let result = body["result"] { return result.boolean != false }
+        return response.status == 202 && body.kind == .object
+    }
+
+    /// Whether it is the answer of JSON-RPC: its `id` is the request's, never a record's, and with a `result` it says that
+    /// the call succeeded (JSON-RPC 2.0, 5).
+    private func isAnswerToCall(_ body: JSONText) -> Bool {
+        body.kind == .object && body["jsonrpc"]?.kind == .string
+    }
+
+    /// Whether the list of changed records is empty at the element that the route names, as PostgREST says that there is no
+    /// such record, or none that the caller may change.
+    private func hasNoRow(_ body: JSONText) -> Bool {
+        request.operation != .create && !request.isRecordInherited && request.record.isInEmptyList(in: body)
     }
 
     /// Whether an answer with a record, or with an envelope whose `id` looks like its key, says an error and shows nothing
@@ -98,6 +118,11 @@ struct ChangeAnswer {
 
     private func unclear(_ body: JSONText?) -> UpstreamError {
         error(.unclear(status: response.status, "\(call) without saying that the change was accepted"), body)
+    }
+
+    private var noRow: UpstreamError {
+        let message = "\(call) with an empty list: no such record, or none that this token may change"
+        return UpstreamError.gone(status: response.status, message).withoutSecrets(sent.secrets)
     }
 
     private var cut: UpstreamError {

@@ -12,7 +12,7 @@ struct ChangeAnswerTests {
     private enum Outcome: Equatable {
         case record(String)
         case accepted(String?)
-        case unclear, barred, refused, other
+        case unclear, barred, refused, gone, other
     }
 
     private struct Sent {
@@ -59,6 +59,7 @@ struct ChangeAnswerTests {
                 case .unclear(let code, _) where code == status: .unclear
                 case .barred(let code, _, _) where code == status: .barred
                 case .refused(let code, _) where code == status: .refused
+                case .gone(let code, _) where code == status: .gone
                 default: .other
                 }
             return Sent(outcome: outcome, message: error.message)
@@ -295,6 +296,32 @@ struct ChangeAnswerTests {
         let body = #"{"x":"s\/4 \"K\u00e9y","y":"s/4 \"Kéy","z":"s\/4 \"K\u00E9y","n":1}"#
         let sent = try await send(body) { $0.secrets = ["s/4 \"Kéy"] }
         #expect(sent.message.hasSuffix(#"{"x":"…","y":"…","z":"…","n":1}"#), "\(sent.message)")
+    }
+
+    // MARK: Other protocols
+
+    @Test("the id of an answer of JSON-RPC is that of the call, and its result says that it succeeded")
+    func answerToCall() async throws {
+        for result in ["true", "null", "17", #"[["a"]]"#] {
+            let body = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\(result)}"
+            #expect(try await send(body).outcome == .accepted(nil))
+            #expect(try await send(body, method: "DELETE") { $0.body = nil }.outcome == .accepted(nil))
+        }
+        #expect(try await send(#"{"jsonrpc":"2.0","id":1,"result":false}"#).outcome == .unclear)
+        #expect(try await send(#"{"jsonrpc":"2.0","id":1}"#).outcome == .unclear)
+        let named = try await send(#"{"jsonrpc":"2.0","id":1,"result":{"id":"7","a":1}}"#) {
+            ($0.record, $0.isRecordInherited) = (Place(paths: ["result"]), false)
+        }
+        #expect(named.outcome == .record(#"{"id":"7","a":1}"#))
+    }
+
+    @Test("an empty list in place of the changed record says that there is none", arguments: ["PATCH", "DELETE"])
+    func noRow(_ method: String) async throws {
+        let sent = try await send("[]", method: method) {
+            ($0.record, $0.isRecordInherited) = (Place(paths: ["0"]), false)
+        }
+        #expect(sent.outcome == .gone)
+        #expect(sent.message.hasPrefix("\(method) /orders/1 answered 200 with an empty list"), "\(sent.message)")
     }
 
     // MARK: What the schema says
