@@ -29,6 +29,7 @@ struct CredentialCheckTests {
         "a literal is refused with its line, its key and what to write instead",
         arguments: [
             ("headers: { X-Api-Key: abc }", "headers.X-Api-Key", "auth: { send: { header: X-Api-Key } }"),
+            ("headers: { X-Api-Key: abc }", "headers.X-Api-Key", #"a second one as "{$secret.x_api_key}""#),
             ("headers: { X-Shopify-Access-Token: abc }", "headers.X-Shopify-Access-Token", "upstream.token_file"),
             ("headers: { Cookie: session=abc }", "headers.Cookie", "Cookie looks like a credential"),
             ("probe: /ping?api_key=abc", "probe", "auth: { send: { query: api_key } }"),

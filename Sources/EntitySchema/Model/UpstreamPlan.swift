@@ -47,6 +47,7 @@ package struct UpstreamPlan: Sendable, Equatable {
     /// A header that every request has.
     package struct Header: Sendable, Equatable {
         package var name: String
+        /// As it is in the schema: `{$secret.NAME}` stands for a stored credential.
         package var value: String
     }
 

@@ -82,11 +82,14 @@ struct SchemaReader {
         for (name, value) in try node?.members() ?? [] {
             let text = try value.string()
             try value.checkHeader(name, text, mayAccept: true)
-            try value.refuseTemplate(in: text, else: "; auth.send says how a token is sent")
             guard name.lowercased() != "authorization" else {
                 throw value.error("\(name) is set by the daemon itself; say how in auth.send")
             }
-            headers.append(UpstreamPlan.Header(name: name, value: text))
+            let header = UpstreamPlan.Header(name: name, value: text)
+            for secret in header.secretNames { try value.checkCredential(secret) }
+            let others = header.filled(with: [:]).value
+            try value.refuseTemplate(in: others, else: ", or {$secret.name}; auth.send says how a token is sent")
+            headers.append(header)
         }
         return headers
     }

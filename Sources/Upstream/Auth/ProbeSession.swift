@@ -15,7 +15,7 @@ package actor ProbeSession: Credentials {
     ) {
         guard let call = plan.session else { return nil }
         let caller = HTTPCaller(
-            plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, now: now)
+            plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, secrets: secrets, now: now)
         signIn = StoredSignIn(call: call, secrets: secrets, caller: caller)
         token = stored.flatMap { $0.hasEnded(at: now()) ? nil : $0.access }
     }

@@ -43,8 +43,8 @@ package actor RotatingToken: Credentials {
         now: @escaping @Sendable () -> Timestamp
     ) {
         let caller = HTTPCaller(
-            plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, clock: clock, budget: budget,
-            now: now)
+            plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, secrets: secrets, clock: clock,
+            budget: budget, now: now)
         self.refresh = refresh.map { TokenRefresh(plan: $0, caller: caller, secrets: secrets) }
         signIn = secrets.flatMap { secrets in
             plan.session.map { StoredSignIn(call: $0, secrets: secrets, caller: caller) }

@@ -7,16 +7,16 @@ package struct SignInSession: Sendable {
     private let caller: HTTPCaller
     private let now: @Sendable () -> Timestamp
 
-    /// `baseURL` replaces the schema's; `deadline` is for each call as a whole.
+    /// `secrets` are the stored credentials in the plan's headers; `baseURL` replaces the schema's; `deadline` is for each
+    /// call as a whole.
     package init(
-        plan: UpstreamPlan, refresh: UpstreamPlan.Refresh, baseURL: String? = nil, transport: any HTTPTransport,
-        deadline: Duration = .seconds(30), now: @escaping @Sendable () -> Timestamp
+        plan: UpstreamPlan, refresh: UpstreamPlan.Refresh, secrets: SecretFiles? = nil, baseURL: String? = nil,
+        transport: any HTTPTransport, deadline: Duration = .seconds(30), now: @escaping @Sendable () -> Timestamp
     ) {
         self.refresh = refresh
         self.now = now
         caller = HTTPCaller(
-            baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: 1 << 20,
-            answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: nil, now: now)
+            plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, secrets: secrets, now: now)
     }
 
     /// How far a sign-in has come.

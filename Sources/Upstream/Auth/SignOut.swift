@@ -23,7 +23,8 @@ package struct SignOut: Sendable {
     ) {
         self.plan = plan
         self.store = store
-        let caller = HTTPCaller(plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, now: now)
+        let caller = HTTPCaller(
+            plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, secrets: secrets, now: now)
         self.caller = caller
         refresh = plan.refresh.map { TokenRefresh(plan: $0, caller: caller, secrets: secrets) }
     }

@@ -14,13 +14,13 @@ package struct HTTPUpstream: Upstream {
     let allowsPlainHTTP: Bool
     private let elsewhere: @Sendable () -> [ListElsewhere]
 
-    /// `baseURL` replaces the schema's; `deadline` is for each exchange as a whole, `maximumBody` for each response, in
-    /// bytes. `clock` observes every response. `elsewhere` has the lists of other schemas; it is called only for an
+    /// `secrets` are the stored credentials in the plan's headers. `baseURL` replaces the schema's; `deadline` is for each
+    /// exchange as a whole, `maximumBody` for each response, in bytes. `clock` observes every response. `elsewhere` has the lists of other schemas; it is called only for an
     /// answer without the expected list.
     package init(
         plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: (any Credentials)?,
-        deadline: Duration = .seconds(60), maximumBody: Int = 8 << 20, clock: ServerClock? = nil,
-        budget: RequestBudget? = nil, allowsPlainHTTP: Bool = false,
+        secrets: SecretFiles? = nil, deadline: Duration = .seconds(60), maximumBody: Int = 8 << 20,
+        clock: ServerClock? = nil, budget: RequestBudget? = nil, allowsPlainHTTP: Bool = false,
         elsewhere: @escaping @Sendable () -> [ListElsewhere] = { [] }, now: @escaping @Sendable () -> Timestamp
     ) {
         self.plan = plan
@@ -30,7 +30,7 @@ package struct HTTPUpstream: Upstream {
         verifier = plan.check.map { TokenVerifier($0) }
         caller = HTTPCaller(
             baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: maximumBody,
-            answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: clock,
+            answers: plan.answers, headers: plan.headers, secrets: secrets, tokenPlace: plan.tokenPlace, clock: clock,
             budget: budget, now: now)
     }
 
@@ -244,6 +244,7 @@ package struct HTTPUpstream: Upstream {
     package var missing: String? {
         get async {
             guard caller.baseURL != nil else { return HTTPCaller.missingAddress }
+            if let missing = caller.missingSecret { return missing }
             return await token?.missing
         }
     }
@@ -298,7 +299,7 @@ package struct HTTPUpstream: Upstream {
         request.secrets += secrets(of: carried, used)
         let refusal = objection.map { UpstreamError.unauthorized($0).withoutSecrets(request.secrets) }
         if let failure = refusal ?? (accepts(response) ? nil : error(in: response, to: request)) {
-            throw token == nil ? failure.withoutToken : failure
+            throw token == nil && plan.headerSecrets.isEmpty ? failure.withoutToken : failure
         }
         return (response, used)
     }
@@ -333,7 +334,7 @@ package struct HTTPUpstream: Upstream {
     }
 
     private func secrets(of tokens: String?...) -> [String] {
-        tokens.compactMap(\.self).flatMap(plan.tokenPlace.secrets)
+        tokens.compactMap(\.self).flatMap(plan.tokenPlace.secrets) + caller.headerSecrets
     }
 
     /// The token for a stream; nil when there is none.

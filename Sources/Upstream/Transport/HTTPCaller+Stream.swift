@@ -13,8 +13,7 @@ extension HTTPCaller {
         _ call: WireRequest, token: String?, idle: Duration, into sink: BodySink
     ) async throws(UpstreamError) -> HTTPResponse {
         guard let baseURL else { throw .held(Self.missingAddress) }
-        var call = call.authorized(by: token, at: tokenPlace)
-        call.add(headers)
+        let call = try prepared(call, token)
         var request = HTTPRequest(call, base: baseURL, deadline: Self.longestStream)
         request.maximumBody = .max >> 1
         request.stall = idle

@@ -14,6 +14,8 @@ struct HTTPCaller: Sendable {
     var answers: AnswerPlan
     /// Sent with every request.
     let headers: [UpstreamPlan.Header]
+    /// The credentials that stand in these.
+    var secrets: SecretFiles?
     /// Where the token is sent.
     let tokenPlace: TokenPlace
     let clock: ServerClock?
@@ -39,8 +41,7 @@ struct HTTPCaller: Sendable {
         _ call: WireRequest, token: String? = nil, transfer: Transfer = Transfer()
     ) async throws(UpstreamError) -> HTTPResponse {
         guard let baseURL else { throw .held(Self.missingAddress) }
-        var call = call.authorized(by: token, at: tokenPlace)
-        call.add(headers)
+        let call = try prepared(call, token)
         var request = HTTPRequest(call, base: baseURL, deadline: deadline)
         let isLarge = call.isReading || call.hasManyAnswers
         request.maximumBody = isLarge ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
@@ -140,7 +141,7 @@ struct HTTPCaller: Sendable {
             error =
                 rule.map { failure(response, message, body, $0) } ?? failure(response, message, body)
         }
-        return error.withoutSecrets(request.secrets + request.secrets(in: body))
+        return error.withoutSecrets(request.secrets + headerSecrets + request.secrets(in: body))
     }
 
     /// Whether the token is not accepted, so that another may help.
@@ -213,11 +214,12 @@ extension HTTPCaller {
     /// `baseURL` replaces the plan's.
     init(
         plan: UpstreamPlan, baseURL: String?, transport: any HTTPTransport, deadline: Duration,
-        clock: ServerClock? = nil, budget: RequestBudget? = nil, now: @escaping @Sendable () -> Timestamp
+        secrets: SecretFiles?, clock: ServerClock? = nil, budget: RequestBudget? = nil,
+        now: @escaping @Sendable () -> Timestamp
     ) {
         self.init(
             baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: 1 << 20,
-            answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: clock, budget: budget,
+            answers: plan.answers, headers: plan.headers, secrets: secrets, tokenPlace: plan.tokenPlace, clock: clock, budget: budget,
             now: now)
     }
 

@@ -163,7 +163,7 @@ struct SetupReader: Sendable {
     private func checkSecrets(_ configuration: Configuration, _ schema: EntitySchema) throws(ConfigurationError) {
         let secrets = SecretFiles(paths: configuration.upstream.secrets)
         let calls = [schema.upstream.session, schema.upstream.refresh?.call].compactMap(\.self)
-        for name in calls.flatMap(\.secretNames) where secrets.paths[name] != nil {
+        for name in calls.flatMap(\.secretNames) + schema.upstream.headerSecrets where secrets.paths[name] != nil {
             guard let problem = secrets.problem(with: [name]) else { continue }
             throw ConfigurationError(place: "upstream.secrets.\(name)", problem: problem)
         }

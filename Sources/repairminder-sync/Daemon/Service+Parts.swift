@@ -139,8 +139,9 @@ extension Service {
         let budget = requestBudget()
         return HTTPUpstream(
             plan: setup.schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
-            token: try credentials(transport, clock, budget), deadline: configuration.upstream.deadline, clock: clock,
-            budget: budget, allowsPlainHTTP: configuration.upstream.allowPlainHTTP,
+            token: try credentials(transport, clock, budget),
+            secrets: SecretFiles(paths: configuration.upstream.secrets), deadline: configuration.upstream.deadline,
+            clock: clock, budget: budget, allowsPlainHTTP: configuration.upstream.allowPlainHTTP,
             elsewhere: { [setup, schemas = host.schemas] in
                 schemas.lists(besides: setup.schema, for: setup.configuration)
             }, now: host.now)
@@ -184,8 +185,8 @@ extension Service {
             return nil
         }
         let session = SignInSession(
-            plan: plan, refresh: refresh, baseURL: configuration.upstream.baseURL, transport: try transport(),
-            deadline: configuration.upstream.deadline, now: host.now)
+            plan: plan, refresh: refresh, secrets: SecretFiles(paths: configuration.upstream.secrets),
+            baseURL: configuration.upstream.baseURL, transport: try transport(), deadline: configuration.upstream.deadline, now: host.now)
         return SignInDesk(
             ways: plan.login, session: session, store: TokenStore(path: configuration.signInFile), now: host.now,
             makeID: { UUID().uuidString })

@@ -80,6 +80,11 @@ struct StateChecks {
     // MARK: Token and key
 
     private func token() -> Finding {
+        let secrets = SecretFiles(paths: configuration.upstream.secrets)
+        if let problem = secrets.problem(with: schema.upstream.headerSecrets) {
+            return .warning(
+                "token", problem, "store the credential, unless systemd passes it to the service as upstream-NAME")
+        }
         do {
             if let path = configuration.upstream.tokenFile {
                 _ = try FileToken(path: path, for: schema.upstream.tokenPlace)

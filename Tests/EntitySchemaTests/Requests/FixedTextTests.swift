@@ -22,7 +22,8 @@ struct FixedTextTests {
     @Test(
         "a value in braces is refused, with its line and key, where it would be sent as it is written",
         arguments: [
-            (#"headers: { X-Key: "{$secret.k}" }"#, "headers.X-Key", "{$secret.k}"),
+            (#"headers: { X-Key: "{$secret.k} {$key}" }"#, "headers.X-Key", "{$key}"),
+            (#"probe: "/ping?k={$secret.k}""#, "probe", "{$secret.k}"),
             (#"headers: { X-Key: "a {$token} b" }"#, "headers.X-Key", "{$token}"),
             (#"headers: { X-Key: "{$account" }"#, "headers.X-Key", "{$account"),
             (#"account: { path: "/me/{$token}", id: id }"#, "account.path", "{$token}"),
@@ -68,6 +69,18 @@ struct FixedTextTests {
         let error = try #require(#expect(throws: SchemaError.self) { try schema(text) })
         #expect(error.line == 6 && error.key == "upstream.\(key)", "\(error)")
         #expect(error.problem.hasPrefix("\(value) cannot stand here; expected a fixed text"), "\(error)")
+    }
+
+    @Test("a header may have stored credentials, whose names are checked")
+    func credentials() throws {
+        let plan = try schema(#"headers: { X-A: "{$secret.a}", X-B: "k={$secret.b_2}, {$secret.a}" }"#).upstream
+        #expect(plan.headerSecrets == ["a", "b_2"])
+        #expect(plan.headers.map { $0.filled(with: ["a": "1", "b_2": "{$secret.a}"]).value } == ["1", "k={$secret.a}, 1"])
+        for name in ["", "A", "a-b"] {
+            let error = try #require(
+                #expect(throws: SchemaError.self) { try schema("headers: { X-A: \"{$secret.\(name)}\" }") })
+            #expect(error.problem.hasPrefix("$secret.\(name) names no credential"), "\(error)")
+        }
     }
 
     @Test("a setting, and braces without a name of a value, stand where a text is fixed")

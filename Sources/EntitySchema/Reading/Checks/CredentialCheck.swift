@@ -81,7 +81,9 @@ struct CredentialCheck {
         }
         let send =
             switch place {
-            case "headers": ", with auth: { send: { header: \(name) } }"
+            case "headers":
+                ", with auth: { send: { header: \(name) } }; a second one as \"{$secret.\(stored)}\", stored as "
+                    + "upstream.secrets.\(stored)"
             case "query": ", with auth: { send: { query: \(name) } }"
             default: ""
             }

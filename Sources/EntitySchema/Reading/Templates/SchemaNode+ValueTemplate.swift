@@ -57,15 +57,17 @@ extension SchemaNode {
             let hint = need ?? Suggestion.hint(for: words, among: names.values.sorted().map { "$\($0)" })
             throw error("{\(placeholder.source)} cannot stand here\(hint); expected \(names.examples)")
         }
-        for case .secret(let name) in template.placeholders.map(\.name) where !Self.isCredential(name) {
-            throw error("$secret.\(name) names no credential; expected lower-case letters, digits or _")
-        }
+        for case .secret(let name) in template.placeholders.map(\.name) { try checkCredential(name) }
         return template
     }
 
-    private static func isCredential(_ name: String) -> Bool {
-        name.utf8.allSatisfy { byte in
+    /// Throws if a stored credential cannot have this name.
+    func checkCredential(_ name: String) throws(SchemaError) {
+        let isName = name.utf8.allSatisfy { byte in
             byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
+        }
+        guard isName, !name.isEmpty else {
+            throw error("$secret.\(name) names no credential; expected lower-case letters, digits or _")
         }
     }
 }

@@ -31,10 +31,12 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
         // Before the first question: no sign-in without a place to save the tokens.
         try StateDirectory.make(configuration.stateDirectory)
         let transport = try Self.transport()
+        let secrets = SecretFiles(paths: configuration.upstream.secrets)
         let questions = Questions()
         do {
             let tokens = try await SignInSession(
-                plan: schema.upstream, refresh: refresh, baseURL: baseURL, transport: transport, now: StateFiles.now
+                plan: schema.upstream, refresh: refresh, secrets: secrets, baseURL: baseURL, transport: transport,
+                now: StateFiles.now
             ).run(way) { try questions.answer(to: $0.text, secret: $0.secret) }
             let store = TokenStore(path: configuration.signInFile)
             try store.save(tokens)
@@ -44,11 +46,9 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
             let account = try await HTTPUpstream(
                 plan: plan, baseURL: baseURL, transport: transport,
                 token: RotatingToken(
-                    plan: plan, refresh: refresh,
-                    secrets: SecretFiles(paths: configuration.upstream.secrets), baseURL: baseURL,
-                    transport: transport, store: store,
+                    plan: plan, refresh: refresh, secrets: secrets, baseURL: baseURL, transport: transport, store: store,
                     now: StateFiles.now),
-                now: StateFiles.now
+                secrets: secrets, now: StateFiles.now
             ).account()?.id
             await report(account, configuration, environment)
         } catch let error as UpstreamError {
