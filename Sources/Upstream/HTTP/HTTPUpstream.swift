@@ -15,8 +15,8 @@ package struct HTTPUpstream: Upstream {
     private let elsewhere: @Sendable () -> [ListElsewhere]
 
     /// `secrets` are the stored credentials in the plan's headers. `baseURL` replaces the schema's; `deadline` is for each
-    /// exchange as a whole, `maximumBody` for each response, in bytes. `clock` observes every response. `elsewhere` has the lists of other schemas; it is called only for an
-    /// answer without the expected list.
+    /// exchange as a whole, `maximumBody` for each response, in bytes. `clock` observes every response. `elsewhere` has the
+    /// lists of other schemas; it is called only for an answer without the expected list.
     package init(
         plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: (any Credentials)?,
         secrets: SecretFiles? = nil, deadline: Duration = .seconds(60), maximumBody: Int = 8 << 20,

@@ -219,8 +219,8 @@ extension HTTPCaller {
     ) {
         self.init(
             baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: 1 << 20,
-            answers: plan.answers, headers: plan.headers, secrets: secrets, tokenPlace: plan.tokenPlace, clock: clock, budget: budget,
-            now: now)
+            answers: plan.answers, headers: plan.headers, secrets: secrets, tokenPlace: plan.tokenPlace, clock: clock,
+            budget: budget, now: now)
     }
 
     /// The same for whole addresses on other hosts. They get none of the upstream's headers, and their clocks and limits
