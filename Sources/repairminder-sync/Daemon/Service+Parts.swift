@@ -186,7 +186,8 @@ extension Service {
         }
         let session = SignInSession(
             plan: plan, refresh: refresh, secrets: SecretFiles(paths: configuration.upstream.secrets),
-            baseURL: configuration.upstream.baseURL, transport: try transport(), deadline: configuration.upstream.deadline, now: host.now)
+            baseURL: configuration.upstream.baseURL, transport: try transport(),
+            deadline: configuration.upstream.deadline, now: host.now)
         return SignInDesk(
             ways: plan.login, session: session, store: TokenStore(path: configuration.signInFile), now: host.now,
             makeID: { UUID().uuidString })

@@ -128,7 +128,8 @@ struct UpstreamChecks {
     private func upstream(_ transport: any HTTPTransport, _ token: (any Credentials)?) -> HTTPUpstream {
         HTTPUpstream(
             plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
-            secrets: SecretFiles(paths: configuration.upstream.secrets), deadline: .seconds(10), budget: budget, allowsPlainHTTP: configuration.upstream.allowPlainHTTP,
+            secrets: SecretFiles(paths: configuration.upstream.secrets), deadline: .seconds(10), budget: budget,
+            allowsPlainHTTP: configuration.upstream.allowPlainHTTP,
             elsewhere: { [finder, schema, configuration] in
                 finder.lists(besides: schema, for: configuration)
             }, now: now)
