@@ -39,6 +39,9 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         case end
     }
 
+    /// How long jobs may keep the sockets waiting: with many connections, one request of each can take long together.
+    private static let turn: Duration = .milliseconds(2)
+
     private let epoll: Int32
     private let wakeup: Int32
     private let state = Mutex(State())
@@ -177,9 +180,10 @@ final class EventLoop: SerialExecutor, TaskExecutor {
                 let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), milliseconds)
                 turnCount.add(1, ordering: .relaxed)
                 dispatch(UnsafeBufferPointer(rebasing: events[..<Int(max(count, 0))]))
-                expireSources()
+                let now = ContinuousClock.now
+                expireSources(at: now)
                 drainSources()
-                runJobs(&batch)
+                runJobs(&batch, until: now + Self.turn)
             }
         }
     }
@@ -211,8 +215,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
-    private func expireSources() {
-        let now = ContinuousClock.now
+    private func expireSources(at now: ContinuousClock.Instant) {
         let due = state.withLock { state -> [any EventSource] in
             guard let soonest = state.soonest, soonest <= now else { return [] }
             state.soonest = nil
@@ -242,16 +245,29 @@ final class EventLoop: SerialExecutor, TaskExecutor {
 
     private typealias Draining = ([any EventSource], [any EventSource], CheckedContinuation<Void, Never>?)
 
-    /// Runs queued jobs and the jobs that they queue; returns after 16 rounds for fairness to the sockets. `batch` is
-    /// reusable memory.
-    private func runJobs(_ batch: inout [UnownedJob]) {
-        for _ in 0..<16 {
+    /// Runs queued jobs and the jobs that they queue. For fairness to the sockets it returns after 16 rounds, or when jobs have
+    /// taken long. `batch` is reusable memory.
+    private func runJobs(_ batch: inout [UnownedJob], until end: ContinuousClock.Instant) {
+        for round in 1...16 {
             state.withLock { swap(&$0.jobs, &batch) }
             if batch.isEmpty { return }
-            for job in batch {
-                job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+            let ran = run(batch, until: end)
+            if ran < batch.count {
+                state.withLock { $0.jobs.insert(contentsOf: batch[ran...], at: 0) }
+                return batch.removeAll(keepingCapacity: true)
             }
             batch.removeAll(keepingCapacity: true)
+            // Asking for the time takes about as long as a short job.
+            if round.isMultiple(of: 4), ContinuousClock.now >= end { return }
         }
+    }
+
+    /// Returns how many jobs it has run: at least one, and all unless they take long.
+    private func run(_ jobs: [UnownedJob], until end: ContinuousClock.Instant) -> Int {
+        for (index, job) in jobs.enumerated() {
+            job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+            if index + 1 < jobs.count, ContinuousClock.now >= end { return index + 1 }
+        }
+        return jobs.count
     }
 }

@@ -120,6 +120,27 @@ extension SocketServerTests {
             }
         }
 
+        @Test func `a crowd of connections that send many requests at once lets others have their turn`() async throws {
+            let answered = Answered()
+            try await Self.run(threads: 1) { request in
+                usleep(10_000)
+                answered.note(request.path)
+                return .now(Response(status: 200, body: []))
+            } _: { server in
+                let (crowd, other) = (try (1...10).map { _ in try server.connect() }, try server.connect())
+                for client in crowd + [other] {
+                    client.send(Self.get("/first"))
+                    _ = try client.receiveAnswer()
+                }
+                for client in crowd { client.send(String(repeating: Self.get("/crowd"), count: 20)) }
+                for client in crowd { _ = try client.receiveAnswer() }
+                let before = answered.count(of: "/crowd")
+                other.send(Self.get("/other"))
+                _ = try other.receiveAnswer()
+                #expect(answered.count(of: "/crowd") - before < 30)
+            }
+        }
+
         /// How often the handler has been called for each path.
         private final class Answered: Sendable {
             private let counts = Mutex<[String: Int]>([:])
