@@ -30,6 +30,10 @@ package final class EtcdGateway: Sendable {
 
     /// Fifty entries of the size that etcd takes at most, as base64.
     package static let largestAnswer = 128 << 20
+    /// Fifty entries have some hundred. Looking at millions would take gigabytes.
+    private static let mostValues = 10_000
+    /// In bytes of etcd's words about a failure.
+    private static let longestMessage = 500
 
     package init(_ settings: StandbySettings, user: User? = nil, transport: any HTTPTransport) {
         members = settings.members
@@ -75,12 +79,13 @@ package final class EtcdGateway: Sendable {
                 reasons.append(error.reason)
                 continue
             }
-            let answer = try? JSONText(response.body)
+            let answer = try? JSONText(response.body[...], atMost: Self.mostValues)
             if response.status == 200, let answer {
                 state.withLock { $0.first = index }
                 return .success(answer)
             }
-            let message = answer?["message"]?.string ?? "status \(response.status)"
+            let said = answer?["message"]?.string?.cut(toBytes: Self.longestMessage)
+            let message = said ?? "status \(response.status)"
             let code = answer?["code"]?.integer
             if code == Self.unauthenticated || Self.oldTokens.contains(where: message.contains) { return nil }
             guard Self.isPassing(response.status, code) else { return .failure(.refused(message)) }

@@ -385,6 +385,7 @@ package final class Lease: Sendable {
 extension EtcdEntry {
     /// The value as JSON.
     private var json: JSONText? { try? JSONText(parsing: value) }
-    var name: String { json?["holder"]?.string ?? "unknown" }
+    /// Whoever may write to etcd chose it.
+    var name: String { json?["holder"]?.string?.cut(toBytes: 200) ?? "unknown" }
     fileprivate var session: String? { json?["session"]?.string }
 }

@@ -54,4 +54,38 @@ import Upstream
         #expect(await failure(transport) == "etcd answered keys out of order")
         #expect(transport.calls.withLock { $0 } == 2)
     }
+
+    /// Gives every call the same answer.
+    private struct Fixed: HTTPTransport {
+        let status: Int
+        let body: [UInt8]
+
+        func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+            HTTPResponse(status: status, body: body)
+        }
+    }
+
+    private let settings = StandbySettings(members: ["http://a"], key: "shop", ttl: .seconds(15), name: "a")
+
+    @Test("cannot fill the memory with one answer of many values")
+    func manyValues() async {
+        let values = [UInt8](#"{"kvs":[0"#.utf8) + Array(repeatElement(Array(",0".utf8), count: 20_000).joined())
+        let gateway = EtcdGateway(settings, transport: Fixed(status: 200, body: values + Array("]}".utf8)))
+        let error = await #expect(throws: StandbyError.self) { try await gateway.holder(of: settings) }
+        #expect(error?.message == "status 200")
+    }
+
+    @Test("cannot fill log and status with the name of a holder, or with words about a failure")
+    func longTexts() async throws {
+        let long = String(repeating: "x", count: 100_000)
+        let value = Data(JSONText.object(["holder": .string(long)]).bytes).base64EncodedString()
+        let entry = JSONText.object(["key": .string("c2hvcA=="), "value": .string(value)])
+        let list = Array(JSONText.object(["kvs": .array([entry])]).bytes)
+        let name = try await EtcdGateway(settings, transport: Fixed(status: 200, body: list)).holder(of: settings)
+        #expect(name?.utf8.count == 200)
+        let refusal = Array(JSONText.object(["message": .string(long)]).bytes)
+        let gateway = EtcdGateway(settings, transport: Fixed(status: 400, body: refusal))
+        let error = await #expect(throws: StandbyError.self) { try await gateway.holder(of: settings) }
+        #expect(error?.message.utf8.count == 500)
+    }
 }
