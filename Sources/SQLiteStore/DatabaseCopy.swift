@@ -66,7 +66,10 @@ package enum DatabaseCopy {
         _ part: String, from source: String, _ check: Check, _ copyPages: (DatabaseQueue) throws -> Void
     ) throws {
         var configuration = GRDB.Configuration()
-        configuration.prepareDatabase { db in db.limitForeignFile() }
+        configuration.prepareDatabase { db in
+            db.limitForeignFile()
+            db.refuseTriggers()
+        }
         let copy = try DatabaseQueue(path: part, configuration: configuration)
         do {
             try copyPages(copy)

@@ -87,7 +87,10 @@ package struct ClosedDatabase {
         try DatabaseFile.requireRegular(path)
         var configuration = GRDB.Configuration()
         configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { db in db.limitForeignFile() }
+        configuration.prepareDatabase { db in
+            db.limitForeignFile()
+            db.refuseTriggers()
+        }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 }
