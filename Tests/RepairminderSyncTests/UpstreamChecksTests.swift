@@ -9,6 +9,10 @@ import Upstream
 struct UpstreamChecksTests {
     /// `upstream` is that of the configuration.
     private func findings(_ upstream: String) async throws -> [Finding] {
+        try await checks(upstream).findings(withToken: false)
+    }
+
+    private func checks(_ upstream: String) throws -> UpstreamChecks {
         let folder = try TemporaryFolder()
         let schema = """
             schema: notes
@@ -18,10 +22,9 @@ struct UpstreamChecksTests {
         let configuration = try folder.configuration(
             yaml: "schema: \(folder.write(schema, to: "notes.yaml"))\nupstream: { \(upstream) }\n")
         let finder = SchemaFinder(environment: folder.environment())
-        let checks = try UpstreamChecks(
+        return try UpstreamChecks(
             configuration: configuration, schema: finder.schema(for: configuration), finder: finder,
             now: { Timestamp(milliseconds: 0) })
-        return await checks.findings(withToken: false)
     }
 
     @Test("a name without an address is an error with the command that shows why")
@@ -40,6 +43,12 @@ struct UpstreamChecksTests {
         // The port of discard, which nothing serves.
         let found = try await findings("base_url: \"http://127.0.0.1:9\"")
         #expect(found.map(\.check) == ["upstream"] && found.map(\.level) == [.error])
+    }
+
+    @Test("a probe without an address says which key to set")
+    func probeWithoutAddress() async throws {
+        let found = try await checks("parallel: 1").probed()
+        #expect(found.map(\.level) == [.error] && found[0].advice?.contains("upstream.base_url") == true, "\(found)")
     }
 
     /// Answers each path with a JSON text, and any other with 404.

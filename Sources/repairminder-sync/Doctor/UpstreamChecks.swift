@@ -19,11 +19,7 @@ struct UpstreamChecks {
 
     /// Without the token, only what the upstream shows to anyone.
     func findings(withToken: Bool) async -> [Finding] {
-        guard let address = configuration.upstream.baseURL ?? schema.upstream.baseURL else {
-            return [
-                .warning("upstream", "its address is not set", "set upstream.base_url in the configuration")
-            ]
-        }
+        guard let address else { return [Self.addressMissing(.warning)] }
         do throws(ConfigurationError) {
             try configuration.requireEncryption(for: schema)
         } catch {
@@ -45,6 +41,14 @@ struct UpstreamChecks {
         } catch {
             return [unreachable(error, address)]
         }
+    }
+
+    private var address: String? { configuration.upstream.baseURL ?? schema.upstream.baseURL }
+
+    private static func addressMissing(_ level: Finding.Level) -> Finding {
+        Finding(
+            check: "upstream", level: level, message: "its address is not set",
+            advice: "set upstream.base_url in the configuration or the schema")
     }
 
     private func makeTransport() throws -> any HTTPTransport {
@@ -137,6 +141,7 @@ struct UpstreamChecks {
 
     /// Compares what the upstream serves with the schema: one finding for each list and record, and for each difference.
     func probed() async throws -> [Finding] {
+        guard address != nil else { return [Self.addressMissing(.error)] }
         let transport = try makeTransport()
         return await probe(over: transport, token(over: transport)).findings()
     }

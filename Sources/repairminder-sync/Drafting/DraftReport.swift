@@ -60,11 +60,12 @@ struct DraftReport {
         let path = file.hasPrefix("/") || file.hasPrefix(".") ? file : "./\(file)"
         let demo = draft.settings.map { " --setting \($0)=1" }.joined()
         let settings = draft.settings.map { " --upstream.setting \($0)=…" }.joined()
-        let token = needsToken ? " --upstream.token-file FILE" : ""
+        let address = draft.schema.upstream.baseURL == nil ? " --upstream.base-url URL" : ""
+        let flags = address + (needsToken ? " --upstream.token-file FILE" : "") + settings
         return [
             "repairminder-sync demo --schema \(path)\(demo)",
-            "repairminder-sync check-config --probe --schema \(path)\(token)\(settings)",
-            "repairminder-sync run --schema \(path)\(token)\(settings)",
+            "repairminder-sync check-config --probe --schema \(path)\(flags)",
+            "repairminder-sync run --schema \(path)\(flags)",
         ]
     }
 }

@@ -53,6 +53,13 @@ struct InitTests {
         #expect(output.contains("Guessed: 6 values."), "\(output)")
     }
 
+    @Test("without an address in the document, the next commands name its flag", .timeLimit(.minutes(1)))
+    func address() async throws {
+        let (status, output) = try await Program.run("repairminder-sync", ["init", "--from", document, "--dry-run"])
+        #expect(status == 0, "\(output)")
+        #expect(output.contains("run --schema ./library.yaml --upstream.base-url URL --upstream.token-file"), "\(output)")
+    }
+
     @Test("a file that exists is refused before anything is asked", .timeLimit(.minutes(1)))
     func existing() async throws {
         try folder.write("mine", to: "draft.yaml")
