@@ -134,7 +134,7 @@ final class RecordPlan: Sendable {
         searchNotes = (search?.parts ?? []).map { RecordSearchNote($0, of: entity, watched: names, &numbers) }
         searchDeletion = search.map { numbers.next($0.afterDeletion) }
         searchEnd = search.map { numbers.next($0.indexedTo) }
-        // No document has those that are computed on reading, unless a local edit is laid over it: then it is made anew.
+        // No document has those that are computed on reading, unless a local edit is laid over it: then it is made again.
         let derived = entity.derivedFields.filter { !$0.isComputedOnReading }
         hasDerivedFields = !derived.isEmpty
         simpleFigures = derived.allSatisfy(Self.isSimpleFigure) ? derived.map { $0.place(in: names) } : nil

@@ -10,7 +10,8 @@ struct WaitOption: ParsableArguments {
     @Option(
         defaultAsFlag: 10,
         help: ArgumentHelp(
-            "Wait until the upstream has the change, for so many seconds; fail if it has it not.", valueName: "seconds")
+            "Wait until the upstream has the change, for so many seconds; fail if it does not get it.",
+            valueName: "seconds")
     )
     var wait: Int?
 
