@@ -54,7 +54,7 @@ struct ListenerChecks {
         }
         return .error(
             Self.check, "\(place): \(refusal)",
-            "stop that program; send no token there, and install the socket unit so that no other user gets the address")
+            "stop that program; send no token there, and install the socket unit, so that no other user gets it")
     }
 
     // MARK: Connections

@@ -57,7 +57,7 @@ struct InitTests {
     func address() async throws {
         let (status, output) = try await Program.run("repairminder-sync", ["init", "--from", document, "--dry-run"])
         #expect(status == 0, "\(output)")
-        #expect(output.contains("\n  repairminder-sync run --schema ./library.yaml --upstream.base-url URL "), "\(output)")
+        #expect(output.contains("run --schema ./library.yaml --upstream.base-url URL "), "\(output)")
     }
 
     @Test("a file that exists is refused before anything is asked", .timeLimit(.minutes(1)))
