@@ -4,20 +4,15 @@ import Testing
 @Suite("Where a record has a field")
 struct FieldSourceTests {
     private func error(_ field: String) -> SchemaError? {
-        let yaml = """
-            schema: small
-            upstream: { base_url: http://localhost }
-            entities:
-              notes:
-                fields: { id: { type: string }, \(field) }
-                pull: { path: /notes }
-            """
-        do {
-            _ = try EntitySchema(yaml: yaml, file: "small.yaml")
-            return nil
-        } catch {
-            return error
-        }
+        refusal(
+            of: """
+                schema: small
+                upstream: { base_url: http://localhost }
+                entities:
+                  notes:
+                    fields: { id: { type: string }, \(field) }
+                    pull: { path: /notes }
+                """)
     }
 
     @Test(

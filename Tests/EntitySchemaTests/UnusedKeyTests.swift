@@ -8,41 +8,32 @@ struct UnusedKeyTests {
         upstream: String = "", fields: String = "", entity: String = "", pull: String = "path: /notes",
         push: String = #"update: { call: "PATCH /notes/{id}" }"#
     ) -> SchemaError? {
-        let yaml = """
-            schema: small
-            upstream: { base_url: http://localhost\(upstream.isEmpty ? "" : ", ")\(upstream) }
-            entities:
-              notes:
-                fields: { id: { type: string }, changed: { type: time }\(fields.isEmpty ? "" : ", ")\(fields) }
-                pull: { \(pull) }
-                push: { \(push) }
-            \(entity.isEmpty ? "" : "    ")\(entity)
-            """
-        do {
-            _ = try EntitySchema(yaml: yaml, file: "small.yaml")
-            return nil
-        } catch {
-            return error
-        }
-    }
-
-    private static func expect(_ error: SchemaError?, at key: String, _ words: String) {
-        #expect(error?.key == key && error?.problem.contains(words) == true, "\(error?.description ?? "accepted")")
+        refusal(
+            of: """
+                schema: small
+                upstream: { base_url: http://localhost\(upstream.isEmpty ? "" : ", ")\(upstream) }
+                entities:
+                  notes:
+                    fields: { id: { type: string }, changed: { type: time }\(fields.isEmpty ? "" : ", ")\(fields) }
+                    pull: { \(pull) }
+                    push: { \(push) }
+                \(entity.isEmpty ? "" : "    ")\(entity)
+                """)
     }
 
     @Test("an empty place is refused with what to do instead")
     func emptyPlace() {
         let error = Self.error(upstream: #"records: items, record: "" "#)
-        Self.expect(
-            error, at: "upstream.record", "leave this key out where the record or the list is the answer itself")
+        expectRefusal(
+            error, "upstream.record", "leave this key out where the record or the list is the answer itself")
     }
 
     @Test("a version that is inside another member is refused: it would never be sent")
     func innerVersion() {
         let version = "version: { field: rev, header: X-Rev }"
-        Self.expect(
+        expectRefusal(
             Self.error(upstream: version, fields: "rev: { type: string, from: meta.rev }"),
-            at: "entities.notes.fields.rev.from", "must be a member of the record itself")
+            "entities.notes.fields.rev.from", "must be a member of the record itself")
         #expect(Self.error(upstream: version, fields: "rev: { type: string }")?.description == nil)
     }
 
@@ -90,7 +81,7 @@ struct UnusedKeyTests {
             ),
         ])
     func upstream(_ text: String, _ key: String, _ words: String) {
-        Self.expect(Self.error(upstream: text), at: "upstream.\(key)", words)
+        expectRefusal(Self.error(upstream: text), "upstream.\(key)", words)
     }
 
     @Test(
@@ -100,7 +91,7 @@ struct UnusedKeyTests {
             ("type: string, as: other", "as"),
         ])
     func fields(_ field: String, _ key: String) {
-        Self.expect(Self.error(fields: "f: { \(field) }"), at: "entities.notes.fields.f.\(key)", "\(key) ")
+        expectRefusal(Self.error(fields: "f: { \(field) }"), "entities.notes.fields.f.\(key)", "\(key) ")
     }
 
     @Test("a key about the upstream is refused in a local-only entity", arguments: ["from: a.b", "steps: true"])
@@ -112,7 +103,7 @@ struct UnusedKeyTests {
             """
         let error = #expect(throws: SchemaError.self) { try EntitySchema(yaml: yaml, file: "small.yaml") }
         let key = text.prefix { $0 != ":" }
-        Self.expect(error, at: "entities.drafts.fields.f.\(key)", "has no effect here: the upstream has no local-only")
+        expectRefusal(error, "entities.drafts.fields.f.\(key)", "has no effect here: the upstream has no local-only")
     }
 
     @Test("what concerns writes may stand where none is allowed yet")
@@ -132,7 +123,7 @@ struct UnusedKeyTests {
             ("call: POST /n, record: { at: data }", "record.at", "add record.path"),
         ])
     func pulls(_ text: String, _ key: String, _ words: String) {
-        Self.expect(Self.error(pull: text), at: "entities.notes.pull.\(key)", words)
+        expectRefusal(Self.error(pull: text), "entities.notes.pull.\(key)", words)
     }
 
     @Test(
@@ -151,6 +142,6 @@ struct UnusedKeyTests {
             ),
         ])
     func routes(_ text: String, _ key: String, _ words: String) {
-        Self.expect(Self.error(push: text), at: "entities.notes.push.\(key)", words)
+        expectRefusal(Self.error(push: text), "entities.notes.push.\(key)", words)
     }
 }

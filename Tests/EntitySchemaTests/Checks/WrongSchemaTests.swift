@@ -9,30 +9,21 @@ struct WrongSchemaTests {
         fields: String = "id: { type: string }, text: { type: string }", entity: String = "",
         push: String = #"update: { call: "PATCH /notes/{id}" }"#
     ) -> SchemaError? {
-        let yaml = """
-            schema: small
-            upstream: \(upstream)
-            entities:
-              lists:
-                fields: { id: { type: string } }
-                many: { notes: { of: notes, by: list_id } }
-                pull: { path: /lists }
-              notes:
-                fields: { list_id: { type: reference, to: lists }, \(fields) }
-                pull: { \(pull) }
-                push: { \(push) }
-            \(entity.isEmpty ? "" : "    ")\(entity)
-            """
-        do {
-            _ = try EntitySchema(yaml: yaml, file: "small.yaml")
-            return nil
-        } catch {
-            return error
-        }
-    }
-
-    private static func expect(_ error: SchemaError?, _ key: String, _ words: String) {
-        #expect(error?.key == key && error?.problem.contains(words) == true, "\(error?.description ?? "accepted")")
+        refusal(
+            of: """
+                schema: small
+                upstream: \(upstream)
+                entities:
+                  lists:
+                    fields: { id: { type: string } }
+                    many: { notes: { of: notes, by: list_id } }
+                    pull: { path: /lists }
+                  notes:
+                    fields: { list_id: { type: reference, to: lists }, \(fields) }
+                    pull: { \(pull) }
+                    push: { \(push) }
+                \(entity.isEmpty ? "" : "    ")\(entity)
+                """)
     }
 
     @Test("the schema that the others change is accepted")
@@ -68,7 +59,7 @@ struct WrongSchemaTests {
         ])
     func upstream(_ text: String, _ key: String, _ words: String) {
         let upstream = "{ base_url: http://localhost, pagination: { style: page }, \(text) }"
-        Self.expect(Self.error(upstream: upstream), "upstream.\(key)", words)
+        expectRefusal(Self.error(upstream: upstream), "upstream.\(key)", words)
     }
 
     @Test("rules of answers that differ in what they fit are accepted")
@@ -80,7 +71,7 @@ struct WrongSchemaTests {
 
     @Test("an address with parameters is refused, because paths are added to it", arguments: ["?key=1", "#a"])
     func address(_ end: String) {
-        Self.expect(
+        expectRefusal(
             Self.error(upstream: "{ base_url: \"http://localhost/\(end)\" }"), "upstream.base_url",
             "paths are added to this address")
     }
@@ -94,7 +85,7 @@ struct WrongSchemaTests {
             ("{$until}", "it needs where"), ("{$pge}", "did you mean $page?"),
         ])
     func missing(_ value: String, _ words: String) {
-        Self.expect(
+        expectRefusal(
             Self.error(pull: #"path: /notes, query: { a: "\#(value)" }"#), "entities.notes.pull.query.a",
             "\(value) cannot stand here")
         #expect(Self.error(pull: #"path: /notes, query: { a: "\#(value)" }"#)?.problem.contains(words) == true)
@@ -105,12 +96,12 @@ struct WrongSchemaTests {
         let error = Self.error(
             pull: #"path: "/notes/{$since}", since: { param: a, field: at }"#,
             fields: "id: { type: string }, at: { type: time }")
-        Self.expect(error, "entities.notes.pull.path", "{$since} cannot stand here: it can be missing")
+        expectRefusal(error, "entities.notes.pull.path", "{$since} cannot stand here: it can be missing")
     }
 
     @Test("pagination in one word is refused with a mapping")
     func pagination() {
-        Self.expect(
+        expectRefusal(
             Self.error(upstream: "{ pagination: page }"), "upstream.pagination", "such as { style: page, page: page }")
     }
 
@@ -118,20 +109,20 @@ struct WrongSchemaTests {
     func booleans() {
         let fields = "id: { type: string }, done: { type: boolean }"
         let error = Self.error(pull: "path: /notes, where: { done: perhaps }", fields: fields)
-        Self.expect(error, "entities.notes.pull.where.done", "done is true or false")
+        expectRefusal(error, "entities.notes.pull.where.done", "done is true or false")
         #expect(Self.error(pull: "path: /notes, where: { done: [true, null] }", fields: fields)?.description == nil)
     }
 
     @Test("a content that is written without the key of its record is refused")
     func contents() {
-        Self.expect(
+        expectRefusal(
             Self.error(entity: #"content: { path: "/notes/{id}/scan", upload: { call: PUT /scan } }"#),
             "entities.notes.content.upload", "does not say which record it changes")
     }
 
     @Test("a field that cannot be in a body, and a value of lists, are told apart")
     func bodies() {
-        Self.expect(
+        expectRefusal(
             Self.error(push: #"update: { call: "PATCH /notes/{id}", body: { a: "{$since}", b: $fields } }"#),
             "entities.notes.push.update", "{$since} cannot stand here; expected a field in braces")
     }
@@ -159,13 +150,13 @@ struct WrongSchemaTests {
     @Test("a reference to an entity that is not there is named before what depends on it")
     func references() {
         let error = Self.error(fields: "id: { type: string }, other_id: { type: reference, to: list }")
-        Self.expect(error, "entities.notes.fields.other_id", "there is no entity list; did you mean lists?")
+        expectRefusal(error, "entities.notes.fields.other_id", "there is no entity list; did you mean lists?")
     }
 
     @Test("a record that a path reaches through a relation of another name is proposed")
     func relations() {
         let error = Self.error(push: #"update: { call: "PATCH /lists/{lst.id}/notes/{id}" }"#)
-        Self.expect(error, "entities.notes.push.update", "refers to no record as lst; did you mean list?")
+        expectRefusal(error, "entities.notes.push.update", "refers to no record as lst; did you mean list?")
     }
 
     @Test("a word that is nearly one of those allowed is recognised")

@@ -7,32 +7,25 @@ struct RouteTests {
     private static func error(
         push: String, pull: String = "path: /notes", pagination: String = "{ style: page }"
     ) -> SchemaError? {
-        let yaml = """
-            schema: small
-            upstream: { base_url: http://localhost, pagination: \(pagination), idempotency_header: Key }
-            entities:
-              notes:
-                fields:
-                  id: { type: string }
-                  text: { type: string }
-                  state: { type: enum, values: { open: Open, done: Done } }
-                  pinned: { type: boolean }
-                pull: { \(pull) }
-                push:
-                  \(push)
-            """
-        do {
-            _ = try EntitySchema(yaml: yaml, file: "small.yaml")
-            return nil
-        } catch {
-            return error
-        }
+        refusal(
+            of: """
+                schema: small
+                upstream: { base_url: http://localhost, pagination: \(pagination), idempotency_header: Key }
+                entities:
+                  notes:
+                    fields:
+                      id: { type: string }
+                      text: { type: string }
+                      state: { type: enum, values: { open: Open, done: Done } }
+                      pinned: { type: boolean }
+                    pull: { \(pull) }
+                    push:
+                      \(push)
+                """)
     }
 
     private static func expect(_ error: SchemaError?, _ key: String, _ words: String) {
-        #expect(
-            error?.key == "entities.notes.\(key)" && error?.problem.contains(words) == true,
-            "\(error?.description ?? "accepted")")
+        expectRefusal(error, "entities.notes.\(key)", words)
     }
 
     @Test(
