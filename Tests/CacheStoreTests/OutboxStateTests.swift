@@ -40,7 +40,7 @@ struct OutboxStateTests {
         let table = try cache.store.table("orders")
         return try await cache.store.writer.write { db in
             let queue = cache.store.context(db, at: TestCache.now).queue
-            let failure = PushFailure(kind: "server", message: "not now")
+            let failure = PushFailure(.server, message: "not now")
             do {
                 switch transition {
                 case .begin: return try queue.begin(change, in: table, at: TestCache.now)

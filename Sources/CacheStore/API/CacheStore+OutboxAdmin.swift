@@ -114,7 +114,7 @@ extension CacheStore {
         if schema[row["entity"]] == nil {
             let entity: String = row["entity"]
             return .object([
-                "class": "schema", "status": .null,
+                "class": .string(ErrorClass.schema.rawValue), "status": .null,
                 "message": .string(
                     "the schema no longer has the entity \(entity); bring it back, or discard this change"),
             ])
@@ -123,7 +123,7 @@ extension CacheStore {
             let (entity, key): (String, String) = (row["entity"], row["record_key"])
             let path = "/v1/\(entity)/\(Entity.percentEncoded(key))/content"
             return .object([
-                "class": "content", "status": .null,
+                "class": .string(ErrorClass.content.rawValue), "status": .null,
                 "message": .string(
                     "this is sent together with the record's content, which is missing: PUT it to \(path), or discard this "
                         + "change"),

@@ -108,7 +108,7 @@ extension CacheStore {
                               AND (coalesce(next_attempt_at, 0) <= ?1 OR error_class IS NULL OR error_class NOT IN (?2, ?3))
                             ORDER BY tried, id LIMIT 1
                             """),
-                    arguments: [now.milliseconds, PushFailure.accepted, PushFailure.unseen])
+                    arguments: [now.milliseconds, ErrorClass.accepted.rawValue, ErrorClass.unseen.rawValue])
             }
             return try sendable(PushLane.fields.sql(schema), least).first.flatMap { row in try outboxChange(row, db) }
         }
@@ -295,7 +295,7 @@ extension CacheStore {
             attemptCount: row["attempt_count"], tried: row["tried"], version: version,
             createdAt: Timestamp(milliseconds: row["created_at"]),
             content: try ContentTable(db: db).change(row["content"]), replaced: replaced?.record,
-            lastFailure: row["error_class"],
+            errorClass: (row["error_class"] as String?).map(ErrorClass.init),
             meaning: Meaning(entity, forms: try NormalFormTable(db: db).forms(of: entity.name)),
             firstAttemptAt: (row["first_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)),
             lastAttemptAt: (row["last_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)), trace: trace)

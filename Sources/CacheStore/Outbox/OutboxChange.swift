@@ -31,8 +31,8 @@ package struct OutboxChange: Sendable, Equatable {
     /// The record as the server last said it, with secrets in the clear, if the change replaces the whole record.
     package var replaced: JSONText?
 
-    /// Why the last attempt did not end the change, in one word (`PushFailure.kind`); nil before the first failure.
-    package var lastFailure: String?
+    /// Of the last failure; nil before the first.
+    package var errorClass: ErrorClass?
     /// What its values mean to the server.
     package var meaning: Meaning
     /// When its first attempt under this idempotency key began.
@@ -44,7 +44,7 @@ package struct OutboxChange: Sendable, Equatable {
 
     package var isTried: Bool { tried > 0 }
     /// Also if the upstream refused every attempt.
-    package var wasSent: Bool { isTried || lastFailure != nil }
+    package var wasSent: Bool { isTried || errorClass != nil }
 
     /// Begins the key of a change that went out in a batch without its own key.
     static let hiddenKeyMark = "batch/"
@@ -196,18 +196,12 @@ package enum PushOutcome: Sendable, Equatable {
 }
 
 package struct PushFailure: Error, Sendable, Equatable {
-    /// A creation that the upstream accepted and does not list yet: it is looked for, and not sent again.
-    package static let accepted = "accepted"
-    /// A creation whose answer was lost, and that the upstream may have without showing it yet: it is looked for.
-    package static let unseen = "unseen"
-
-    /// One word for scripts: `timeout`, `server`, `refused`, …
-    package var kind: String
+    package var errorClass: ErrorClass
     package var status: Int?
     package var message: String
 
-    package init(kind: String, status: Int? = nil, message: String) {
-        self.kind = kind
+    package init(_ errorClass: ErrorClass, status: Int? = nil, message: String) {
+        self.errorClass = errorClass
         self.status = status
         self.message = message
     }

@@ -71,7 +71,7 @@ extension OutboxTable {
         _ counted: Bool
     ) throws {
         try db.cachedStatement(sql: sql).execute(arguments: [
-            id, next?.milliseconds, counted ? 1 : 0, failure.kind, failure.status, failure.message,
+            id, next?.milliseconds, counted ? 1 : 0, failure.errorClass.rawValue, failure.status, failure.message,
         ])
         try requireChanged(id, transition)
     }

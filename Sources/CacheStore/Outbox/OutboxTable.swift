@@ -40,8 +40,8 @@ struct OutboxTable {
         var state: OutboxState
         /// As `NewChange.content`.
         var content: String?
-        /// `PushFailure.kind` of the last failure.
-        var errorClass: String?
+        /// Of the last failure.
+        var errorClass: ErrorClass?
         /// As `NewChange.sent`.
         var sent: JSONText?
 
@@ -50,7 +50,7 @@ struct OutboxTable {
 
         /// It failed for good, and the server has nothing of it.
         var isRefused: Bool {
-            state == .failed && ["refused", "conflict", "sealed", "unsendable"].contains(errorClass)
+            state == .failed && [.refused, .conflict, .sealed, .unsendable].contains(errorClass)
         }
 
         /// The server has nothing of it: it was never sent, or refused.
@@ -364,7 +364,7 @@ extension OutboxTable.Entry {
             body: try JSONText(parsing: text(4)), base: try JSONText(parsing: text(5)),
             edited: try JSONText(parsing: text(6)), createdAt: Timestamp(milliseconds: row.integer(7) ?? 0),
             tried: row.integer(8) ?? 0 > 0, state: OutboxState(rawValue: text(9)) ?? .queued, content: row.text(10),
-            errorClass: row.text(11), sent: try row.text(12).map { try JSONText(parsing: $0) })
+            errorClass: row.text(11).map(ErrorClass.init), sent: try row.text(12).map { try JSONText(parsing: $0) })
     }
 
     /// What readers see of it.

@@ -68,7 +68,8 @@ struct OutcomeApplier {
         _ failure: PushFailure, _ kind: ChangeLogKind, of change: OutboxTable.Entry, next: Timestamp? = nil
     ) throws {
         let error = JSONText.object([
-            "class": .string(failure.kind), "status": .integer(failure.status), "message": .string(failure.message),
+            "class": .string(failure.errorClass.rawValue), "status": .integer(failure.status),
+            "message": .string(failure.message),
         ])
         try log.append(
             kind, change, detail: [("error", error), ("next_attempt_at", .string(next?.description))])

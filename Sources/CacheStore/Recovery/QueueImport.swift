@@ -73,7 +73,7 @@ struct QueueImport {
             }
             if isUnknowable(change, entity) {
                 fail(
-                    &change, "unclear",
+                    &change, .unclear,
                     """
                     it may have arrived before it was imported here: check whether the upstream has it, then retry or \
                     discard
@@ -137,9 +137,9 @@ struct QueueImport {
         return !route.isKeyShown(in: plan, for: operation)
     }
 
-    private func fail(_ change: inout ExportedChange, _ errorClass: String, _ message: String) {
+    private func fail(_ change: inout ExportedChange, _ errorClass: ErrorClass, _ message: String) {
         change.state = OutboxState.failed.rawValue
-        change.errorClass = errorClass
+        change.errorClass = errorClass.rawValue
         change.errorStatus = nil
         change.errorMessage = message
     }
@@ -216,7 +216,7 @@ struct QueueImport {
         var change = change
         if let field = try conversion.unproven.fields(in: JSONText(parsing: change.body)).first {
             fail(
-                &change, "sealed",
+                &change, .sealed,
                 "it came without a sealed value, because nothing shows that it is one of \(field.start(scalars: 100)): "
                     + "discard it and make it again")
         }

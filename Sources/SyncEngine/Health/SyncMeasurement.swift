@@ -55,7 +55,7 @@ extension SyncMeasurement.PushOutcome {
             case .acknowledged, .found, .vanished: .acknowledged
             case .notSent: .postponed
             case .waiting(_, _, true): .retry
-            case .waiting(let failure, _, false): failure.kind == "barred" ? .barred : .postponed
+            case .waiting(let failure, _, false): failure.errorClass == .barred ? .barred : .postponed
             case .failed: .failed
             case .gone: .gone
             }

@@ -44,7 +44,7 @@ extension Pusher {
     private func isRule(
         _ failure: PushFailure, _ change: OutboxChange, _ entity: Entity, _ base: JSONText?, _ found: RemoteRecord
     ) -> Bool {
-        guard failure.status != 412, failure.status != 428, change.lastFailure == failure.kind, let base,
+        guard failure.status != 412, failure.status != 428, change.errorClass == failure.errorClass, let base,
             change.version == nil || found.version == change.version
         else { return false }
         let isUnchanged = change.body.members.allSatisfy { field, _ in
@@ -56,7 +56,7 @@ extension Pusher {
     }
 
     private func refusal(_ failure: PushFailure) -> PushFailure {
-        PushFailure(kind: "refused", status: failure.status, message: failure.message)
+        PushFailure(.refused, status: failure.status, message: failure.message)
     }
 
     /// A deletion whose answer was lost, to be repeated; nil when nothing is left to delete.
@@ -147,7 +147,7 @@ extension Pusher {
         case .gone: return change.operation == .delete ? .acknowledged(record: nil) : .gone(failure)
         case .settling: return .waiting(failure, at: monotonicNow() + retry.base, counted: false)
         // The record exists, so the answer is about this change: the path of its route, or a rule of the server.
-        case .here where failure.kind == "gone" && change.attemptCount > 0: return .failed(failure)
+        case .here where failure.errorClass == .gone && change.attemptCount > 0: return .failed(failure)
         case .here: return again(change, failure)
         case .cannotSay(let reason):
             var failure = failure

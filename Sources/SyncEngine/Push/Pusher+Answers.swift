@@ -40,7 +40,7 @@ extension Pusher {
 
     private func answeredWithAnother(_ key: String, _ change: OutboxChange) -> PushFailure {
         PushFailure(
-            kind: "unclear",
+            .unclear,
             message: "the upstream answered with another record, \(key), and this one does not show the change: see "
                 + "what it did, correct the route in the schema if it is wrong, then retry or discard")
     }
@@ -109,7 +109,7 @@ extension Pusher {
         let words = "the upstream answered with the key \(entity.shownKey(of: record)), which cannot be used"
         guard hasLookUp(change, entity) else {
             let message = "\(words): check what it has made, then retry or discard"
-            return .failed(PushFailure(kind: "unclear", message: message))
+            return .failed(PushFailure(.unclear, message: message))
         }
         let outcome = try await created(change, entity, nil)
         guard case .waiting(var failure, let next, let counted) = outcome else { return outcome }

@@ -12,20 +12,20 @@ extension Pusher {
         guard try await verdict(on: change, message, AccountBar.Cause(status: status)) == .concernsChange else {
             let wait = await passage.wait()
             return .waiting(
-                PushFailure(kind: "barred", status: status, message: message), at: monotonicNow() + wait,
+                PushFailure(.barred, status: status, message: message), at: monotonicNow() + wait,
                 counted: false)
         }
         guard !isLookUp, status == 402 || status == 403 else {
-            return again(change, PushFailure(kind: "barred", status: status, message: message))
+            return again(change, PushFailure(.barred, status: status, message: message))
         }
         return .failed(
-            PushFailure(kind: "refused", status: status, message: "\(message); other changes are accepted"))
+            PushFailure(.refused, status: status, message: "\(message); other changes are accepted"))
     }
 
     /// The change was answered 401. A token that has expired is refused for every change, so nothing is counted until
     /// others get through.
     func outcome(ofUnauthorized change: OutboxChange, _ message: String) async throws -> PushOutcome {
-        var failure = PushFailure(kind: "unauthorized", status: 401, message: message)
+        var failure = PushFailure(.unauthorized, status: 401, message: message)
         guard try await verdict(on: change, message, .token) == .concernsChange else {
             return .waiting(failure, at: monotonicNow(), counted: false)
         }

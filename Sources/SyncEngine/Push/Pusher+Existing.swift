@@ -35,7 +35,7 @@ extension Pusher {
         if reconciler.knowsKey(of: change) { return later }
         guard hasLookUp(change, entity) else { return .failed(unclear(failure)) }
         switch try await reconciler.finding(for: change, entity) {
-        case .applied(let found): return self.found(found, as: .answer, otherwise: PushFailure.unseen)
+        case .applied(let found): return self.found(found, as: .answer, otherwise: .unseen)
         case .absent: return .failed(failure)
         case .notYet: return later
         case .unknowable(let reason): return .failed(unclear(failure, because: reason))
@@ -45,7 +45,7 @@ extension Pusher {
     private func unclear(_ failure: PushFailure, because reason: String? = nil) -> PushFailure {
         let reason = reason.map { ", and \($0)" } ?? ""
         return PushFailure(
-            kind: "unclear", status: failure.status,
+            .unclear, status: failure.status,
             message:
                 "\(failure.message); the answer to an earlier attempt was lost\(reason): check whether the upstream "
                 + "has the record, then retry or discard")

@@ -55,7 +55,7 @@ extension Pusher {
         guard hasLookUp(change, entity) else {
             return .failed(
                 PushFailure(
-                    kind: "unclear",
+                    .unclear,
                     message: "\(words): check whether it has made a record as well, then retry or discard"))
         }
         let outcome = try await created(change, entity, nil)
@@ -83,7 +83,7 @@ extension Pusher {
             let message =
                 "the upstream answered with \(entity.name)/\(entity.shownKey(of: answered.record)), which has the values "
                 + "of another creation: check which records it has made, then retry or discard"
-            return .failed(PushFailure(kind: "unclear", message: message))
+            return .failed(PushFailure(.unclear, message: message))
         }
         return try await created(change, entity, nil)
     }
@@ -115,7 +115,7 @@ extension Pusher {
             }
             guard hasLookUp(change, entity) else { return try await withoutLookUp(change, entity) }
             if case .applied(let found) = try await reconciler.finding(for: change, entity) {
-                return self.found(found, as: .single, otherwise: PushFailure.accepted)
+                return self.found(found, as: .single, otherwise: .accepted)
             }
         } catch UpstreamError.cancelled {
             throw CancellationError()
@@ -125,19 +125,19 @@ extension Pusher {
         return notListed(change)
     }
 
-    /// What a look-up found, unless another creation with the same values has found it too; `kind` is the failure then.
-    func found(_ record: RemoteRecord, as view: RecordView, otherwise kind: String) -> PushOutcome {
+    /// What a look-up found, unless another creation with the same values has found it too; it fails with this class then.
+    func found(_ record: RemoteRecord, as view: RecordView, otherwise errorClass: ErrorClass) -> PushOutcome {
         let message = "the record that was found is another creation's with the same values; looking again"
         return .found(
             record: record.record, version: record.version, view: view,
-            otherwise: PushFailure(kind: kind, message: message), at: monotonicNow())
+            otherwise: PushFailure(errorClass, message: message), at: monotonicNow())
     }
 
     /// The record cannot be read now; its key shows when the request is repeated, or else in a pull.
     private func repeated(_ change: OutboxChange) -> PushOutcome {
         guard recognizesRepeat(of: change) else { return .acknowledged(record: nil) }
         let failure = PushFailure(
-            kind: "malformed", message: "the answer held no record with a key, and reading it failed; repeating later")
+            .malformed, message: "the answer held no record with a key, and reading it failed; repeating later")
         let outcome = again(change, failure)
         if case .failed = outcome { return .acknowledged(record: nil) }
         return outcome
@@ -157,7 +157,7 @@ extension Pusher {
             return acknowledged(asRead: found)
         }
         let failure = PushFailure(
-            kind: "malformed", message: "the answer held no record with a key; repeating the request once")
+            .malformed, message: "the answer held no record with a key; repeating the request once")
         return .waiting(failure, at: monotonicNow(), counted: false)
     }
 
@@ -166,12 +166,12 @@ extension Pusher {
         let outcome = again(
             change,
             PushFailure(
-                kind: PushFailure.accepted,
+                .accepted,
                 message: "the upstream accepted this without a record, and does not list it yet; looking again later"))
         guard case .failed = outcome else { return outcome }
         return .failed(
             PushFailure(
-                kind: "unclear",
+                .unclear,
                 message:
                     "the upstream accepted this without a record, and does not list it: check whether it has the record, "
                     + "then retry or discard"))
@@ -180,5 +180,5 @@ extension Pusher {
 
 extension OutboxChange {
     /// The upstream has accepted the creation; only the record is not known yet.
-    var wasAccepted: Bool { lastFailure == PushFailure.accepted }
+    var wasAccepted: Bool { errorClass == .accepted }
 }

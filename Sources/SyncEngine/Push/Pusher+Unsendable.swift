@@ -12,12 +12,12 @@ extension Pusher {
             else { continue }
             let isCached = try store.record(far.entity, key: key) != nil
             return PushFailure(
-                kind: "unsendable",
+                .unsendable,
                 message: "\(far.entity)/\(key) "
                     + (isCached
                         ? "has no \(far.field), which the address needs; set it, then retry"
                         : "is not cached, and the address needs its \(far.field); read it, then retry"))
         }
-        return PushFailure(kind: "unsendable", message: "the schema has no way to send this change")
+        return PushFailure(.unsendable, message: "the schema has no way to send this change")
     }
 }

@@ -118,7 +118,7 @@ struct Pusher {
         guard try await store.begin(change, at: now()) else { return nil }
         let fields = change.unreadable.joined(separator: ", ")
         let failure = PushFailure(
-            kind: "sealed",
+            .sealed,
             message: "\(fields) cannot be opened: sealed with another key, or damaged; discard this change and make it "
                 + "again")
         return try await settle(change, as: .failed(failure), isRefusal: true)
@@ -137,14 +137,14 @@ struct Pusher {
         case .applied(let found): try await acknowledge(change, found)
         case .notYet(let reason):
             let failure = PushFailure(
-                kind: change.wasAccepted ? PushFailure.accepted : PushFailure.unseen,
+                change.wasAccepted ? .accepted : .unseen,
                 message: "\(change.wasAccepted ? "the answer had no record" : "the answer was lost"), and \(reason); "
                     + "looking again later")
             try await settle(
                 lookedUp: change, as: .waiting(failure, at: monotonicNow() + Self.lookUpWait, counted: false))
         case .unknowable(let reason):
             let failure = PushFailure(
-                kind: "unclear",
+                .unclear,
                 message:
                     "the answer was lost, and \(reason): check whether the upstream has the record, then retry or "
                     + "discard")
@@ -175,8 +175,8 @@ struct Pusher {
 
     /// Settles a change that turns out to be applied already.
     private func acknowledge(_ change: OutboxChange, _ found: RemoteRecord) async throws {
-        let kind = change.wasAccepted ? PushFailure.accepted : PushFailure.unseen
-        try await settle(lookedUp: change, as: self.found(found, as: .answer, otherwise: kind))
+        let errorClass: ErrorClass = change.wasAccepted ? .accepted : .unseen
+        try await settle(lookedUp: change, as: self.found(found, as: .answer, otherwise: errorClass))
     }
 
     /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no
@@ -210,13 +210,13 @@ struct Pusher {
     private func outcome(ofLookUp error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
         switch error {
         case .unclear(let status, let message):
-            let failure = PushFailure(kind: status == nil ? "timeout" : "server", status: status, message: message)
+            let failure = PushFailure(status == nil ? .timeout : .server, status: status, message: message)
             let delay = retry.delay(attempt: max(change.tried, 1), random: random())
             return .waiting(failure, at: monotonicNow() + delay, counted: false)
         case .gone(let status, let message):
             return try await outcome(ofBarred: change, status, message, isLookUp: true)
         case .refused(let status, let message):
-            return again(change, PushFailure(kind: "unclear", status: status, message: message))
+            return again(change, PushFailure(.unclear, status: status, message: message))
         case .barred(let status, let message, _):
             return try await outcome(ofBarred: change, status, message, isLookUp: true)
         default: return try await outcome(of: error, change)
@@ -252,18 +252,18 @@ struct Pusher {
             throw CancellationError()
         } catch .changed(let status, let message) {
             await passage.passes(change.id)
-            return try await meet(change, entity, PushFailure(kind: "conflict", status: status, message: message))
+            return try await meet(change, entity, PushFailure(.conflict, status: status, message: message))
         } catch .gone(let status, let message) where change.operation != .create {
-            let failure = PushFailure(kind: "gone", status: status, message: message)
+            let failure = PushFailure(.gone, status: status, message: message)
             return try await confirmGone(change, entity, failure)
         } catch .gone(let status, let message) {
-            let failure = PushFailure(kind: "gone", status: status, message: message)
+            let failure = PushFailure(.gone, status: status, message: message)
             return try await confirmRefusal(change, entity, failure)
         } catch .unauthorized(let message) {
             return try await settle(
                 change, as: try await outcome(ofUnauthorized: change, message), after: .unauthorized(message))
         } catch .unclear(let status?, let message) where (200..<300).contains(status) {
-            let failure = PushFailure(kind: "malformed", status: status, message: message)
+            let failure = PushFailure(.malformed, status: status, message: message)
             return try await settle(change, as: outcome(ofUnrecognised: change, entity, failure))
         } catch {
             return try await settle(change, as: try await outcome(of: error, change), after: error)
@@ -313,25 +313,25 @@ struct Pusher {
         switch error {
         case .offline, .held, .cancelled: .notSent
         case .barred(let status, let message, _):
-            again(change, PushFailure(kind: "barred", status: status, message: message))
+            again(change, PushFailure(.barred, status: status, message: message))
         case .unclear(let status, let message):
             again(
                 change,
                 // Not "refused" after a lost answer: an earlier attempt may have arrived, or be what holds the lock.
                 PushFailure(
-                    kind: error.isLocked && !change.isTried ? "refused" : status == nil ? "timeout" : "server",
+                    error.isLocked && !change.isTried ? .refused : status == nil ? .timeout : .server,
                     status: status, message: message))
-        case .malformed(let message): again(change, PushFailure(kind: "malformed", message: message))
+        case .malformed(let message): again(change, PushFailure(.malformed, message: message))
         case .changed(let status, let message):
-            again(change, PushFailure(kind: "conflict", status: status, message: message))
+            again(change, PushFailure(.conflict, status: status, message: message))
         case .throttled(let delay, let message):
-            .waiting(PushFailure(kind: "throttled", message: message), at: monotonicNow() + delay, counted: false)
+            .waiting(PushFailure(.throttled, message: message), at: monotonicNow() + delay, counted: false)
         case .unauthorized(let message):
             .waiting(
-                PushFailure(kind: "unauthorized", status: 401, message: message), at: monotonicNow(), counted: false)
-        case .gone(let status, let message): .failed(PushFailure(kind: "gone", status: status, message: message))
+                PushFailure(.unauthorized, status: 401, message: message), at: monotonicNow(), counted: false)
+        case .gone(let status, let message): .failed(PushFailure(.gone, status: status, message: message))
         case .refused(let status, let message):
-            .failed(PushFailure(kind: status == nil ? "unsendable" : "refused", status: status, message: message))
+            .failed(PushFailure(status == nil ? .unsendable : .refused, status: status, message: message))
         }
     }
 

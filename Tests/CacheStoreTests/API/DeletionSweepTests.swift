@@ -177,7 +177,7 @@ struct DeletionSweepTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         _ = try await cache.store.begin(change, at: TestCache.now)
         try await cache.store.settle(
-            change.id, .failed(PushFailure(kind: "refused", message: "no")), at: TestCache.now)
+            change.id, .failed(PushFailure(.refused, message: "no")), at: TestCache.now)
         #expect(
             try await cache.store.delete(["a", "b"], of: "orders", position: .max, at: TestCache.now) == 1)
         #expect(try cache.record("orders", "a")?["notes"] == "n")
@@ -210,7 +210,7 @@ struct DeletionSweepTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         _ = try await cache.store.begin(change, at: TestCache.now)
         try await cache.store.settle(
-            change.id, .failed(PushFailure(kind: "unclear", message: "no answer")), at: TestCache.now)
+            change.id, .failed(PushFailure(.unclear, message: "no answer")), at: TestCache.now)
         let seen = try cache.store.startDeletionSweep(of: "orders")
         #expect(
             try cache.store.unseen(of: "orders", seen, limit: 9, at: TestCache.now).map(\.key) == ["a", "b"])

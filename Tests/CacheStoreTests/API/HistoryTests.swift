@@ -29,7 +29,7 @@ import Testing
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","status":"open"},{"id":"b"}]"#)
         try await cache.store.update("orders", key: "a", body: .object(["status": "ready"]), at: TestCache.now)
-        let failure = PushFailure(kind: "refused", status: 422, message: "no")
+        let failure = PushFailure(.refused, status: 422, message: "no")
         try await Self.attempt(cache, .waiting(failure, at: TestCache.now, counted: true))
         try await Self.attempt(cache, .failed(failure))
         let id = try #require(try cache.store.pending(PendingQuery(limit: 1)).changes.first?["id"]?.integer)
@@ -141,7 +141,7 @@ import Testing
         _ = try await cache.pull("orders", #"[{"id":"a","status":"open"}]"#)
         try await cache.store.update(
             "orders", key: "a", body: .object(["status": "ready", "notes": "x"]), at: TestCache.now)
-        try await Self.attempt(cache, .failed(PushFailure(kind: "refused", status: 422, message: "no")))
+        try await Self.attempt(cache, .failed(PushFailure(.refused, status: 422, message: "no")))
         let id = try #require(try cache.store.pending(PendingQuery(limit: 1)).changes.first?["id"]?.integer)
         try await cache.store.correct(
             Int64(id), setting: .object(["status": "open"]), removing: ["notes"], at: TestCache.now)

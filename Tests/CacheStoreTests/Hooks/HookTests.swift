@@ -191,7 +191,7 @@ struct HookTests {
         let cache = try await cache([Self.all])
         _ = try await cache.pull("orders", #"[{"id":"a","status":"open"}]"#)
         try await edit(cache, "a", "ready")
-        try await cache.send(.failed(PushFailure(kind: "refused", status: 422, message: "no")))
+        try await cache.send(.failed(PushFailure(.refused, status: 422, message: "no")))
         #expect(try told(Self.all, cache).last == "change_failed a")
     }
 

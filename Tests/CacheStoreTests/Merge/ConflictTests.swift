@@ -118,7 +118,7 @@ struct ConflictTests {
         _ = try await cache.store.begin(change, at: now)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":1}]"#)
         #expect(try conflicts(cache).isEmpty, "nothing is decided while it is being sent")
-        let lost = PushFailure(kind: "timeout", message: "no answer")
+        let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
         let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(again.body.text == #"{"total":2}"#)
@@ -131,7 +131,7 @@ struct ConflictTests {
         try await edit(cache, #"{"notes":"mine","total":2}"#)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
-        let lost = PushFailure(kind: "timeout", message: "no answer")
+        let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
         // It arrived, and another user has overwritten part of it since.
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":2}]"#)
@@ -146,7 +146,7 @@ struct ConflictTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(change, at: now)
         try await edit(cache, #"{"notes":"second"}"#)
-        let lost = PushFailure(kind: "timeout", message: "no answer")
+        let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"first"}]"#)
         #expect(try conflicts(cache).isEmpty)
@@ -212,7 +212,7 @@ struct ConflictTests {
         try await edit(cache, #"{"notes":"mine"}"#)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(change, at: now)
-        let failure = PushFailure(kind: "gone", status: 404, message: "no such order")
+        let failure = PushFailure(.gone, status: 404, message: "no such order")
         try await cache.store.settle(change.id, .gone(failure), at: now)
         let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(creation.operation == .create && creation.body.text == #"{"id":"a","notes":"mine","total":1}"#)
@@ -317,7 +317,7 @@ struct ConflictTests {
 
     @Test("a server deletion seen while a change is in flight is resolved with the outcome, or at the next start")
     func deletedWhileUploading() async throws {
-        let lost = PushFailure(kind: "timeout", message: "no answer")
+        let lost = PushFailure(.timeout, message: "no answer")
         for outcome: PushOutcome? in [
             .waiting(lost, at: now, counted: true), .failed(lost), nil,
             .acknowledged(record: .object(["id": "a", "notes": "mine"])),
@@ -342,7 +342,7 @@ struct ConflictTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(change, at: now)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs"}]"#)
-        let lost = PushFailure(kind: "timeout", message: "no answer")
+        let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
         try await cache.store.delete("orders", key: "a", at: now)
         let changes = try cache.store.pending(PendingQuery(limit: 9)).changes
@@ -387,7 +387,7 @@ struct ConflictTests {
         let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
         let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(creation, at: now)
-        let lost = PushFailure(kind: "timeout", message: "no answer")
+        let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.settle(creation.id, .failed(lost), at: now)
         _ = try await cache.pull("orders", #"[{"id":"\#(key)","notes":"mine","status":"open"}]"#)
         #expect(try cache.record("orders", key)?["status"] == "open")

@@ -33,7 +33,7 @@ struct GoneRecordTests {
     @Test("what is created after its parent came back stays")
     func stays() async throws {
         let (cache, creation) = try await cache()
-        let lost = PushFailure(kind: "timeout", message: "no answer")
+        let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.settle(creation.id, .waiting(lost, at: now, counted: true), at: now)
         _ = try await cache.pull("orders", order)
         let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)

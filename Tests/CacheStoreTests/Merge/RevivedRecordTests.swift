@@ -9,7 +9,7 @@ import Testing
 @Suite("Records that two clients create again")
 struct RevivedRecordTests {
     private let now = TestCache.now
-    private let exists = PushFailure(kind: "conflict", status: 409, message: "a exists already")
+    private let exists = PushFailure(.conflict, status: 409, message: "a exists already")
     private let theirs = #"[{"id":"a","notes":"n","total":5}]"#
 
     /// A record that was edited here and deleted on the server, and whose new creation is being sent.

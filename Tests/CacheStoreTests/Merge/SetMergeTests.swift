@@ -38,7 +38,7 @@ struct SetMergeTests {
         try await cache.change("lines", "a", #"{"read_by":[2]}"#)
         let first = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(first, at: now))
-        let failure = PushFailure(kind: "timeout", message: "no answer")
+        let failure = PushFailure(.timeout, message: "no answer")
         try await cache.store.settle(first.id, .waiting(failure, at: now, counted: true), at: now)
         try await cache.change("lines", "a", #"{"read_by":[3]}"#)
         _ = try await cache.pull("lines", #"[{"id":"a","read_by":\#(then)}]"#)

@@ -39,7 +39,7 @@ struct BatchAttemptTests {
             #expect(back.idempotencyKey == change.idempotencyKey && !back.isTried)
         }
         _ = try await cache.store.begin(batch: [change], hidingKeysOf: [change.id], at: now)
-        let failure = PushFailure(kind: "timeout", message: "no answer")
+        let failure = PushFailure(.timeout, message: "no answer")
         try await cache.store.settle(change.id, .waiting(failure, at: now, counted: true), at: now)
         let unclear = try #require(try ready(cache).first)
         #expect(!unclear.hasShownKey && unclear.isTried)

@@ -17,19 +17,19 @@ struct CorrectedChangeTests {
         try await cache.store.settle(change.id, outcome, at: now)
     }
 
-    private func refuse(_ cache: TestCache, _ kind: String = "refused") async throws {
-        try await settle(cache, .failed(PushFailure(kind: kind, status: 422, message: "no")))
+    private func refuse(_ cache: TestCache, as errorClass: ErrorClass = .refused) async throws {
+        try await settle(cache, .failed(PushFailure(errorClass, status: 422, message: "no")))
     }
 
     private func edit(_ cache: TestCache, _ key: String, _ body: String) async throws {
         try await cache.store.update("orders", key: key, body: JSONText(parsing: body), at: now)
     }
 
-    @Test("#17 deleting a record whose creation was refused cancels both", arguments: ["refused", "conflict"])
-    func deletion(kind: String) async throws {
+    @Test("#17 deleting a record whose creation was refused cancels both", arguments: [ErrorClass.refused, .conflict])
+    func deletion(errorClass: ErrorClass) async throws {
         let cache = try TestCache()
         let key = try await cache.make("orders", #"{"notes":"n"}"#)
-        try await refuse(cache, kind)
+        try await refuse(cache, as: errorClass)
         try await edit(cache, key, #"{"status":"open"}"#)
         try await cache.store.delete("orders", key: key, at: now)
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
@@ -40,7 +40,7 @@ struct CorrectedChangeTests {
     func unclear() async throws {
         let cache = try TestCache()
         let key = try await cache.make("orders", #"{"notes":"n"}"#)
-        try await refuse(cache, "unclear")
+        try await refuse(cache, as: .unclear)
         try await cache.store.delete("orders", key: key, at: now)
         #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 1))
         #expect(try ready(cache).isEmpty)
@@ -150,7 +150,7 @@ struct CorrectedChangeTests {
         for notes in ["first", "second"] {
             if notes == "first" { try await edit(cache, "a", #"{"notes":"first"}"#) }
             let id = try #require(try ready(cache).first).id
-            let lost = PushFailure(kind: "timeout", message: "no answer")
+            let lost = PushFailure(.timeout, message: "no answer")
             try await settle(cache, .waiting(lost, at: now, counted: true))
             let next = notes == "first" ? "second" : "third"
             try await cache.store.correct(id, setting: JSONText(parsing: #"{"notes":"\#(next)"}"#), at: now)
@@ -175,7 +175,7 @@ struct CorrectedChangeTests {
         for number in 1...9 { _ = try await cache.make("messages", #"{"order_id":"a","text":"\#(number)"}"#) }
         let tried = try #require(try ready(cache).first)
         _ = try await cache.store.begin(tried, at: now)
-        let lost = PushFailure(kind: "timeout", message: "no answer")
+        let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.settle(tried.id, .waiting(lost, at: now, counted: true), at: now)
         try await edit(cache, "b", #"{"notes":"m"}"#)
         let other = try cache.reopened(schema: Self.withoutMessages)

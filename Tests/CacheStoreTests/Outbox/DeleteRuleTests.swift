@@ -99,7 +99,7 @@ struct DeleteRuleTests {
         try await cache.change("lines", "a", #"{"talk_id":\#(place)}"#)
         try await cache.store.delete("talks", key: "t", at: now)
         #expect(try ready(cache) == ["update lines"])
-        try await cache.send(.failed(PushFailure(kind: "refused", message: "no")))
+        try await cache.send(.failed(PushFailure(.refused, message: "no")))
         #expect(try ready(cache).isEmpty)
         #expect(try cache.store.pending(PendingQuery(limit: 10)).changes.map { $0["state"] } == ["failed", "blocked"])
     }
@@ -108,7 +108,7 @@ struct DeleteRuleTests {
     func waitsForCreated() async throws {
         let cache = try await cache()
         let line = try await cache.make("lines", #"{"talk_id":"t"}"#)
-        try await cache.send(.waiting(PushFailure(kind: "timeout", message: "late"), at: now, counted: true))
+        try await cache.send(.waiting(PushFailure(.timeout, message: "late"), at: now, counted: true))
         try await cache.change("lines", line, #"{"talk_id":null}"#)
         try await cache.store.delete("talks", key: "t", at: now)
         #expect(try ready(cache) == ["create lines"])

@@ -79,7 +79,7 @@ struct OutboxTests {
             try await cache.store.update("orders", key: key, body: JSONText(parsing: #"{"notes":"x"}"#), at: now)
         }
         let ids = try ready(cache).map(\.id)
-        let failure = PushFailure(kind: "server", message: "not now")
+        let failure = PushFailure(.server, message: "not now")
         for (change, wait) in try zip(ready(cache).dropFirst(), [0, 9]) {
             try await send(change, .waiting(failure, at: now + .seconds(wait), counted: true), cache)
         }
@@ -135,7 +135,7 @@ struct OutboxTests {
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"x"}"#), at: now)
         let read = try #require(try ready(cache).first)
         #expect(try await cache.store.begin(read, at: now))
-        let failure = PushFailure(kind: "server", status: 500, message: "oops")
+        let failure = PushFailure(.server, status: 500, message: "oops")
         try await cache.store.settle(read.id, .waiting(failure, at: now, counted: true), at: now)
         #expect(try await cache.store.begin(read, at: now) == false)
         #expect(try ready(cache).first?.attemptCount == 1)
@@ -181,7 +181,7 @@ struct OutboxTests {
         }
         let found = PushOutcome.found(
             record: try JSONText(parsing: #"{"id":"b","notes":"alike"}"#), version: nil, view: .answer,
-            otherwise: PushFailure(kind: PushFailure.unseen, message: "taken"), at: now)
+            otherwise: PushFailure(.unseen, message: "taken"), at: now)
         for change in try ready(cache) { try await send(change, found, cache) }
         #expect(try cache.record("orders", "x")?["id"] == "b")
         #expect(try cache.record("orders", "y")?["id"] == "y")
@@ -258,7 +258,7 @@ struct OutboxTests {
         }
         try await cache.store.update("orders", key: "b", body: JSONText(parsing: #"{"notes":"x"}"#), at: now)
         let first = try #require(try ready(cache).first)
-        try await send(first, .failed(PushFailure(kind: "refused", status: 422, message: "no")), cache)
+        try await send(first, .failed(PushFailure(.refused, status: 422, message: "no")), cache)
         #expect(try ready(cache).map(\.key) == ["b"])
         let (changes, _) = try cache.store.pending(PendingQuery(limit: 10))
         #expect(changes.map { $0["state"]?.string } == ["failed", "blocked", "queued"])
@@ -274,10 +274,10 @@ struct OutboxTests {
     func lookedForIsNoProbe() async throws {
         let cache = try TestCache()
         let due = now + .seconds(10)
-        for (kind, notes) in [(PushFailure.unseen, "one"), (PushFailure.accepted, "two"), ("server", "three")] {
+        for (errorClass, notes) in [(ErrorClass.unseen, "one"), (.accepted, "two"), (.server, "three")] {
             _ = try await cache.store.create("orders", body: .object(["notes": .string(notes)]), at: now)
             let change = try #require(try ready(cache).last)
-            try await send(change, .waiting(PushFailure(kind: kind, message: "…"), at: due, counted: false), cache)
+            try await send(change, .waiting(PushFailure(errorClass, message: "…"), at: due, counted: false), cache)
         }
         #expect(try cache.store.leastTriedChange(at: now)?.body["notes"] == "three")
         #expect(try cache.store.leastTriedChange(at: due)?.body["notes"] == "one")
@@ -288,7 +288,7 @@ struct OutboxTests {
         let cache = try TestCache()
         _ = try await cache.store.create("orders", body: .object(["notes": "one"]), at: now)
         let change = try #require(try ready(cache).last)
-        let unseen = PushFailure(kind: PushFailure.unseen, message: "…")
+        let unseen = PushFailure(.unseen, message: "…")
         try await send(change, .waiting(unseen, at: now + .seconds(10), counted: false), cache)
         try await cache.store.hastenWaiting(at: now)
         #expect(try cache.store.leastTriedChange(at: now)?.body["notes"] == "one")
@@ -312,7 +312,7 @@ struct OutboxTests {
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"x"}"#), at: now)
         let change = try #require(try ready(cache).first)
-        let failure = PushFailure(kind: "timeout", message: "no answer")
+        let failure = PushFailure(.timeout, message: "no answer")
         try await send(change, .waiting(failure, at: now + .seconds(5), counted: true), cache)
         #expect(try ready(cache).isEmpty)
         #expect(try cache.store.nextAttempt() == now + .seconds(5))

@@ -76,7 +76,7 @@ struct TracedChangeTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         try await cache.store.settle(
-            change.id, .waiting(PushFailure(kind: "timeout", message: "no answer"), at: now, counted: true), at: now)
+            change.id, .waiting(PushFailure(.timeout, message: "no answer"), at: now, counted: true), at: now)
         let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(again.trace?.stored == change.trace?.stored)
         #expect(again.trace?.attempt == 1 && change.trace?.attempt == 0)

@@ -10,7 +10,7 @@ import Testing
 @Suite("Which changes were sent before")
 struct UntriedTests {
     private let now = TestCache.now
-    private let failure = PushFailure(kind: "server", status: 503, message: "down")
+    private let failure = PushFailure(.server, status: 503, message: "down")
 
     private func cache(_ record: String) async throws -> TestCache {
         let cache = try TestCache(

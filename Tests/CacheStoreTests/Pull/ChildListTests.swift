@@ -46,7 +46,7 @@ struct ChildListTests {
         func fail() async throws {
             let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
             _ = try await cache.store.begin(change, at: TestCache.now)
-            let failure = PushFailure(kind: "timeout", message: "no answer")
+            let failure = PushFailure(.timeout, message: "no answer")
             try await cache.store.settle(change.id, .failed(failure), at: TestCache.now)
         }
         try await cache.store.update("messages", key: "m", body: JSONText(parsing: #"{"text":"x"}"#), at: TestCache.now)

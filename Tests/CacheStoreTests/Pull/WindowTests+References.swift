@@ -30,7 +30,7 @@ extension WindowTests {
         _ = try await cache.make("devices", #"{"order_id":"a"}"#)
         _ = try await cache.pull("orders", #"[{"id":"a","name":"N1","status":"closed"}]"#)
         #expect(try await leave(cache).isEmpty)
-        try await cache.send(.failed(PushFailure(kind: "refused", status: 422, message: "no")))
+        try await cache.send(.failed(PushFailure(.refused, status: 422, message: "no")))
         #expect(try await leave(cache, at: TestCache.now + .seconds(86_400)).isEmpty)
         _ = try await cache.store.retry(nil, at: TestCache.now)
         let devices = try #require(cache.store.schema["devices"])

@@ -190,7 +190,7 @@ struct WindowTests {
         let cache = try cache()
         _ = try await cache.pull("orders", "[\(order("a"))]")
         try await cache.change("orders", "a", #"{"status":"ready"}"#)
-        try await cache.send(.failed(PushFailure(kind: "refused", status: 422, message: "no")))
+        try await cache.send(.failed(PushFailure(.refused, status: 422, message: "no")))
         _ = try await cache.pull("orders", "[\(order("a", "done", at: Self.old))]")
         #expect(try await leave(cache, at: TestCache.now + .seconds(86_400)).isEmpty)
         #expect(try keys(cache) == ["a"])

@@ -45,7 +45,7 @@ struct PendingTests {
     private func attempt(_ cache: TestCache, _ random: inout SeededRandom) async throws {
         let ready = try cache.store.readyChanges(limit: 100, at: now)
         guard let change = random.pick(ready), try await cache.store.begin(change, at: now) else { return }
-        let failure = PushFailure(kind: "server", status: 500, message: "no")
+        let failure = PushFailure(.server, status: 500, message: "no")
         // Every third is due at once, so it can be tried again.
         let due = now + .seconds(Int64([0, 60, 120][random.below(3)]))
         let outcome: PushOutcome =
@@ -253,7 +253,7 @@ struct PendingTests {
                 let ready = try cache.store.readyChanges(limit: 1, at: now)
                 touched.formUnion(ready.map { Int($0.id) })
                 for change in ready where try await cache.store.begin(change, at: now) {
-                    let refused = PushFailure(kind: "refused", status: 422, message: "no")
+                    let refused = PushFailure(.refused, status: 422, message: "no")
                     try await cache.store.settle(change.id, .failed(refused), at: now)
                 }
             } while query.cursor != nil

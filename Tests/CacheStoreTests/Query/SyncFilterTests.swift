@@ -77,7 +77,7 @@ struct SyncFilterTests {
     private func attempt(_ cache: TestCache, _ random: inout SeededRandom) async throws {
         let ready = try cache.store.readyChanges(limit: 100, at: now)
         guard let change = random.pick(ready), try await cache.store.begin(change, at: now) else { return }
-        let refused = PushFailure(kind: "refused", status: 422, message: "no")
+        let refused = PushFailure(.refused, status: 422, message: "no")
         switch random.below(4) {
         case 0: try await cache.store.settle(change.id, .failed(refused), at: now)
         case 1: try await cache.store.settle(change.id, .waiting(refused, at: now, counted: true), at: now)

@@ -35,7 +35,7 @@ struct CarriedContentTests {
     private var store: CacheStore { cache.store }
     private let one = Content(sha256: String(repeating: "1", count: 64), size: 100, type: "image/png")
     private let other = Content(sha256: String(repeating: "2", count: 64), size: 50, type: "image/jpeg")
-    private let refusal = PushFailure(kind: "refused", status: 422, message: "no")
+    private let refusal = PushFailure(.refused, status: 422, message: "no")
 
     init() throws { cache = try TestCache(schema: Self.home) }
 
@@ -137,7 +137,7 @@ struct CarriedContentTests {
         #expect(try await store.begin(change, at: TestCache.now))
         await #expect(throws: CacheError.self) { try await set(one, of: key) }
         try await set(other, of: key)
-        let lost = PushFailure(kind: "timeout", message: "no answer")
+        let lost = PushFailure(.timeout, message: "no answer")
         try await store.settle(change.id, .waiting(lost, at: TestCache.now, counted: true), at: TestCache.now)
         await #expect(throws: CacheError.self) { try await set(one, of: key) }
         #expect(try ready().map(\.idempotencyKey) == [change.idempotencyKey])
@@ -146,7 +146,7 @@ struct CarriedContentTests {
     @Test func `the same content again is no reason to send a waiting creation earlier`() async throws {
         let key = try await create()
         try await set(one, of: key)
-        let lost = PushFailure(kind: "timeout", message: "no answer")
+        let lost = PushFailure(.timeout, message: "no answer")
         try await settle(.waiting(lost, at: TestCache.now + .seconds(60), counted: true))
         try await set(one, of: key)
         #expect(try ready().isEmpty)
@@ -198,7 +198,7 @@ struct CarriedContentTests {
         let key = try await create()
         try await set(one, of: key)
         let first = try #require(try ready().first)
-        try await settle(.failed(PushFailure(kind: "timeout", message: "no answer")))
+        try await settle(.failed(PushFailure(.timeout, message: "no answer")))
         await #expect(throws: CacheError.self) { try await set(other, of: key) }
         try await set(one, of: key)
         #expect(try ready().map(\.idempotencyKey) == [first.idempotencyKey])
@@ -223,7 +223,7 @@ struct CarriedContentTests {
         try await store.update("photos", key: "a", body: JSONText(parsing: #"{"caption":"y"}"#), at: TestCache.now)
         let edit = try #require(try ready(.fields).first)
         #expect(try await store.begin(edit, at: TestCache.now))
-        try await store.settle(edit.id, .gone(PushFailure(kind: "gone", message: "no such record")), at: TestCache.now)
+        try await store.settle(edit.id, .gone(PushFailure(.gone, message: "no such record")), at: TestCache.now)
         #expect(try ready(.fields).isEmpty)
         #expect(try ready().map(\.operation) == [.create])
         #expect(try ready().map(\.content) == [.upload(one)])

@@ -120,7 +120,7 @@ struct ContentTests {
         let change = try #require(try store.readyChanges(limit: 1, at: TestCache.now, in: .content).first)
         #expect(try await store.begin(change, at: TestCache.now))
         #expect(try state("a") == "uploading")
-        let failure = PushFailure(kind: "refused", message: "no")
+        let failure = PushFailure(.refused, message: "no")
         try await store.settle(change.id, .failed(failure), at: TestCache.now)
         #expect(try state("a") == "failed")
         #expect(try cache.record("photos", "a")?.at(path: "_sync.state") == "error")
@@ -155,7 +155,7 @@ struct ContentTests {
         #expect(try store.pendingCount().pending == 1)
         #expect(try store.contentStatus(of: "a", "photos")?.here == other)
         #expect(try await forgotten() == [one.sha256])
-        try await settle(.failed(PushFailure(kind: "refused", message: "no")))
+        try await settle(.failed(PushFailure(.refused, message: "no")))
         try await set(other, of: "a")
         #expect(try store.pendingCount() == PendingCount(pending: 1, failed: 0))
     }

@@ -172,7 +172,7 @@ struct CreationDefaultTests {
     func touchedByHand() async throws {
         let cache = try await cache()
         try await cache.change("orders", "a", #"{"notes":"hello"}"#)
-        try await cache.send(.failed(PushFailure(kind: "refused", status: 422, message: "no")))
+        try await cache.send(.failed(PushFailure(.refused, status: 422, message: "no")))
         let refused = try #require(try cache.record("orders", "a"))
         #expect(
             refused["_sync"]?.without("synced_at").text

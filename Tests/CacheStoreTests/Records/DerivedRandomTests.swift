@@ -207,7 +207,7 @@ private struct ChatDay {
         guard let change = try cache.store.readyChanges(limit: 1, at: now).first,
             try await cache.store.begin(change, at: now)
         else { return _ = try await cache.store.retry(nil, at: now) }
-        let failure = PushFailure(kind: "refused", status: 422, message: "no")
+        let failure = PushFailure(.refused, status: 422, message: "no")
         let renamed = change.operation == .create && below(2) == 0
         let key = renamed ? "s\(made)-\(change.id)" : change.key
         let record = change.record.setting("id", to: .string(key))

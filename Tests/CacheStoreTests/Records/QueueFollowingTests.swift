@@ -24,7 +24,7 @@ struct QueueFollowingTests {
     func untilAcknowledged() async throws {
         let (cache, line) = try await cache()
         #expect(try cache.values("lines", line, "state") == [#""pending""#])
-        let failure = PushFailure(kind: "server", status: 500, message: "oops")
+        let failure = PushFailure(.server, status: 500, message: "oops")
         try await cache.send(.waiting(failure, at: now, counted: true))
         #expect(try cache.values("lines", line, "state") == [#""pending""#])
         try await cache.send(.failed(failure))

@@ -63,7 +63,7 @@ struct StandbyQueueTests {
         #expect(try await store.begin(change, at: Self.now))
         let begun = try text()
         #expect(begun != untried && begun?.contains(#""tried":1"#) == true)
-        let failure = PushFailure(kind: "timeout", message: "no answer")
+        let failure = PushFailure(.timeout, message: "no answer")
         try await store.settle(change.id, .waiting(failure, at: Self.now, counted: true), at: Self.now)
         #expect(try text() == begun)
         try await send(store, .waiting(failure, at: Self.now, counted: true))

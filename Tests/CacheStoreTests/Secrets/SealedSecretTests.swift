@@ -65,7 +65,7 @@ struct SealedSecretTests {
         let changes = try ready(cache)
         for change in changes {
             #expect(try await cache.store.begin(change, at: now))
-            let failure = PushFailure(kind: "refused", status: 422, message: "no")
+            let failure = PushFailure(.refused, status: 422, message: "no")
             try await cache.store.settle(change.id, .failed(failure), at: now)
         }
         _ = try await cache.store.retry(nil, at: now)

@@ -158,7 +158,7 @@ struct SettlingTests {
         try await edit(cache, #"{"notes":"B"}"#)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
-        let lost = PushFailure(kind: "timeout", message: "no answer")
+        let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
         let shown = #"{"id":"a","notes":"B"}"#
         try await pull(cache, "[\(shown)]", view: .single)
@@ -264,7 +264,7 @@ struct SettlingTests {
         // The replica that is asked for the change does not have the record yet.
         let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(edit, at: now)
-        let missing = PushFailure(kind: "gone", status: 404, message: "no such record")
+        let missing = PushFailure(.gone, status: 404, message: "no such record")
         try await cache.store.settle(edit.id, .gone(missing, retryAt: now + .seconds(7)), at: now + .seconds(5))
         let again = try #require(try cache.store.readyChanges(limit: 1, at: now + .seconds(9)).first)
         #expect(again.body["notes"] == "m" && again.attemptCount == 0)

@@ -91,7 +91,7 @@ struct BatchRepeatTests {
         try await Self.settle(
             api, .acknowledged(record: JSONText(parsing: #"{"id":"a","status":"ready","notes":"x","total":2.00}"#)))
         try await Self.settle(api, .acknowledged(record: nil))
-        try await Self.settle(api, .failed(PushFailure(kind: "refused", status: 422, message: "no")))
+        try await Self.settle(api, .failed(PushFailure(.refused, status: 422, message: "no")))
         #expect(await answer.status == 202)
         #expect(await answer.statuses == [200, 422, 204, 202])
         let results = await answer.results

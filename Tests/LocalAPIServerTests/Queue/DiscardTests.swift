@@ -70,7 +70,7 @@ struct DiscardTests {
         try await ServedAPI.serving(conflict: "manual") { api in
             _ = try await api.call("PATCH", "/v1/orders/a", #"{"notes":"mine"}"#)
             _ = try await api.call("PATCH", "/v1/orders/a", #"{"total":1}"#)
-            try await api.attempt(.gone(PushFailure(kind: "gone", status: 404, message: "not there")))
+            try await api.attempt(.gone(PushFailure(.gone, status: 404, message: "not there")))
             #expect(try await api.queue().compactMap { $0["conflict"]?.integer } == [1])
             #expect(try await api.call("DELETE", "/v1/pending/1").status == 204)
             // The other change meets the deletion in its turn.

@@ -94,7 +94,7 @@ struct QueuedChangeEditTests {
             _ = try await api.call("POST", "/v1/orders", #"{"id":"n","notes":"x"}"#)
             try await api.begin()
             #expect(try await api.call("PATCH", "/v1/pending/1", #"{"notes":"y"}"#).status == 409)
-            let failure = PushFailure(kind: "timeout", message: "no answer")
+            let failure = PushFailure(.timeout, message: "no answer")
             try await api.store.settle(
                 1, .waiting(failure, at: TestAPI.now + .seconds(60), counted: true), at: TestAPI.now)
             #expect(try await api.call("PATCH", "/v1/pending/1", #"{"notes":"y"}"#).status == 409)
@@ -108,7 +108,7 @@ struct QueuedChangeEditTests {
         try await ServedAPI.serving { api in
             _ = try await api.call("POST", "/v1/orders", #"{"id":"n","notes":"x"}"#)
             try await api.begin()
-            let failure = PushFailure(kind: "throttled", status: 429, message: "too many")
+            let failure = PushFailure(.throttled, status: 429, message: "too many")
             let waiting = PushOutcome.waiting(failure, at: TestAPI.now + .seconds(60), counted: false)
             try await api.store.settle(1, waiting, takingBack: true, at: TestAPI.now)
             let answer = try await api.call("PATCH", "/v1/pending/1", #"{"notes":"y"}"#)

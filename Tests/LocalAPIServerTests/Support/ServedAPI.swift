@@ -73,7 +73,7 @@ struct ServedAPI {
         try #require(try await store.begin(change, at: TestAPI.now))
     }
 
-    static let refusal = PushOutcome.failed(PushFailure(kind: "refused", status: 422, message: "no such thing"))
+    static let refusal = PushOutcome.failed(PushFailure(.refused, status: 422, message: "no such thing"))
 
     private static let shop = """
         schema: shop

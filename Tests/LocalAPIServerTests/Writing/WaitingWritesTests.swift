@@ -18,7 +18,7 @@ struct WaitingWritesTests {
         try await api.store.settle(change.id, outcome, at: TestAPI.now)
     }
 
-    private static let refusal = PushFailure(kind: "refused", status: 422, message: "no")
+    private static let refusal = PushFailure(.refused, status: 422, message: "no")
 
     @Test("an edit is answered with the confirmed record")
     func confirmed() async throws {

@@ -262,14 +262,14 @@ struct OutageTests {
 
     @Test(
         "after a restart, a failure timed by a fast clock waits no longer than any other",
-        arguments: [("timeout", 4), ("throttled", 3600)])
-    func restart(kind: String, longest: Int) async throws {
+        arguments: [(ErrorClass.timeout, 4), (.throttled, 3600)])
+    func restart(errorClass: ErrorClass, longest: Int) async throws {
         let test = try TestEngine()
         let now = test.clock.timestamp
         let wrong = now + .seconds(315_360_000)
         _ = try await test.store.apply(PulledPage(entity: "orders", records: #"[{"id":"a"}]"#), at: wrong)
         try await test.change("a", #"{"notes":"mine"}"#)
-        let failure = PushFailure(kind: kind, message: "not now")
+        let failure = PushFailure(errorClass, message: "not now")
         for attempt in 1...2 {
             let change = try #require(try test.store.readyChanges(limit: 1, at: wrong).first)
             _ = try await test.store.begin(change, at: wrong)

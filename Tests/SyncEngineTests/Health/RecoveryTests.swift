@@ -36,7 +36,7 @@ struct RecoveryTests {
             let (now, later) = (test.clock.timestamp, test.clock.timestamp + .seconds(3600))
             let second = try #require(try test.store.readyChanges(limit: 2, at: now).last)
             #expect(try await test.store.begin(second, at: now))
-            let failure = PushFailure(kind: "server", status: 500, message: "broken")
+            let failure = PushFailure(.server, status: 500, message: "broken")
             try await test.store.settle(second.id, .waiting(failure, at: later, counted: true), at: now)
             test.upstream.breakMethod("PATCH")
             test.upstream.failProbes(true)
