@@ -47,8 +47,9 @@ actor Daemon {
     func run() async throws {
         for warning in setup.configuration.warnings { log.warning("\(warning)") }
         if setup.configuration.file == nil {
+            let signIn = setup.schema.upstream.login.isEmpty ? "" : ". To sign in, run repairminder-sync login"
             log.notice(
-                "no configuration file; using the defaults. Next: repairminder-sync login, or repairminder-sync demo",
+                "no configuration file; flags, environment and defaults count\(signIn)",
                 metadata: ["schema": "\(setup.schema.name)", "state_dir": "\(setup.configuration.stateDirectory)"])
         }
         sockets = try ListeningSockets(inherited: host.inherited)

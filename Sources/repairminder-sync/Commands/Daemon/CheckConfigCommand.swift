@@ -8,7 +8,7 @@ struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
         discussion: """
             Takes the same flags as run. Prints ok, or what is wrong and where, with exit status 78.
 
-            With --probe it also reads from the upstream: two or three pages of each list and one record. It shows what came, \
+            With --probe it also reads from the upstream: up to three pages of each list and one record. It shows what came, \
             what the schema expects and does not find, and what would be better. It changes nothing. Exits with 1 when a list \
             or a record cannot be used.
 
@@ -49,7 +49,7 @@ struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
     }
 
     private static func files(of configuration: Configuration) -> String {
-        guard let file = configuration.file else { return "none, all defaults" }
+        guard let file = configuration.file else { return "no file" }
         return ([file] + configuration.parts).joined(separator: "\n               ")
     }
 

@@ -86,7 +86,7 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
     }
 
     private func files(of configuration: Configuration) -> String {
-        guard let file = configuration.file else { return "none, all defaults" }
+        guard let file = configuration.file else { return "no file" }
         guard !configuration.parts.isEmpty else { return file }
         let count = configuration.parts.count.counted("file", "files")
         return "\(file), and \(count) in \(ConfigurationFiles.folder(of: file))"
