@@ -1,6 +1,8 @@
 internal import Crypto
 
-/// Signs messages, and checks that one comes from someone who knows a secret. Every comparison takes the same time, whatever differs.
+/// Signs messages, and checks that one comes from someone who knows a secret.
+///
+/// Every comparison takes the same time, whatever differs.
 package struct MessageSignature: Sendable {
     private let secret: [UInt8]
 

@@ -7,7 +7,8 @@ internal import Upstream
 ///
 /// One 404, one empty list and one list that is shorter than before prove nothing: a gateway, an expired token or a page
 /// that slid may be the reason. Absence counts once a *witness* was served after it, with the same token, and it is
-/// answered so again: another record, or a list, that must be there. Where the upstream serves no single records, only its lists count.
+/// answered so again: another record, or a list, that must be there. Where the upstream serves no single records, only its
+/// lists count.
 struct AbsenceJudge: Sendable {
     enum Verdict: Sendable, Equatable {
         /// The upstream is well and has no such record.

@@ -34,8 +34,8 @@ package actor RotatingToken: Credentials {
     /// How long a refused refresh token is not sent again.
     private static let retryAfterRefusal = Duration.seconds(60)
 
-    /// `secrets` are the stored credentials for the plan's session and refresh; without them nothing signs in by itself. `refusals`
-    /// keeps it over a restart that they were refused.
+    /// `secrets` are the stored credentials for the plan's session and refresh; without them nothing signs in by itself.
+    /// `refusals` remembers over a restart that they were refused.
     package init(
         plan: UpstreamPlan, refresh: UpstreamPlan.Refresh?, secrets: SecretFiles? = nil, baseURL: String? = nil,
         transport: any HTTPTransport, store: TokenStore, refusals: SignInRefusalFile? = nil,

@@ -16,7 +16,8 @@ package struct SignOut: Sendable {
     private let caller: HTTPCaller
     private let store: TokenStore
 
-    /// `secrets` are the stored credentials for the plan's refresh; `baseURL` replaces the schema's; `deadline` is for each call as a whole.
+    /// `secrets` are the stored credentials for the plan's refresh, `baseURL` replaces the schema's, and `deadline` is for each
+    /// call as a whole.
     package init(
         plan: UpstreamPlan, secrets: SecretFiles? = nil, baseURL: String? = nil, transport: any HTTPTransport,
         store: TokenStore, deadline: Duration = .seconds(10), now: @escaping @Sendable () -> Timestamp

@@ -1,7 +1,8 @@
 internal import Upstream
 
-/// The file with the secrets by which the upstream signs its calls, or the daemon those of a hook: one on each line, so that a new one can be added
-/// before the old one is removed.
+/// The file with the secrets by which the upstream signs its calls, or the daemon those of a hook.
+///
+/// One on each line, so that a new one can be added before the old one is removed.
 struct SignalSecrets {
     let path: String
     /// The key of the configuration that names it.

@@ -26,8 +26,9 @@ struct ListenerChecks {
         return findings
     }
 
-    /// Who listens at an address of a browser, which `listeners` do not accept; nil if there is no such listener. A browser tries all
-    /// addresses of `localhost`.
+    /// Who listens at an address of a browser, which `listeners` do not accept; nil if there is no such listener.
+    ///
+    /// A browser tries all addresses of `localhost`.
     static func refusal(at address: ListenAddress, _ listeners: ListenerGuard, _ lookup: CallerLookup) -> String? {
         for (host, port) in address.addresses {
             let descriptor = connection(host, port)

@@ -140,8 +140,10 @@ struct StateDirectory {
     /// A file without an origin was written by an older version and counts as ours.
     private func isOurs(_ path: String) -> Bool { originOf(path).map(origin.includes) ?? true }
 
-    /// `<schema>-<account>.db`, with a hash for an account that is no plain name; when that file belongs to another upstream, the name gets a hash of this upstream. Nil
-    /// means an account that is not known yet.
+    /// `<schema>-<account>.db`; an account of nil is not known yet.
+    ///
+    /// An account that is no plain name is named by a hash. If the file belongs to another upstream, the name gets a hash of
+    /// this upstream.
     func path(for account: String?) -> String {
         let name = name(for: account)
         return isOurs("\(name).db") ? "\(name).db" : "\(name)@\(upstreamHash).db"

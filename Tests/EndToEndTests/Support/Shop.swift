@@ -15,8 +15,8 @@ actor Shop {
     private let daemonTransport: CurlTransport
 
     /// `rows` is how many records the upstream generates, unless `data` names a folder with them, or `realRecords` is set and
-    /// `REPAIRMINDER_TEST_DATA` names one of real ones. `arguments` are the upstream's, `settings` is added to the daemon's configuration (`FOLDER` in
-    /// it is replaced with the folder), and `editing` changes the schema's text for both sides.
+    /// `REPAIRMINDER_TEST_DATA` names one of real ones. `arguments` are the upstream's, `settings` is added to the daemon's
+    /// configuration (`FOLDER` in it is replaced with the folder), and `editing` changes the schema's text for both sides.
     init(
         schema name: String = "repairminder", rows: Int = 500, data given: String? = nil, realRecords: Bool = false,
         serverIds: Bool = true, _ arguments: [String] = [], settings: String = "",
