@@ -23,7 +23,7 @@ extension ChangeWriter {
         guard let image = try writer.image(of: current), !image.isDeleted, let document = image.shown else {
             if mustExist || expected != .any {
                 throw CacheError.changed(
-                    "\(entity.name)/\(key) is not in the cache, so it is no version that was expected")
+                    "\(entity.name)/\(key) is not in the cache, so it has none of the expected versions")
             }
             _ = try create(given.setting(entity.key, to: given[entity.key] ?? .string(key)))
             return true

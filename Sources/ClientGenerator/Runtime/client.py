@@ -52,7 +52,7 @@ def _write(value: object) -> str:
     """A value as JSON, with the digits that numbers have."""
     if isinstance(value, decimal.Decimal):
         if not value.is_finite():
-            raise ValueError(f"{value} is no number of JSON")
+            raise ValueError(f"{value} is not a JSON number")
         return str(value)
     if isinstance(value, datetime.datetime):
         return json.dumps(_time_text(value))

@@ -84,7 +84,7 @@ struct AuthReader {
         }
         if let basic = self.node.child("send")?.child("basic") {
             let name = session == nil ? "client_credentials" : "session"
-            throw basic.error("\(name) answers a token, which is no user:password; remove one of them")
+            throw basic.error("\(name) answers a token, which is not a user:password; remove one of them")
         }
         return try session == nil ? ClientCredentialsReader(node: node).call() : SessionReader(node: node).call()
     }

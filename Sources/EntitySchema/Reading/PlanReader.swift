@@ -243,7 +243,7 @@ extension SchemaNode {
         for path in paths { try checkSteps(of: path) }
         for path in paths where !JSONPath.isValid(path) || JSONPath.steps(path).isEmpty {
             throw error(
-                "\(path) is no place; put quotes around each name with a dot in it, such as '\"@odata.nextLink\"'")
+                "\(path) is not a place; put quotes around each name with a dot in it, such as '\"@odata.nextLink\"'")
         }
         return Place(paths: paths)
     }

@@ -80,7 +80,7 @@ struct SinceReader {
     private func time(_ node: SchemaNode) throws(SchemaError) -> String {
         let text = try node.string()
         guard let time = Timestamp(iso8601: text) else {
-            throw node.error("\(text) is no time; expected one such as 1970-01-01T00:00:00Z")
+            throw node.error("\(text) is not a time; expected one such as 1970-01-01T00:00:00Z")
         }
         return time.description
     }

@@ -76,7 +76,7 @@ struct BatchHandler {
             else { continue }
             return Applied(element: element, reading: reading, route: candidate.route, answer: write(single, &desk))
         }
-        return Applied(element: element, answer: .refusal(.invalid("this element is no change"), handler.envelope))
+        return Applied(element: element, answer: .refusal(.invalid("this element is not a change"), handler.envelope))
     }
 
     /// The request that an element stands for; nil if it is none of this route.

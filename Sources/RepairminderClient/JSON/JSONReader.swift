@@ -40,7 +40,7 @@ struct JSONReader {
         repeat {
             skipSpace()
             guard peek == UInt8(ascii: "\"") else { throw failure("expected a name") }
-            guard case .string(let name) = try string() else { throw failure("a name that is no text") }
+            guard case .string(let name) = try string() else { throw failure("a name that is not text") }
             skipSpace()
             guard take(":") else { throw failure("expected a colon") }
             members.append(JSONObject.Member(name: name, value: try value(depth: depth + 1)))

@@ -87,7 +87,7 @@ public struct ChangeStream: AsyncSequence, Sendable {
                 guard !event.data.isEmpty else { continue }
                 guard let json = (try? JSONValue(parsing: event.data))?.object,
                     let change = Change(json: json, epoch: reached?.epoch)
-                else { throw .unexpected("an event is no change; is the daemon much older?") }
+                else { throw .unexpected("an event is not a change; is the daemon much older?") }
                 events = reader
                 return change
             }

@@ -70,7 +70,7 @@ struct BodyGuess {
             return found
         }
         throw Problem(
-            reason: "it takes \(bodies[0].mediaType), which is no change of fields: see content in docs/schema.md")
+            reason: "it takes \(bodies[0].mediaType), which is not a change of fields: see content in docs/schema.md")
     }
 
     private func encoding(_ body: APIOperation.Body, _ operation: APIOperation) throws(Problem) -> String? {

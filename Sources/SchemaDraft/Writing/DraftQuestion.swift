@@ -71,7 +71,7 @@ package struct DraftQuestion: Sendable, Equatable {
         case .lists: return
         case .address:
             guard answer.hasPrefix("https://") || answer.hasPrefix("http://") else {
-                throw .nothing("\(answer) is no address; expected one that begins with https://")
+                throw .nothing("\(answer) is not an address; expected one that begins with https://")
             }
             model.upstream.address = Guess(answer, "as answered")
             model.upstream.todos.removeAll { $0.hasPrefix("base_url") }
@@ -107,7 +107,7 @@ package struct DraftQuestion: Sendable, Equatable {
         case "query" where parts.count == 2: return .query(parts[1])
         default:
             throw .nothing(
-                "\(text) is no way to carry a token; expected bearer, basic, header:NAME, query:NAME or none")
+                "\(text) is not a way to carry a token; expected bearer, basic, header:NAME, query:NAME or none")
         }
     }
 }

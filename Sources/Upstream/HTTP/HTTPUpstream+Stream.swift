@@ -49,7 +49,7 @@ extension HTTPUpstream {
             guard status != 204 else { return "it has no event stream" }
             guard type == "text/event-stream" else {
                 let shown = type.isEmpty ? "no content type" : type
-                return "it is no event stream but has \(shown); correct signals.sse.path in the schema"
+                return "it is not an event stream but has \(shown); correct signals.sse.path in the schema"
             }
             if stream.subscription == nil { receive(.opened) }
             return nil

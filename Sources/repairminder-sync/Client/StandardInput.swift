@@ -43,7 +43,7 @@ enum StandardInput {
         } catch {
             throw CommandFailure(.badData, "standard input is \(error)")
         }
-        throw CommandFailure(.badData, "standard input is no JSON object; expected {\"field\": value, …}")
+        throw CommandFailure(.badData, "standard input is not a JSON object; expected {\"field\": value, …}")
     }
 }
 

@@ -175,7 +175,7 @@ struct LiveLists {
 
     private static func words(_ status: Int) -> String {
         switch status {
-        case 200: "the answer is no JSON"
+        case 200: "the answer is not JSON"
         case 401, 403: "status \(status); check the token, and how it is sent (--auth)"
         default: "status \(status)"
         }

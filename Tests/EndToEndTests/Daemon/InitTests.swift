@@ -29,7 +29,7 @@ struct InitTests {
         let (status, output) = try await asked("loan", "all", "here", "https://library.shop.com", "header:X-Api-Key")
         #expect(status == 0, "\(output)")
         #expect(output.contains("there is no list loan; did you mean loans?"), "\(output)")
-        #expect(output.contains("here is no address"), "\(output)")
+        #expect(output.contains("here is not an address"), "\(output)")
         let yaml = try String(contentsOfFile: draft, encoding: .utf8)
         #expect(yaml.contains("base_url: \"https://library.shop.com\"  # as answered"), "\(yaml)")
         #expect(yaml.contains("header: X-Api-Key") && !yaml.contains("TODO base_url"), "\(yaml)")

@@ -186,7 +186,7 @@ struct ListCallTests {
             (
                 "path: /notes\n      deleted: { path: /gone, since: { link: next, partial: true } }", "remove it here"
             ),
-            ("path: /notes\n      query: { a: \"{$now-3}\" }", "is no template"),
+            ("path: /notes\n      query: { a: \"{$now-3}\" }", "is not a template"),
         ])
     func refusals(_ pull: String, _ words: String) {
         #expect {

@@ -104,7 +104,7 @@ struct SessionTests {
             ("{ client_credentials: { token_url: /t, in: header } }", "basic (the default) or body"),
             ("{ client_credentials: { token_url: /t, client_secret: abc } }", "expected a stored one"),
             ("{ client_credentials: { token_url: /t, parameters: { grant_type: x } } }", "sent already"),
-            ("{ send: { basic: true }, client_credentials: { token_url: /t } }", "no user:password"),
+            ("{ send: { basic: true }, client_credentials: { token_url: /t } }", "not a user:password"),
             ("{ refresh: { path: /r, with: refresh, token: t } }", "expected access"),
             ("{ refresh: { path: /r, with: access, send: a, token: t } }", "remove send"),
             ("{ refresh: { path: /r, call: POST /r, send: a, token: t } }", "remove path"),

@@ -59,7 +59,7 @@ struct SinceTests {
         #expect(sent("2026-01-31T09:00:00.000Z")?.contains("WHERE changed >= 2026-01-31T09:00:00.000Z") == true)
         #expect {
             try Self.parameter("{ param: after, field: changed, from: always }")
-        } throws: { ($0 as? SchemaError)?.problem.contains("always is no time") == true }
+        } throws: { ($0 as? SchemaError)?.problem.contains("always is not a time") == true }
     }
 
     @Test("a field of numbers is a change time only where the format says so")

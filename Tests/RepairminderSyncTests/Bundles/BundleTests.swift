@@ -113,7 +113,7 @@ import Testing
             ("bundle: 1\nconfg: {}", "bundle.yaml: unknown key confg"),
             ("bundle: 1\nconfig:\n  sync: { interval: 1 }", "bundle.yaml:3: sync.interval: \"1\" is not valid"),
             ("bundle: 1\nconfig: { bundle: { file: /x, public_key: y } }", "bundle.yaml: a bundle cannot name another"),
-            ("bundle: 1\nschema: { a: b }", "bundle.yaml: schema is no text"),
+            ("bundle: 1\nschema: { a: b }", "bundle.yaml: schema is not text"),
             ("bundle: 1\nschema: a\nconfig: { schema: b }", "bundle.yaml: it has a schema and names one"),
         ])
     func wrong(_ text: String, _ message: String) throws {
@@ -126,7 +126,7 @@ import Testing
         try folder.write("bundle: { file: bundle.yaml }", to: "config.yaml")
         #expect(refusal()?.contains("set both") == true)
         try folder.write("bundle: { file: bundle.yaml, public_key: abc }", to: "config.yaml")
-        #expect(refusal()?.hasPrefix("config.yaml:1: bundle.public_key: this is no key of minisign") == true)
+        #expect(refusal()?.hasPrefix("config.yaml:1: bundle.public_key: this is not a minisign key") == true)
     }
 
     // MARK: Installing

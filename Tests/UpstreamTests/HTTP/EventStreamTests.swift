@@ -109,7 +109,7 @@ struct EventStreamTests {
             Issue.record("\(result)")
             return
         }
-        #expect(message.contains("it is no event stream but has text/html"))
+        #expect(message.contains("it is not an event stream but has text/html"))
         #expect(news.all.isEmpty)
     }
 

@@ -152,7 +152,7 @@ struct FilterCompiler {
     {
         switch field.kind {
         case .string, .enum, .reference: break
-        default: throw comparison.refusal("\(field.name) is no text; .\(comparison.operation.rawValue) is for texts")
+        default: throw comparison.refusal("\(field.name) is not text; .\(comparison.operation.rawValue) is for texts")
         }
         guard !field.sealed else {
             throw comparison.refusal("this field is sealed, so only whole values of it can be compared")

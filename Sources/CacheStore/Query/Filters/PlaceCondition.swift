@@ -64,7 +64,7 @@ struct PlaceCondition {
             throw comparison.refusal("\(field.name) is a list; ask for one of its elements with \(name).has")
         case (.object, _):
             throw comparison.refusal("\(field.name) is an object; name a place in it, such as \(name).city")
-        default: throw comparison.refusal("\(field.name) is no list; .has is for lists")
+        default: throw comparison.refusal("\(field.name) is not a list; .has is for lists")
         }
     }
 

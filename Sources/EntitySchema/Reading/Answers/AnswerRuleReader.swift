@@ -35,7 +35,7 @@ struct AnswerRuleReader {
         let known = AnswerRule.Meaning.allCases.map(\.rawValue)
         guard let meaning = AnswerRule.Meaning(rawValue: word) else {
             let hint = Suggestion.hint(for: word, among: known)
-            throw node.error("\(word) is no meaning\(hint); expected one of \(known.joined(separator: ", "))")
+            throw node.error("\(word) is not a meaning\(hint); expected one of \(known.joined(separator: ", "))")
         }
         return meaning
     }
@@ -52,7 +52,7 @@ struct AnswerRuleReader {
             } else if let status = Int(text), (200...599).contains(status) {
                 ranges.append(status...status)
             } else {
-                throw node.error("\(text) is no status; expected a number from 200 to 599, or such as 4xx")
+                throw node.error("\(text) is not a status; expected a number from 200 to 599, or such as 4xx")
             }
         }
         return ranges

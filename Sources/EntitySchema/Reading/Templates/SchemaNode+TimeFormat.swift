@@ -3,7 +3,7 @@ extension SchemaNode {
     func timeFormat() throws(SchemaError) -> TimeFormat {
         let word = try string()
         if let format = TimeFormat(word) { return format }
-        throw error("\(word) is no format of a time\(TimeFormat.hint(for: word)); expected one of \(TimeFormat.known)")
+        throw error("\(word) is not a time format\(TimeFormat.hint(for: word)); expected one of \(TimeFormat.known)")
     }
 }
 

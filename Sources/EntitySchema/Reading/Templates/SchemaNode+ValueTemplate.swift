@@ -48,7 +48,7 @@ extension SchemaNode {
     ) throws(SchemaError) -> ValueTemplate {
         guard let template else {
             throw error(
-                "\(text) is no template; expected names in braces such as \(names.examples), with a format "
+                "\(text) is not a template; expected names in braces such as \(names.examples), with a format "
                     + "(\(TimeFormat.known), or quoted) after a colon if it needs one")
         }
         for placeholder in template.placeholders where !names.allows(placeholder.name) {

@@ -174,7 +174,7 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
             throw CommandFailure(
                 .badData,
                 "beside \(path) is \(log), which restore does not read; make the backup with `repairminder-sync backup`, "
-                    + "or move it into another directory if the other file is no part of it")
+                    + "or move it into another directory if the other file is not part of it")
         }
     }
 

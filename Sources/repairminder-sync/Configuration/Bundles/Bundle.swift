@@ -48,7 +48,7 @@ struct Bundle: Sendable {
     ) throws(ConfigurationError) -> (bundle: Bundle, values: ConfigurationFile) {
         guard let signature = MinisignSignature(files.signature) else {
             throw ConfigurationError(
-                place: files.path + ".minisig", problem: "this is no signature of minisign; expected four lines")
+                place: files.path + ".minisig", problem: "this is not a minisign signature; expected four lines")
         }
         let comment: String
         do {
@@ -79,7 +79,7 @@ struct Bundle: Sendable {
         }
         let schema = mapping["schema"].flatMap { $0.isNull ? nil : $0 }
         if let schema, schema.scalar == nil {
-            throw ConfigurationError(place: path, problem: "schema is no text; put a | after it, and the file below")
+            throw ConfigurationError(place: path, problem: "schema is not text; put a | after it, and the file below")
         }
         let values = try ConfigurationFile(root: mapping["config"], path: path, isLenient: isLenient)
         guard values.bundle.isEmpty else {

@@ -95,7 +95,7 @@ struct ConfigurationFiles {
         guard let key = MinisignKey(key.text) else {
             throw ConfigurationError(
                 place: "\(key.source): bundle.public_key",
-                problem: "this is no key of minisign; expected the second line of its .pub file")
+                problem: "this is not a minisign key; expected the second line of its .pub file")
         }
         return Bundle.Place(file: environment.absolute(file.text, from: path.map(environment.folder)), key: key)
     }

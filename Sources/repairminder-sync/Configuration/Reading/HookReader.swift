@@ -130,7 +130,7 @@ struct HookReader {
         let isList = item.node.sequence != nil
         let words = isList ? try texts(item) : try text(item).split(separator: " ").map(String.init)
         guard let program = words.first, !program.isEmpty, !program.contains("{") else {
-            throw error(item, "the first word is no program; expected its path")
+            throw error(item, "the first word is not a program; expected its path")
         }
         var arguments: [Template] = []
         for word in words.dropFirst() {
