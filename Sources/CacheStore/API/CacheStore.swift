@@ -73,6 +73,7 @@ package final class CacheStore: Sendable {
                 try Self.prepareWriter(pool)
                 try WorkWatch(goesOn).during(pool) { [pool, plans, sealers] in
                     try Self.migrate(pool, plans, sealer, sealers, reminderDays, progress)
+                    try Self.layLateChanges(pool, plans, sealers, makeID)
                 }
                 epoch = try Epoch.current(pool, path: path)
                 // From here on `GroupCommit` checkpoints.
@@ -171,8 +172,7 @@ package final class CacheStore: Sendable {
         }
         try TableBackfill.run(pool, plans, progress)
         try pool.write { db in
-            let latest = try Int64.fetchOne(db, sql: "SELECT at FROM sync_change_log ORDER BY seq DESC LIMIT 1")
-            let now = Timestamp(milliseconds: latest ?? 0)
+            let now = try lastEntry(db)
             plans.searchBacklog.add(try SearchTableAdapter(schema: schema, db: db).build())
             try DerivedRefresh(records: RecordTransaction(db, plans), now: now).adapt()
             try ReminderAdapter(schema: schema, days: reminderDays, db: db).adapt()
@@ -184,6 +184,24 @@ package final class CacheStore: Sendable {
         try SealingAdapter.scrub(pool)
         // Readers' prepared statements for the older tables would fail once: start with new ones.
         pool.releaseMemory()
+    }
+
+    private static func layLateChanges(
+        _ pool: DatabasePool, _ plans: RecordPlans, _ sealers: RecordSealers, _ makeID: @escaping @Sendable () -> String
+    ) throws {
+        try pool.write { db in
+            let context = WriteContext(
+                records: RecordTransaction(db, plans), now: try lastEntry(db), clockOffset: .zero, makeID: makeID,
+                sealers: sealers)
+            try QueueImport(context: context, settings: [:]).layLate()
+            try context.finish()
+        }
+    }
+
+    /// The time of the last entry in the change log.
+    private static func lastEntry(_ db: Database) throws -> Timestamp {
+        let latest = try Int64.fetchOne(db, sql: "SELECT at FROM sync_change_log ORDER BY seq DESC LIMIT 1")
+        return Timestamp(milliseconds: latest ?? 0)
     }
 
     // MARK: Transactions

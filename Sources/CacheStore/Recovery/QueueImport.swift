@@ -90,6 +90,8 @@ struct QueueImport {
         if let entity {
             try depend(id, change, entity)
             unmerged.insert(entity, change.recordKey)
+        } else {
+            try noteLate(change.entity)
         }
         try context.log.append(
             .queued, change: id, entity: change.entity, key: change.recordKey,
@@ -102,7 +104,7 @@ struct QueueImport {
 
     /// Adds the record as the other database had it, if this one has none: a change needs a record to be shown and
     /// addressed.
-    private func keepRecord(of change: ExportedChange, _ entity: Entity) throws {
+    func keepRecord(of change: ExportedChange, _ entity: Entity) throws {
         let writer = context.writer(EntityTable(entity: entity))
         guard try !writer.row.exists(change.recordKey) else { return }
         try writer.insert(change.recordKey)
@@ -180,7 +182,7 @@ struct QueueImport {
             ])
     }
 
-    private func depend(_ id: Int64, _ change: ExportedChange, _ entity: Entity) throws {
+    func depend(_ id: Int64, _ change: ExportedChange, _ entity: Entity) throws {
         let queue = context.queue
         let new = OutboxTable.NewChange(
             table: EntityTable(entity: entity), key: change.recordKey,

@@ -99,6 +99,22 @@ struct ExportedQueueTests {
         #expect(try other.store.readyChanges(limit: 9, at: RescueFixture.now).map(\.entity) == ["orders"])
     }
 
+    @Test("changes of entities that the schema did not have are shown, and keep their order, once it has them")
+    func late() async throws {
+        let fixture = try await RescueFixture()
+        let other = try TestCache()
+        _ = try await other.pull("orders", #"[{"id":"a","status":"open","total":1},{"id":"b","status":"open"}]"#)
+        let without = try other.reopened(
+            schema: TestCache.shop.replacing("orders", with: "jobs").replacing("messages", with: "texts"))
+        _ = try await without.store.take(exported(fixture), at: RescueFixture.later)
+        let cache = try without.reopened()
+        #expect(try cache.record("orders", "a")?["status"] == "ready")
+        #expect(try cache.store.rowCounts()["messages"] == 1)
+        #expect(try cache.store.readyChanges(limit: 9, at: RescueFixture.later).map(\.entity) == ["orders", "orders"])
+        try await cache.store.update("orders", key: "a", body: .object(["notes": "later"]), at: RescueFixture.later)
+        #expect(try cache.store.pendingCount().pending == 3, "the edit joins the change before it")
+    }
+
     @Test("a change is known by its key, or by its id, time and entity")
     func known() async throws {
         let changes = try await exported(RescueFixture()).changes
