@@ -173,7 +173,13 @@ final class RecordPlan: Sendable {
         guard !holders.contains(where: { patch[$0] != nil }) else { return nil }
         var values = values
         finder.replace(&values, by: patch)
+        noteComputed(values)
         return values
+    }
+
+    /// Null counts: what is computed is shown in its place.
+    private func noteComputed(_ values: [JSONText?]) {
+        if let given, computedPlaces.contains(where: { values[$0] != nil }) { given.note() }
     }
 
     /// Those that the record has; none is computed.
@@ -181,8 +187,7 @@ final class RecordPlan: Sendable {
         guard let record else { return Array(repeating: nil, count: watched.count) }
         var nulls: [Int] = []
         var values = finder.values(in: record) { nulls.append($0) }
-        // Null counts: what is computed is shown in its place.
-        if let given, computedPlaces.contains(where: { values[$0] != nil }) { given.note() }
+        noteComputed(values)
         for (place, path) in sources where values[place] == nil {
             if let value = record.at(path: path), value.kind != .null { values[place] = value }
         }

@@ -102,4 +102,16 @@ struct GivenFieldTests {
         #expect(mayBeSent(reopened) == true)
         #expect(try listed(reopened) == ["b": "server's"])
     }
+
+    @Test("they are found in an imported edit from when the field was not computed, and shown once")
+    func imported() async throws {
+        let cache = try TestCache(schema: Self.schema.replacing(#", derive: { text: "{first:1}{last:1}" }"#, with: ""))
+        _ = try await cache.pull("clients", #"[{"id":"a","first":"M","last":"N"}]"#)
+        try await cache.store.update("clients", key: "a", body: .object(["initials": "X"]), at: TestCache.now)
+        let other = try TestCache(schema: Self.schema)
+        _ = try await other.pull("clients", #"[{"id":"a","first":"M","last":"N"}]"#)
+        _ = try await other.store.take(ExportedQueue(ofDatabaseAt: cache.path), at: RescueFixture.later)
+        #expect(mayBeSent(other, "clients") == true)
+        #expect(try other.record("clients", "a")?.count(of: "initials") == 1)
+    }
 }
