@@ -34,6 +34,9 @@ struct SealedPlaces {
 
     private var list: String? { file[Self.list(entity.name)] }
 
+    /// Whether the file says where the entity's records are sealed.
+    var isListed: Bool { list != nil }
+
     /// The settings of a file that is sealed as the schema says; none for an entity that never had secrets.
     func wanted(_ sealer: SecretSealer) -> [String: String] {
         guard list != nil || !entity.secretPlaces.isEmpty else { return [:] }
@@ -42,9 +45,30 @@ struct SealedPlaces {
     }
 
     /// What the proof of a list is made of.
-    private func proven(_ list: String) -> [UInt8] {
-        let database = file[Self.database] ?? ""
-        return Array(JSONText.array([.string(database), .string(entity.name), .string(list)]).bytes)
+    private func proven(_ list: String) -> [UInt8] { Self.proven(list, of: entity.name, in: file[Self.database]) }
+
+    private static func proven(_ list: String, of entity: String, in database: String?) -> [UInt8] {
+        Array(JSONText.array([.string(database ?? ""), .string(entity), .string(list)]).bytes)
+    }
+
+    // MARK: An entity that the schema does not have
+
+    /// Notes that the entity is sealed in this database as in the file, if `isNew` and nothing is known of it here. Returns
+    /// the places that only one of the two has sealed. Without settings, the file is taken to be sealed as here.
+    static func adopt(
+        _ entity: String, from file: [String: String], isNew: Bool, _ settings: SettingTable, _ sealer: SecretSealer
+    ) throws -> [SecretPlace] {
+        let theirs = file.isEmpty ? nil : file[list(entity)] ?? "[]"
+        if try settings[list(entity)] == nil, let own = isNew ? theirs : "[]" {
+            try settings.set(list(entity), to: own)
+            if let known = file[proof(entity)], sealer.isProof(known, of: proven(own, of: entity, in: file[database])) {
+                let here = try settings[database]
+                try settings.set(proof(entity), to: sealer.proof(of: proven(own, of: entity, in: here)))
+            }
+        }
+        guard let theirs, let own = try settings[list(entity)], own != theirs else { return [] }
+        let (here, there) = (try places(own), try places(theirs))
+        return here.filter { !there.contains($0) } + there.filter { !here.contains($0) }
     }
 
     // MARK: Conversion

@@ -46,7 +46,9 @@ struct SealingAdapter {
         var file: [String: String] = [:]
         for name in SealedPlaces.settings(of: entity.name) { file[name] = try settings[name] }
         let known = SealedPlaces(of: entity, in: file)
-        if let conversion = try known.conversion(sealer) { try convert(entity, conversion) }
+        // Changes that came while the schema did not have the entity, without a list, are sealed as here.
+        let isSealed = try !known.isListed && QueueImport.isLate(entity.name, db)
+        if !isSealed, let conversion = try known.conversion(sealer) { try convert(entity, conversion) }
         for (name, value) in known.wanted(sealer) { try settings.set(name, to: value) }
     }
 

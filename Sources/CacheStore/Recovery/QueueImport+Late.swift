@@ -1,34 +1,82 @@
 internal import EntitySchema
 internal import GRDB
+internal import JSONText
 internal import SQLiteStore
 
 /// Changes that were imported while the schema did not have their entity: no record shows them until it does.
 extension QueueImport {
+    /// The settings that note such changes, each with the id of the first one: nothing else is queued of an entity that the
+    /// schema does not have.
     private static func setting(_ entity: String) -> String { "late:\(entity)" }
 
-    /// Notes that a change of this entity is queued without a record.
-    func noteLate(_ entity: String) throws {
-        try SettingTable(db: context.db).set(Self.setting(entity), to: "1")
+    private var notes: SettingTable { SettingTable(db: context.db) }
+
+    /// Whether changes of the entity came while the schema did not have it, and have not been laid yet.
+    static func isLate(_ entity: String, _ db: Database) throws -> Bool {
+        try SettingTable(db: db)[setting(entity)] != nil
+    }
+
+    /// Notes that this change is queued without a record.
+    func noteLate(_ id: Int64, _ entity: String) throws {
+        let first = try notes[Self.setting(entity)].flatMap { Int64($0) } ?? .max
+        if id < first { try notes.set(Self.setting(entity), to: "\(id)") }
+    }
+
+    /// The change without values that are sealed in the database that it comes from and would not be here, or the other way
+    /// round. It fails if it sets one: without the schema, nothing can convert it.
+    func sealedAsHere(_ given: ExportedChange) throws -> ExportedChange {
+        let isNew = try !context.db.tableExists("records_\(given.entity)")
+        let places = try SealedPlaces.adopt(given.entity, from: settings, isNew: isNew, notes, context.sealers.sealer)
+        guard !places.isEmpty else { return given }
+        let sealer = RecordSealer(places, context.sealers.sealer)
+        let (body, base) = (try JSONText(parsing: given.body), try JSONText(parsing: given.base))
+        var change = given
+        if let field = sealer.fields(in: body).first { fail(&change, "sealed", Self.unproven(field)) }
+        change.body = sealer.withoutSealed(body).text
+        change.base = sealer.withoutSealed(base).text
+        change.conflicts = nil
+        return change
     }
 
     /// Gives such changes their records, and has them wait for what comes before them, if the schema has their entity by
     /// now. Without that, an edit of such a record would know nothing of them, and could be sent first.
     func layLate() throws {
-        let settings = SettingTable(db: context.db)
-        let late = try context.schema.entities.filter { try settings[Self.setting($0.name)] != nil }
+        let late = try context.schema.entities.compactMap { entity in
+            try notes[Self.setting(entity.name)].map { (entity: entity, first: Int64($0) ?? 0) }
+        }
         guard !late.isEmpty else { return }
-        let entities = Dictionary(uniqueKeysWithValues: late.map { ($0.name, $0) })
-        let changes = try ExportedChange.fetchAll(context.db, sql: "SELECT * FROM sync_outbox ORDER BY id")
-            .compactMap { change in entities[change.entity].map { (change, $0) } }
-        for (change, entity) in changes { try keepRecord(of: change, entity) }
-        var merged: Set<[String]> = []
-        for (change, entity) in changes where merged.insert([entity.name, change.recordKey]).inserted {
-            try Merge(table: EntityTable(entity: entity), context: context).mergeRemote(of: change.recordKey)
+        let changes = try late.flatMap { entity, first in try restored(first, entity) }.sorted { $0.id < $1.id }
+        var unmerged = UnmergedRecords()
+        for change in changes {
+            guard let entity = context.schema[change.entity] else { continue }
+            if isForPartners(change, entity) { try merge(&unmerged) }
+            // A merge may have dropped it.
+            guard try context.queue.entry(change.id) != nil else { continue }
+            try depend(change.id, change, entity, isLaid: true)
+            unmerged.insert(entity, change.recordKey)
         }
-        // The merge may have dropped some.
-        for (change, entity) in changes where try context.queue.entry(change.id) != nil {
-            try depend(change.id, change, entity)
+        try merge(&unmerged)
+        for (entity, _) in late { try notes.remove(Self.setting(entity.name)) }
+    }
+
+    /// The entity's changes from this one on, as they would be if the schema had had it when they came.
+    private func restored(_ first: Int64, _ entity: Entity) throws -> [ExportedChange] {
+        let stored = try ExportedChange.fetchAll(
+            context.db, sql: "SELECT * FROM sync_outbox WHERE entity = ? AND id >= ? ORDER BY id",
+            arguments: [entity.name, first])
+        return try zip(stored, Self.withRecords(stored)).map { stored, given in
+            var change = try prepared(given, entity)
+            try keepRecord(of: change, entity)
+            change.record = stored.record
+            if change != stored { try replace(change) }
+            return change
         }
-        for entity in late { try settings.remove(Self.setting(entity.name)) }
+    }
+
+    private func replace(_ change: ExportedChange) throws {
+        try context.db.execute(sql: "DELETE FROM sync_outbox WHERE id = ?", arguments: [change.id])
+        _ = try insert(change, id: change.id)
+        // It was counted when it came.
+        try ContentTable(db: context.db).countQueued(change.content, -1)
     }
 }

@@ -36,17 +36,22 @@ struct QueueImport {
         let next = try Int64.fetchOne(db, sql: "SELECT \(QueueStatements.nextID)") ?? 1
         let areFree =
             (isOwnHistory || new.allSatisfy { $0.id >= next }) && Set(new.map(\.id)).count == new.count
-        // A deletion has the whole record as the server had it; an edit has only the edited fields.
-        let whole = Dictionary(
-            new.filter { $0.operation == Operation.delete.rawValue }.map { (Self.name($0), $0.base) },
-            uniquingKeysWith: { $1 })
         var unmerged = UnmergedRecords()
-        for change in new {
-            var change = change
-            change.record = change.record ?? whole[Self.name(change)]
-            try add(change, id: areFree ? change.id : nil, &unmerged)
-        }
+        for change in Self.withRecords(new) { try add(change, id: areFree ? change.id : nil, &unmerged) }
         try merge(&unmerged)
+    }
+
+    /// The changes with the records that deletions among them have: a deletion has the whole record as the server had it, an
+    /// edit only the edited fields.
+    static func withRecords(_ changes: [ExportedChange]) -> [ExportedChange] {
+        let whole = Dictionary(
+            changes.filter { $0.operation == Operation.delete.rawValue }.map { (name($0), $0.base) },
+            uniquingKeysWith: { $1 })
+        return changes.map { change in
+            var change = change
+            change.record = change.record ?? whole[name(change)]
+            return change
+        }
     }
 
     private static func name(_ change: ExportedChange) -> [String] { [change.entity, change.recordKey] }
@@ -65,20 +70,10 @@ struct QueueImport {
         let entity = context.schema[change.entity]
         if let entity {
             if isForPartners(change, entity) { try merge(&unmerged) }
-            change = try resealed(change, entity)
-            change.recordKey = try KeyAlias.current(of: change.recordKey, entity.name, db)
+            change = try prepared(resealed(change, entity), entity)
             try keepRecord(of: change, entity)
-            if mayHaveHiddenKey(change, entity) {
-                change.idempotencyKey = OutboxChange.hidden(change.idempotencyKey)
-            }
-            if isUnknowable(change, entity) {
-                fail(
-                    &change, .unclear,
-                    """
-                    it may have arrived before it was imported here: check whether the upstream has it, then retry or \
-                    discard
-                    """)
-            }
+        } else {
+            change = try sealedAsHere(change)
         }
         // Before the change, which counts as one use of it; so its file is not dropped in between.
         if let content = change.carriedContent { try ContentTable(db: db).insert(content, at: now) }
@@ -91,7 +86,7 @@ struct QueueImport {
             try depend(id, change, entity)
             unmerged.insert(entity, change.recordKey)
         } else {
-            try noteLate(change.entity)
+            try noteLate(id, change.entity)
         }
         try context.log.append(
             .queued, change: id, entity: change.entity, key: change.recordKey,
@@ -100,6 +95,37 @@ struct QueueImport {
                 ChangeLogReason.carried.member, ("operation", .string(change.operation)),
                 ("created_at", .integer(Int(change.createdAt))),
             ])
+    }
+
+    /// The change with what the schema says of its entity: the keys that records have by now, and whether an earlier attempt
+    /// can be recognized.
+    func prepared(_ given: ExportedChange, _ entity: Entity) throws -> ExportedChange {
+        var change = try withCurrentKeys(given, entity)
+        if mayHaveHiddenKey(change, entity) { change.idempotencyKey = OutboxChange.hidden(change.idempotencyKey) }
+        if isUnknowable(change, entity) {
+            fail(
+                &change, "unclear",
+                """
+                it may have arrived before it was imported here: check whether the upstream has it, then retry or \
+                discard
+                """)
+        }
+        return change
+    }
+
+    /// The change with the keys that its record, and those it refers to, have been given since it was made.
+    private func withCurrentKeys(_ given: ExportedChange, _ entity: Entity) throws -> ExportedChange {
+        var change = given
+        change.recordKey = try KeyAlias.current(of: given.recordKey, entity.name, db)
+        let body = try JSONText(parsing: given.body)
+        let current = try ChangeWriter(table: EntityTable(entity: entity), context: context).withCurrentKeys(body)
+        // A key that is only written in another way stays: an attempt may have sent it.
+        let renamed = current.members.filter { field, key in body[field]?.plain != key.plain }
+        if !renamed.isEmpty { change.body = renamed.reduce(body) { $0.setting($1.key, to: $1.value) }.text }
+        if let group = given.orderGroup, case .reference(let owner)? = entity.orderWithin.flatMap({ entity[field: $0]?.kind }) {
+            change.orderGroup = try KeyAlias.current(of: group, owner, db)
+        }
+        return change
     }
 
     /// Adds the record as the other database had it, if this one has none: a change needs a record to be shown and
@@ -139,14 +165,14 @@ struct QueueImport {
         return !route.isKeyShown(in: plan, for: operation)
     }
 
-    private func fail(_ change: inout ExportedChange, _ errorClass: ErrorClass, _ message: String) {
+    func fail(_ change: inout ExportedChange, _ errorClass: ErrorClass, _ message: String) {
         change.state = OutboxState.failed.rawValue
         change.errorClass = errorClass.rawValue
         change.errorStatus = nil
         change.errorMessage = message
     }
 
-    private func insert(_ change: ExportedChange, id: Int64?) throws -> Int64 {
+    func insert(_ change: ExportedChange, id: Int64?) throws -> Int64 {
         try db.execute(
             sql: """
                 INSERT INTO sync_outbox (id, entity, record_key, operation, body, base, edited, idempotency_key,
@@ -182,7 +208,8 @@ struct QueueImport {
             ])
     }
 
-    func depend(_ id: Int64, _ change: ExportedChange, _ entity: Entity) throws {
+    /// `isLaid`: later changes are in the queue already. With two that wait for each other, neither would ever be sent.
+    func depend(_ id: Int64, _ change: ExportedChange, _ entity: Entity, isLaid: Bool = false) throws {
         let queue = context.queue
         let new = OutboxTable.NewChange(
             table: EntityTable(entity: entity), key: change.recordKey,
@@ -190,12 +217,13 @@ struct QueueImport {
             body: try JSONText(parsing: change.body), base: try JSONText(parsing: change.base),
             edited: try JSONText(parsing: change.edited ?? "{}"), group: change.orderGroup,
             idempotencyKey: change.idempotencyKey, content: change.content)
-        try queue.depend(id, on: queue.needs(of: new, before: id))
+        let needs = try queue.needs(of: new, before: id)
+        try queue.depend(id, on: isLaid ? needs.filter { $0 < id } : needs)
     }
 
     // MARK: Merging
 
-    private func merge(_ unmerged: inout UnmergedRecords) throws {
+    func merge(_ unmerged: inout UnmergedRecords) throws {
         for (entity, key) in unmerged.records {
             try Merge(table: EntityTable(entity: entity), context: context).mergeRemote(of: key)
         }
@@ -203,11 +231,16 @@ struct QueueImport {
     }
 
     /// Whether what the change waits for is found by what records have after the changes so far.
-    private func isForPartners(_ change: ExportedChange, _ entity: Entity) -> Bool {
+    func isForPartners(_ change: ExportedChange, _ entity: Entity) -> Bool {
         change.operation == Operation.create.rawValue && entity.fields.contains { $0.waitsFor != nil }
     }
 
     // MARK: Secrets
+
+    static func unproven(_ field: String) -> String {
+        "it came without a sealed value, because nothing shows that it is one of \(field.start(scalars: 100)): "
+            + "discard it and make it again"
+    }
 
     /// The change with exactly those secrets sealed that are secret here.
     private func resealed(_ change: ExportedChange, _ entity: Entity) throws -> ExportedChange {
@@ -217,10 +250,7 @@ struct QueueImport {
         else { return change }
         var change = change
         if let field = try conversion.unproven.fields(in: JSONText(parsing: change.body)).first {
-            fail(
-                &change, .sealed,
-                "it came without a sealed value, because nothing shows that it is one of \(field.start(scalars: 100)): "
-                    + "discard it and make it again")
+            fail(&change, .sealed, Self.unproven(field))
         }
         change.body = try conversion.converted(change.body) ?? change.body
         change.base = try conversion.converted(change.base) ?? change.base
@@ -232,7 +262,7 @@ struct QueueImport {
 }
 
 /// The records of new changes, in the order of their first. Each is merged once, because that looks at all of its changes.
-private struct UnmergedRecords {
+struct UnmergedRecords {
     private(set) var records: [(entity: Entity, key: String)] = []
     private var known: Set<[String]> = []
 
