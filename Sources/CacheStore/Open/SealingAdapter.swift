@@ -47,7 +47,7 @@ struct SealingAdapter {
         for name in SealedPlaces.settings(of: entity.name) { file[name] = try settings[name] }
         let known = SealedPlaces(of: entity, in: file)
         // Changes that came while the schema did not have the entity, without a list, are sealed as here.
-        let isSealed = try !known.isListed && QueueImport.isLate(entity.name, db)
+        let isSealed = try !known.isListed && LateChanges(db).first(of: entity.name) != nil
         if !isSealed, let conversion = try known.conversion(sealer) { try convert(entity, conversion) }
         for (name, value) in known.wanted(sealer) { try settings.set(name, to: value) }
     }

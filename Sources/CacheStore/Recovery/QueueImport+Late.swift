@@ -5,33 +5,22 @@ internal import SQLiteStore
 
 /// Changes that were imported while the schema did not have their entity: no record shows them until it does.
 extension QueueImport {
-    /// The settings that note such changes, each with the id of the first one: nothing else is queued of an entity that the
-    /// schema does not have.
-    private static func setting(_ entity: String) -> String { "late:\(entity)" }
-
-    private var notes: SettingTable { SettingTable(db: context.db) }
-
-    /// Whether changes of the entity came while the schema did not have it, and have not been laid yet.
-    static func isLate(_ entity: String, _ db: Database) throws -> Bool {
-        try SettingTable(db: db)[setting(entity)] != nil
-    }
+    private var late: LateChanges { LateChanges(context.db) }
 
     /// Notes that this change is queued without a record.
-    func noteLate(_ id: Int64, _ entity: String) throws {
-        let first = try notes[Self.setting(entity)].flatMap { Int64($0) } ?? .max
-        if id < first { try notes.set(Self.setting(entity), to: "\(id)") }
-    }
+    func noteLate(_ id: Int64, _ entity: String) throws { try late.note(id, of: entity) }
 
     /// The change without values that are sealed in the database that it comes from and would not be here, or the other way
     /// round. It fails if it sets one: without the schema, nothing can convert it.
     func sealedAsHere(_ given: ExportedChange) throws -> ExportedChange {
         let isNew = try !context.db.tableExists("records_\(given.entity)")
-        let places = try SealedPlaces.adopt(given.entity, from: settings, isNew: isNew, notes, context.sealers.sealer)
+        let places = try SealedPlaces.adopt(
+            given.entity, from: settings, isNew: isNew, SettingTable(db: context.db), context.sealers.sealer)
         guard !places.isEmpty else { return given }
         let sealer = RecordSealer(places, context.sealers.sealer)
         let (body, base) = (try JSONText(parsing: given.body), try JSONText(parsing: given.base))
         var change = given
-        if let field = sealer.fields(in: body).first { fail(&change, "sealed", Self.unproven(field)) }
+        if let field = sealer.fields(in: body).first { fail(&change, .sealed, Self.unproven(field)) }
         change.body = sealer.withoutSealed(body).text
         change.base = sealer.withoutSealed(base).text
         change.conflicts = nil
@@ -41,11 +30,11 @@ extension QueueImport {
     /// Gives such changes their records, and has them wait for what comes before them, if the schema has their entity by
     /// now. Without that, an edit of such a record would know nothing of them, and could be sent first.
     func layLate() throws {
-        let late = try context.schema.entities.compactMap { entity in
-            try notes[Self.setting(entity.name)].map { (entity: entity, first: Int64($0) ?? 0) }
+        let known = try context.schema.entities.compactMap { entity in
+            try late.first(of: entity.name).map { (entity: entity, first: $0) }
         }
-        guard !late.isEmpty else { return }
-        let changes = try late.flatMap { entity, first in try restored(first, entity) }.sorted { $0.id < $1.id }
+        guard !known.isEmpty else { return }
+        let changes = try known.flatMap { entity, first in try restored(first, entity) }.sorted { $0.id < $1.id }
         var unmerged = UnmergedRecords()
         for change in changes {
             guard let entity = context.schema[change.entity] else { continue }
@@ -56,7 +45,7 @@ extension QueueImport {
             unmerged.insert(entity, change.recordKey)
         }
         try merge(&unmerged)
-        for (entity, _) in late { try notes.remove(Self.setting(entity.name)) }
+        for (entity, _) in known { try late.forget(entity.name) }
     }
 
     /// The entity's changes from this one on, as they would be if the schema had had it when they came.

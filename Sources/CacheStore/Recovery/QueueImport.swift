@@ -104,7 +104,7 @@ struct QueueImport {
         if mayHaveHiddenKey(change, entity) { change.idempotencyKey = OutboxChange.hidden(change.idempotencyKey) }
         if isUnknowable(change, entity) {
             fail(
-                &change, "unclear",
+                &change, .unclear,
                 """
                 it may have arrived before it was imported here: check whether the upstream has it, then retry or \
                 discard
@@ -122,7 +122,8 @@ struct QueueImport {
         // A key that is only written in another way stays: an attempt may have sent it.
         let renamed = current.members.filter { field, key in body[field]?.plain != key.plain }
         if !renamed.isEmpty { change.body = renamed.reduce(body) { $0.setting($1.key, to: $1.value) }.text }
-        if let group = given.orderGroup, case .reference(let owner)? = entity.orderWithin.flatMap({ entity[field: $0]?.kind }) {
+        let within = entity.orderWithin.flatMap { entity[field: $0]?.kind }
+        if let group = given.orderGroup, case .reference(let owner)? = within {
             change.orderGroup = try KeyAlias.current(of: group, owner, db)
         }
         return change

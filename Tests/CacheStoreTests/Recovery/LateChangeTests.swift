@@ -19,7 +19,8 @@ struct LateChangeTests {
 
     private func dependencies(_ cache: TestCache) throws -> [[Int64]] {
         try cache.store.read { db in
-            try Row.fetchAll(db, sql: "SELECT change_id, needs_id FROM sync_dependency ORDER BY 1, 2").map { [$0[0], $0[1]] }
+            try Row.fetchAll(db, sql: "SELECT change_id, needs_id FROM sync_dependency ORDER BY 1, 2")
+                .map { [$0[0], $0[1]] }
         }
     }
 
@@ -29,7 +30,7 @@ struct LateChangeTests {
         }
     }
 
-    @Test("entities that come back one after the other are laid one after the other, and another opening changes nothing")
+    @Test("entities may come back one after the other, and another opening changes nothing")
     func parts() async throws {
         let fixture = try await RescueFixture()
         var cache = try TestCache(schema: Self.withoutBoth)
