@@ -56,6 +56,22 @@ struct GeneratedClientTests {
         ] { #expect(python.contains(line), "\(line)") }
     }
 
+    @Test("Python has typed calls for the queue and the daemon, which no entity hides")
+    func daemon() throws {
+        let python = try text(Self.hostile, .python)
+        for line in [
+            "class RepairminderClient(LocalAPI):", "    def queue(self) -> Queue:",
+            "    def conflicts(self) -> Conflicts:", "    def reminders(self) -> Reminders:",
+            "    def hooks(self) -> Hooks:", "    def daemon(self) -> Daemon:",
+            "    def resolve(self, id: int, winner: Literal[\"local\", \"server\"]) -> Conflict:",
+            "    def queue_records(self) -> QueueRecordRecords:", "    def hooks_records(self) -> HookRecordRecords:",
+            "    def daemon_records(self) -> DaemonRecordRecords:",
+        ] { #expect(python.components(separatedBy: "\n\(line)\n").count == 2, "\(line)") }
+        let classes = python.split(separator: "\n").filter { $0.hasPrefix("class ") }
+            .map { $0.dropFirst(6).prefix { $0.isLetter || $0.isNumber || $0 == "_" } }
+        #expect(Set(classes).count == classes.count)
+    }
+
     @Test("no text of a schema becomes code", arguments: GeneratedClient.Language.allCases)
     func injection(language: GeneratedClient.Language) throws {
         let code = try text(Self.hostile, language)
@@ -115,5 +131,8 @@ struct GeneratedClientTests {
           types: { fields: { id: { type: string } }, pull: { path: /w } }
           import: { fields: { id: { type: string } }, pull: { path: /v } }
           queue: { fields: { id: { type: string } }, pull: { path: /u } }
+          hooks: { fields: { id: { type: string } }, pull: { path: /t } }
+          daemon: { fields: { id: { type: string } }, pull: { path: /s } }
+          queued_changes: { fields: { id: { type: string } }, pull: { path: /r } }
         """#
 }

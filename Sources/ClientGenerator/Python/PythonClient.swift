@@ -11,12 +11,19 @@ struct PythonClient {
     }
 
     var text: String {
-        let runtime = String(decoding: PackageResources.client_py, as: UTF8.self)
         let top = header.map { "# \($0)" } + ["from __future__ import annotations", ""]
         let classes: [[String]] = outline.records.flatMap { PythonRecord(record: $0).classes }
-        let parts: [[String]] = [top, [runtime], names] + classes + [client, ends]
+        let parts: [[String]] = [top] + Self.runtime.map { [$0] } + [names] + classes + [client, ends]
         let text = parts.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
         return text.replacing("\n\n\n\n", with: "\n\n\n")
+    }
+
+    /// The files that every module begins with, one after the other.
+    private static var runtime: [String] {
+        [
+            PackageResources.values_py, PackageResources.queries_py, PackageResources.calls_py,
+            PackageResources.records_py, PackageResources.queue_py, PackageResources.daemon_py,
+        ].map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// What other classes are made of: the types of ids and enums.
@@ -47,7 +54,7 @@ struct PythonClient {
                 "        return \(record.type)Records(self, \(record.type), \(SafeText.python(record.entity)))",
             ]
         }
-        return ["class RepairminderClient(Connection):", "    \"\"\"The local API with the types of the schema.\"\"\""]
+        return ["class RepairminderClient(LocalAPI):", "    \"\"\"The local API with the types of the schema.\"\"\""]
             + accessors + [""]
     }
 

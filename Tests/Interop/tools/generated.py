@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.request
 
-address = sys.argv[1]
+address, upstream = sys.argv[1:3]
 root = pathlib.Path(__file__).resolve().parents[3]
 
 
@@ -57,6 +58,65 @@ def read_hostile(module):
     assert (huge, tiny) == (decimal.Decimal("Infinity"), 0), "a huge and a tiny number"
 
 
+def unsent(client, *records):
+    """What the upstream does not have of these records, once there is nothing more to wait for."""
+    return client.queue.wait([one.id for one in client.queue.list() if one.record_id in records], timeout=30)
+
+
+def manage_queue(module, client, order):
+    """Pauses, corrects, waits, retries and discards."""
+    assert client.daemon.pause().state == "paused", "a pause"
+    client.orders.update(order, {"notes": "Paused"})
+    change = next(client.queue.list(["queued"], ["orders"], record=order, page_size=1))
+    assert (change.entity, change.record_id, list(change.fields), change.attempts) == ("orders", order, ["notes"], 0), change.json
+    assert client.queue.count().pending >= 1, "a count"
+    assert client.queue.correct(change.id, {"notes": "Corrected"}).body["notes"] == "Corrected", "a correction"
+    assert [one.id for one in client.queue.wait([change.id], timeout=1)] == [change.id], "nothing is sent meanwhile"
+    assert client.daemon.resume().state != "paused", "the end of a pause"
+    assert not unsent(client, order) and client.orders.get(order).notes == "Corrected", "a wait for the upstream"
+
+    refused = client.orders.create({"client_id": module.ClientID("cli_none")}, wait=30)
+    device = client.devices.create({"order_id": module.OrderID(refused.id)})
+    failed, blocked = unsent(client, refused.id, device.id)
+    assert (failed.state, failed.error.kind, failed.error.status, blocked.blocked_by) == ("failed", "refused", 422, failed.id), failed.json
+    assert (client.queue.retry(failed.id), unsent(client, refused.id)[0].state) == (1, "failed"), "a retry"
+    client.queue.discard(failed.id, cascade=True)
+    for call in (client.queue.get, client.queue.retry):
+        try:
+            call(failed.id)
+            sys.exit("a discarded change is there")
+        except module.Problem as problem:
+            assert problem.code == "not_found", problem.document
+
+
+def manage(module, client, order):
+    """The calls that are the same for every schema."""
+    manage_queue(module, client, order)
+    client.daemon.pause()
+    client.orders.update(order, {"notes": "Here"})
+    request = urllib.request.Request(
+        f"http://{upstream}/api/orders/{order}", b'{"notes": "There"}', {"Content-Type": "application/json"}, method="PATCH")
+    urllib.request.urlopen(request, timeout=30).close()
+    client.daemon.resume()
+    assert client.daemon.sync(["orders"], full=True, wait=True).rows("orders") > 3 and not unsent(client, order), "a sync"
+    conflict = next(one for one in client.conflicts.list() if one.record_id == order)
+    assert (conflict.field, conflict.local, conflict.server) == ("notes", "Here", "There"), conflict.json
+    assert conflict.winner in ("local", "server") and conflict.id not in [one.id for one in client.conflicts.list(open_only=True)], conflict.json
+    try:
+        client.conflicts.resolve(conflict.id, "local")
+        sys.exit("a conflict is resolved twice")
+    except module.Problem as problem:
+        assert problem.status == 409, problem.document
+    client.conflicts.undo(conflict.id)
+    assert not unsent(client, order) and client.conflicts.get(conflict.id).json["undone_at"], "an undo"
+    assert not list(client.reminders.list(["due"])), "the schema has no reminders"
+    assert [one.name for one in client.hooks.list()] == ["called"], "the hooks"
+    assert client.hooks.pause("called").state == "paused" and client.hooks.resume("called").state != "paused", "a hook"
+    hook, status = client.hooks.get("called"), client.daemon.status()
+    assert (hook.parked, list(hook.parked_deliveries), status.parked_deliveries) == (0, [], 0), hook.json
+    print("  managed queue, conflicts, hooks and syncing")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -98,6 +158,7 @@ def main():
         gone = next(client.follow("0000000000000000-1"))
         assert gone.is_resync, "another cache asks for reading again"
         print("  listed, wrote, repeated and followed")
+        manage(module, client, order.id)
         assert "in all" in checked(sys.executable, "report.py", address, cwd=folder), "the report"
         client.orders.update(order.id, {"status": module.OrderStatus.READY}, wait=30)
         follow_guide(folder, order.order_number)
