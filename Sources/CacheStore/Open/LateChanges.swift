@@ -1,3 +1,4 @@
+internal import EntitySchema
 internal import GRDB
 
 /// Notes of which entities have changes that came while the schema lacked them, each with the id of the first one.
@@ -13,6 +14,11 @@ struct LateChanges {
     /// The first such change of the entity; nil if there is none.
     func first(of entity: String) throws -> Int64? {
         try settings[Self.setting(entity)].map { Int64($0) ?? 0 }
+    }
+
+    /// The entities of a schema that have such changes, each with the first one.
+    func known(in schema: EntitySchema) throws -> [(entity: Entity, first: Int64)] {
+        try schema.entities.compactMap { entity in try first(of: entity.name).map { (entity, $0) } }
     }
 
     func note(_ id: Int64, of entity: String) throws {

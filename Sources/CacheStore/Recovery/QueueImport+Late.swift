@@ -30,9 +30,7 @@ extension QueueImport {
     /// Gives such changes their records, and has them wait for what comes before them, if the schema has their entity by
     /// now. Without that, an edit of such a record would know nothing of them, and could be sent first.
     func layLate() throws {
-        let known = try context.schema.entities.compactMap { entity in
-            try late.first(of: entity.name).map { (entity: entity, first: $0) }
-        }
+        let known = try late.known(in: context.schema)
         guard !known.isEmpty else { return }
         let changes = try known.flatMap { entity, first in try restored(first, entity) }.sorted { $0.id < $1.id }
         var unmerged = UnmergedRecords()
