@@ -191,3 +191,8 @@ class Written(Generic[R]):
     def push(self) -> Optional[Mapping[str, JSON]]:
         """Why the upstream does not have the write, though the call waited; None if it has it, or nothing waited."""
         return (self.record.json.get("_sync") or {}).get("push") if self.record else None
+
+    @property
+    def changes(self) -> Sequence[int]:
+        """The changes in the queue that carry the write, if it waited and the upstream does not have it: for `queue.wait`."""
+        return _as_list((self.push or {}).get("changes")) or ()

@@ -78,6 +78,7 @@ def manage_queue(module, client, order):
     refused = client.orders.create({"client_id": module.ClientID("cli_none")}, wait=30)
     device = client.devices.create({"order_id": module.OrderID(refused.id)})
     failed, blocked = unsent(client, refused.id, device.id)
+    assert list(refused.changes) == [failed.id], "what carries the write"
     assert (failed.state, failed.error.kind, failed.error.status, blocked.blocked_by) == ("failed", "refused", 422, failed.id), failed.json
     assert (client.queue.retry(failed.id), unsent(client, refused.id)[0].state) == (1, "failed"), "a retry"
     client.queue.discard(failed.id, cascade=True)
