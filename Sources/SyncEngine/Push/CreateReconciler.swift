@@ -139,7 +139,7 @@ struct CreateReconciler {
     ///
     /// In a list of several pages the record may slide past them while they are read. It counts as absent when the next
     /// reading shows the same records again, in the same order: their keys and what the look-up compares, since other members
-    /// may change with each reading. Throws `.unclear` when the list keeps changing.
+    /// may change with each reading. A list that keeps changing is read again later.
     private func match(
         _ request: PageRequest, _ fields: [String], _ change: OutboxChange, _ entity: Entity
     ) async throws -> Finding {
@@ -153,8 +153,7 @@ struct CreateReconciler {
             if isNewer && reading.pages == 1 || reading.digest == before { return try await finding(reading, entity) }
             before = reading.digest
         }
-        throw UpstreamError.unclear(
-            status: nil, "\(request.path) changed while a lost creation was looked up; the lookup is repeated later")
+        return .notYet("\(request.path) changed while it was read")
     }
 
     /// What a list says that does not have the record.
