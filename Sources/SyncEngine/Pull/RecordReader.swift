@@ -54,9 +54,15 @@ struct RecordReader {
 
     // MARK: Children of a parent
 
-    /// The parent of the record and its last version from the upstream, if the record is served only with it.
+    /// The parent of the record and its last version from the upstream, if the record is served only with it. Of one that
+    /// the cache no longer has, only the key.
     func parent(of entity: Entity, _ known: JSONText) throws -> (entity: Entity, record: JSONText)? {
-        try family(of: entity, known).map { ($0.parent, $0.record) }
+        if let family = try family(of: entity, known) { return (family.parent, family.record) }
+        for (parent, detail) in schema.parents(of: entity) {
+            guard let key = detail.by.flatMap({ entity.value(of: $0, in: known) }), key.kind != .null else { continue }
+            return (parent, .object([parent.key: key]))
+        }
+        return nil
     }
 
     enum SiblingVerdict {

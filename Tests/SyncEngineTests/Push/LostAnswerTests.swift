@@ -38,6 +38,30 @@ struct LostAnswerTests {
         #expect(test.upstream.records("/orders").map { $0["id"] } == ["b"])
     }
 
+    @Test("a creation below a record that was deleted upstream and here is sent again, and then refused")
+    func belowDeleted() async throws {
+        let reference = "order_id: { type: reference, to: orders, required: true }"
+        let path = "/orders/{order_id}/messages"
+        let yaml = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
+            .replacing(reference, with: "\(reference)\n      text: { type: string }")
+            .replacing(#""POST \#(path)""#, with: #""POST \#(path)", look_up: { match: [text], path: "\#(path)" }"#)
+        let test = try await test(yaml)
+        try test.upstream.set("/orders", #"[{"id":"b","notes":"n"}]"#)
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"b","notes":"n"}]"#), at: test.clock.timestamp)
+        _ = try await test.store.create(
+            "messages", body: .object(["order_id": "a", "text": "new"]), at: test.clock.timestamp)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        try await test.send()
+        _ = try await test.store.delete(["a"], of: "orders", position: test.store.position(), at: test.clock.timestamp)
+        test.upstream.failList("/orders/a/messages", .gone(status: 404, "no such list"))
+        test.upstream.fail(.gone(status: 404, "no such order"))
+        test.clock.advance(by: .seconds(61))
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(test.upstream.pushes.count == 2)
+    }
+
     @Test("an edit that someone undid before its answer arrived does not come back")
     func undoneEdit() async throws {
         let test = try await test()
