@@ -105,7 +105,10 @@ package struct DatabaseFile: Sendable {
         var configuration = GRDB.Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { db in db.limitForeignFile() }
+        configuration.prepareDatabase { db in
+            db.limitForeignFile()
+            db.refuseViews()
+        }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 }

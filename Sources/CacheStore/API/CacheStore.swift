@@ -136,6 +136,8 @@ package final class CacheStore: Sendable {
             // 2 MiB per connection: the kernel caches the file, and five connections must stay small.
             try db.execute(sql: "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = 0")
             db.limitForeignFile()
+            // Those of the full-text index serve `readers` alone.
+            db.refuseViews()
             addFunctions(to: db, reminderDays)
         }
         return configuration

@@ -63,6 +63,18 @@ struct BackupCheck {
         }
     }
 
+    /// Throws `.incompatible` if a write would run a trigger that the daemon has not made. Those of earlier versions are
+    /// dropped before the first write.
+    func requireOwnTriggers() throws {
+        let made = try made(by: Migrations.migrator().appliedIdentifiers(db))
+        let isAdapted = try db.tableExists("sync_setting") && EntityTableAdapter.isAdapted(to: schema, db)
+        for object in try StoredObject.all(db) where !made.contains(object) {
+            // What has the type of something else may be a trigger all the same.
+            if object.isTable || object.isVirtualTable || object.isView || object.isIndex || object.isAutomatic { continue }
+            guard object.isTrigger, !isAdapted, object.table.hasPrefix("records_") else { throw refusal(of: object) }
+        }
+    }
+
     // MARK: The file's own SQL
 
     /// The objects that the daemon makes: those of the migrations so far, and those of this schema.

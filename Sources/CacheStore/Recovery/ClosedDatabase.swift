@@ -89,6 +89,7 @@ package struct ClosedDatabase {
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in
             db.limitForeignFile()
+            db.refuseViews()
             db.refuseTriggers()
         }
         return try DatabaseQueue(path: path, configuration: configuration)

@@ -47,14 +47,6 @@ struct SearchPart {
         }
     }
 
-    /// Adds the records with a `_pk` after ?1 and up to ?2.
-    var append: String {
-        """
-        INSERT INTO \(name) (rowid, \(columnList)) SELECT _pk, \(columnList) FROM \(SearchTable.view(entity))
-        WHERE _pk > ?1 AND _pk <= ?2
-        """
-    }
-
     /// Merges up to ?1 pages of segments, of all segments when ?1 is negative
     /// (https://sqlite.org/fts5.html#the_merge_command).
     var merge: String { "INSERT INTO \(name) (\(name), rank) VALUES ('merge', ?1)" }

@@ -7,7 +7,7 @@ extension SearchTable {
         let outdated = Self.outdated(entity.name)
         return """
             INSERT INTO temp.\(name) (rowid, \(part.columnList))
-              SELECT _pk, \(part.columnList) FROM \(Self.view(entity.name)) now
+              SELECT _pk, \(part.columnList) FROM (\(searched)) now
               WHERE _pk <= \(Self.indexedTo(entity.name)) AND NOT EXISTS (
                 SELECT 1 FROM \(outdated) old WHERE old.part = \(part.kind.rawValue) AND old._pk = now._pk)
               UNION ALL

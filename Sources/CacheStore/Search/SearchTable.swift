@@ -107,12 +107,20 @@ struct SearchTable {
             """
     }
 
-    private var createView: String {
+    private var createView: String { "CREATE VIEW \(Self.view(entity.name)) AS\n\(searched)" }
+
+    /// What the view shows. Only FTS5 reads the view itself: another program could have put another one in its place.
+    var searched: String {
         let columns = fields.map { "\(value(of: $0)) AS \(Self.column($0))" }
-        return """
-            CREATE VIEW \(Self.view(entity.name)) AS
-            SELECT _pk, \(columns.joined(separator: ", ")) FROM \(table.name) WHERE _deleted = 0
-            """
+        return "SELECT _pk, \(columns.joined(separator: ", ")) FROM \(table.name) WHERE _deleted = 0"
+    }
+
+    /// Adds the records with a `_pk` after ?1 and up to ?2 to a part.
+    func append(to part: SearchPart) -> String {
+        """
+        INSERT INTO \(part.name) (rowid, \(part.columnList)) SELECT _pk, \(part.columnList) FROM (\(searched))
+        WHERE _pk > ?1 AND _pk <= ?2
+        """
     }
 
     /// The values of a record as a part indexed them. The columns have no type, so that each value stays exactly as it

@@ -1,3 +1,4 @@
+internal import CSQLite
 package import GRDB
 internal import GRDBSQLite
 
@@ -31,6 +32,7 @@ package final class ReadConnection {
         handle = opened
         sqlite3_busy_timeout(handle, 5000)
         ForeignFile.limit(handle)
+        csqlite_refuse_views(handle)
         // SQLite's default page cache of 2 MB is enough, since the kernel caches the file; setting it would read the
         // schema.
         try execute("PRAGMA temp_store = MEMORY")
@@ -61,6 +63,9 @@ package final class ReadConnection {
         try statement.bind(arguments)
         while try statement.step() { guard row(handle) else { return } }
     }
+
+    /// Lets the full-text index read the texts around a match through its view, in a file that the store has adapted.
+    func allowViews() { csqlite_allow_views(handle) }
 
     /// Lets statements use `entry_sum`.
     func addEntrySum() throws { try EntrySum.add(to: handle) }

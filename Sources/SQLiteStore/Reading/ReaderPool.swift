@@ -34,6 +34,7 @@ package final class ReaderPool: Sendable {
     package init(path: String, damage: DamageWatch, count: Int, first: sending ReadConnection?) {
         self.path = path
         self.damage = damage
+        first?.allowViews()
         let one = if let first { Seat(first) } else { Seat() }
         seats = [one] + (1..<max(1, count)).map { _ in Seat() }
     }
@@ -95,6 +96,7 @@ package final class ReaderPool: Sendable {
         case .open(let connection): return connection
         case .unopened:
             let connection = try ReadConnection(path: path)
+            connection.allowViews()
             state = .open(connection)
             return connection
         case .closed: throw CacheError.unwritable("the database is closed")

@@ -98,6 +98,97 @@ struct TamperedDatabaseTests {
         #expect(said.contains("more than 64 MiB, which the daemon never stores"))
     }
 
+    // MARK: Views and triggers
+
+    private func changedByAnother(_ sql: String) async throws -> TestCache {
+        let cache = try TestCache()
+        cache.isDamaged = true
+        _ = try await cache.store.create("orders", body: .object(["notes": "n"]), at: TestCache.now)
+        try cache.store.close()
+        let other = try DatabaseQueue(path: cache.path)
+        try await other.write { db in try db.execute(sql: sql) }
+        try other.close()
+        return cache
+    }
+
+    @Test(
+        "a view in place of a table, which might never end, is read by no command and no start",
+        arguments: ["setting", "outbox"])
+    func view(name: String) async throws {
+        let cache = try await changedByAnother(
+            """
+            PRAGMA legacy_alter_table = ON;
+            ALTER TABLE sync_\(name) RENAME TO other;
+            CREATE VIEW sync_\(name) AS SELECT * FROM other
+            """)
+        let said = failure { _ = try DatabaseSummary(ofDatabaseAt: cache.path) }
+        #expect(said.contains("another program's view in place of a table"), "\(said)")
+        #expect(throws: CacheError.self) { try DatabaseRestore.requireOwnSQL(in: cache.path, cache.store.schema) }
+        #expect(throws: CacheError.self) { try TestCache(in: cache.folder) }
+        if name == "outbox" {
+            #expect(throws: CacheError.self) { try ExportedQueue(ofDatabaseAt: cache.path) }
+        } else {
+            #expect(CacheOrigin(ofDatabaseAt: cache.path) == nil)
+        }
+    }
+
+    private static let searched = """
+        schema: shop
+        upstream: { base_url: http://localhost }
+        entities:
+          notes:
+            fields: { id: { type: string }, text: { type: string, search: words } }
+            pull: { path: /notes }
+        """
+
+    @Test("the text of records is indexed without the view that the file has for it")
+    func searchedView() async throws {
+        let cache = try TestCache(schema: Self.searched)
+        cache.isDamaged = true
+        try cache.store.close()
+        let other = try DatabaseQueue(path: cache.path)
+        try await other.write { db in
+            try db.execute(
+                sql: """
+                    DROP VIEW sync_notes_searched;
+                    CREATE VIEW sync_notes_searched AS SELECT _pk, 'planted' AS f_text FROM records_notes
+                    """)
+        }
+        try other.close()
+        let again = try TestCache(schema: Self.searched, in: cache.folder)
+        again.isDamaged = true
+        _ = try await again.pull("notes", #"[{"id":"a","text":"real"}]"#)
+        try await again.store.catchUpSearch()
+        let terms = try again.store.snapshot { db in
+            try String.fetchSet(db, sql: "SELECT term FROM sync_notes_terms")
+        }
+        #expect(terms == ["real"])
+    }
+
+    private static let trigger = """
+        INSERT OR REPLACE INTO sync_setting VALUES ('secrets_key', 'a');
+        CREATE TRIGGER evil AFTER DELETE ON sync_setting BEGIN UPDATE sync_outbox SET body = '{}'; END
+        """
+
+    @Test("a trigger of another program does not run when the key is forgotten, and is refused by an import")
+    func trigger() async throws {
+        let cache = try await changedByAnother(Self.trigger)
+        try ClosedDatabase(path: cache.path).forgetKey()
+        let body = try await DatabaseFile.openReadOnly(cache.path).read { db in
+            try String.fetchOne(db, sql: "SELECT body FROM sync_outbox")
+        }
+        #expect(body != "{}")
+        let said = failure { try DatabaseRestore.requireOwnSQL(in: cache.path, cache.store.schema) }
+        #expect(said.contains("the trigger evil"), "\(said)")
+    }
+
+    @Test("a database of the daemon's own, or none at all, passes the check before an import")
+    func ownTriggers() async throws {
+        let cache = try TestCache()
+        try DatabaseRestore.requireOwnSQL(in: cache.path, cache.store.schema)
+        try DatabaseRestore.requireOwnSQL(in: cache.folder.path("none.db"), cache.store.schema)
+    }
+
     // MARK: Numbers
 
     private func change(_ cache: TestCache, _ sql: String) async throws {

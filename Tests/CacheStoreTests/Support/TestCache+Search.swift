@@ -12,7 +12,9 @@ extension TestCache {
     func requireInStep() async throws {
         try await store.catchUpSearch()
         let tables = store.schema.entities.compactMap { SearchTable($0) }
-        try await store.pool.write { db in
+        // The store reads no view.
+        try await DatabaseQueue(path: path).write { [store] db in
+            CacheStore.addFunctions(to: db, store.reminderDays)
             for table in tables {
                 try #require(try SearchIndex(table: table, db: db).lag() == 0)
                 for name in table.parts.map(\.name) {

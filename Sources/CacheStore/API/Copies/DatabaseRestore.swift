@@ -74,6 +74,17 @@ package struct DatabaseRestore: Sendable {
         } catch is DatabaseError {}
     }
 
+    /// The same for a database that a command is to write to: a trigger could run with each write.
+    package static func requireOwnSQL(in database: String, _ schema: EntitySchema) throws {
+        do {
+            try DatabaseFile.openReadOnly(database).read { db in
+                let check = BackupCheck(db: db, schema: schema, path: database)
+                try check.requireOwnNames()
+                try check.requireOwnTriggers()
+            }
+        } catch is DatabaseError {}
+    }
+
     /// Throws `.incompatible` for a change with a value that an exported queue would be refused for.
     private static func requireQueue(_ db: Database, _ backup: String) throws {
         guard try db.tableExists("sync_outbox") else { return }

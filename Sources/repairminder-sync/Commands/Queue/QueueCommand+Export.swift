@@ -105,6 +105,7 @@ extension QueueCommand {
         private static func store(_ account: String?, _ files: StateFiles) async throws -> CacheStore {
             let path = files.database(of: account)
             try DatabaseFile(path).finishReplacing()
+            try DatabaseRestore.requireOwnSQL(in: path, files.schema)
             let store = try CacheStore(
                 path: path, schema: files.schema, sealer: files.secretKey.sealer(), makeID: StateFiles.makeID)
             try await store.claim(for: files.origin)

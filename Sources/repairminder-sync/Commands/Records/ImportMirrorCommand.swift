@@ -44,6 +44,7 @@ struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
                     + "right directory or configuration")
         }
         let path = files.database(of: written.account)
+        try DatabaseRestore.requireOwnSQL(in: path, files.schema)
         let store = try CacheStore(
             path: path, schema: files.schema, sealer: files.secretKey.sealer(),
             reminderDays: files.configuration.reminderDays, makeID: StateFiles.makeID)
