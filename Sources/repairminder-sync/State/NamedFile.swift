@@ -75,7 +75,7 @@ struct NamedFile {
         guard let status = Self.fileStatus(of: from) else {
             throw StateError(message: "\(source) is not a file; find out who put it there, then try again")
         }
-        guard hasRoom(for: Int(status.st_size)) else {
+        guard Self.hasRoom(for: Int(status.st_size), beside: descriptor) else {
             throw StateError(message: "\(path) needs \(status.st_size) bytes, and its disk has less; free some space")
         }
         guard Self.copy(from, to: descriptor, atMost: Int(status.st_size)), fsync(descriptor) == 0 else {
@@ -94,14 +94,19 @@ struct NamedFile {
         }
     }
 
-    /// The text of this file; nil when it cannot be read, or is not UTF-8.
-    func text() -> String? {
+    /// The text of this file; nil when it cannot be read, or is not UTF-8. Throws for more than `most` bytes.
+    ///
+    /// Counts what it reads: a file of holes has a size that no memory has, and another program may go on writing.
+    func text(atMost most: Int) throws(StateError) -> String? {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: Self.pieceSize)
         while true {
             let count = read(descriptor, &piece, piece.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return count == 0 ? String(validating: bytes, as: UTF8.self) : nil }
+            guard bytes.count + count <= most else {
+                throw StateError(message: "\(path) has more than \(most >> 20) MiB; name another file")
+            }
             bytes += piece[..<count]
         }
     }
@@ -111,15 +116,21 @@ struct NamedFile {
         let into = Glibc.open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard into >= 0 else { throw failure("cannot create \(target)") }
         defer { Glibc.close(into) }
-        guard Self.copy(descriptor, to: into) else { throw failure("cannot write \(target)") }
+        let size = size ?? 0
+        guard Self.hasRoom(for: size, beside: into) else {
+            throw StateError(
+                message: "a copy of \(path) needs \(size) bytes, and the disk of state_dir has less; free some space")
+        }
+        // No more than it had room for, if another program goes on writing.
+        guard Self.copy(descriptor, to: into, atMost: size) else { throw failure("cannot write \(target)") }
     }
 
     func close() { Glibc.close(descriptor) }
 
-    /// True when the system does not say how much there is.
-    private func hasRoom(for size: Int) -> Bool {
+    /// Whether the disk of this file has it. True when the system does not say how much there is.
+    private static func hasRoom(for size: Int, beside file: Int32) -> Bool {
         var status = statvfs()
-        guard fstatvfs(descriptor, &status) == 0 else { return true }
+        guard fstatvfs(file, &status) == 0 else { return true }
         let (room, isEndless) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return isEndless || UInt64(max(size, 0)) <= room
     }

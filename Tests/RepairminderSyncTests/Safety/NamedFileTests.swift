@@ -48,4 +48,25 @@ struct NamedFileTests {
         #expect(error?.message.contains("free some space") == true)
         #expect(try size(target) == 0)
     }
+
+    @Test("a backup of holes, larger than the disk, does not fill it when it is restored")
+    func holesToRestore() throws {
+        try folder.write("", to: "source")
+        try #require(truncate(source, 15 << 40) == 0)
+        let file = try #require(NamedFile(reading: source))
+        let error = #expect(throws: StateError.self) { try file.copy(to: target) }
+        #expect(error?.message.contains("free some space") == true)
+        #expect(try size(target) == 0)
+    }
+
+    @Test("a text of more bytes than are allowed is refused, before the memory has them")
+    func longText() throws {
+        try folder.write("change", to: "source")
+        #expect(try NamedFile(reading: source)?.text(atMost: 6) == "change")
+        #expect(try NamedFile(following: source)?.text(atMost: 6) == "change")
+        try #require(truncate(source, 15 << 40) == 0)
+        let file = try #require(NamedFile(following: source))
+        let error = #expect(throws: StateError.self) { try file.text(atMost: 1 << 20) }
+        #expect(error?.message == "\(source) has more than 1 MiB; name another file")
+    }
 }

@@ -74,9 +74,12 @@ extension QueueCommand {
 
         private var source: String { Environment.ofThisProcess().absolute(file) }
 
+        /// In bytes: half a million usual changes.
+        private static let largest = 256 << 20
+
         func run() async throws {
             let files = try StateFiles(options)
-            guard let text = (try? String(contentsOfFile: source, encoding: .utf8)) ?? named?.text() else {
+            guard let text = try (NamedFile(following: source) ?? named)?.text(atMost: Self.largest) else {
                 throw CommandFailure(.badData, "\(source) cannot be read")
             }
             let count = try await files.whileStopped { try await Self.take(text, source, files) }
