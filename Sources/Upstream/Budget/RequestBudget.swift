@@ -63,7 +63,7 @@ package final class RequestBudget: Sendable {
     /// the limit with the least left has a whole span behind it. Nil if the schema declares no such limit.
     func delay(_ said: Stated?) -> Duration? {
         if let said, said.remaining == 0 { return said.reset }
-        return (balance.window?.span ?? limits.windows.map(\.span).min()).map { min($0, RateLimit.longest) }
+        return balance.window?.span ?? limits.windows.map(\.span).min()
     }
 
     /// Waits until a request may be sent. Call `leave` with the pass when it is answered or has failed.
