@@ -57,9 +57,12 @@ struct Merge {
         }
     }
 
+    /// A value that the server shows of a change, and the one that the change was based on.
+    private typealias Shown = (field: String, value: JSONText, before: JSONText)
+
     private func mergeUpdate(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: OwnValues) throws {
         var change = change
-        var shown: [(field: String, value: JSONText, before: JSONText)] = []
+        var shown: [Shown] = []
         for (field, local) in change.body.members {
             // A member that is missing says nothing.
             guard let server = entity.value(of: field, in: remote) else { continue }
@@ -90,7 +93,7 @@ struct Merge {
 
     /// Notes what the server shows of a change whose answer is still to come.
     private func settle(_ change: OutboxTable.Entry, _ remote: JSONText, _ comparison: ValueComparison) throws {
-        var shown: [(field: String, value: JSONText, before: JSONText)] = []
+        var shown: [Shown] = []
         for (field, local) in change.body.members {
             guard let server = entity.value(of: field, in: remote), comparison.isSame(server, local, of: field) else {
                 continue
@@ -103,8 +106,7 @@ struct Merge {
 
     /// The server shows what an attempt without an answer has set, so that earlier values are older from now on.
     private func settle(
-        _ shown: [(field: String, value: JSONText, before: JSONText)], of change: OutboxTable.Entry,
-        _ remote: JSONText, _ comparison: ValueComparison
+        _ shown: [Shown], of change: OutboxTable.Entry, _ remote: JSONText, _ comparison: ValueComparison
     ) throws {
         guard !shown.isEmpty else { return }
         let rows = SettlingTable(entity: entity.name, db: context.db)

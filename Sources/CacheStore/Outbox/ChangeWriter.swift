@@ -53,20 +53,19 @@ struct ChangeWriter {
 
     /// `merging`: objects in the body are merged into the record's (RFC 7396), instead of replacing them.
     func update(
-        _ key: String, body given: JSONText, merging: Bool = false, expecting expected: ExpectedVersion = .any
+        _ givenKey: String, body given: JSONText, merging: Bool = false, expecting expected: ExpectedVersion = .any
     ) throws {
         try requireSupport(.update)
         var clear = try withCurrentKeys(given)
-        let given = key
-        let key = try KeyAlias.current(of: given, entity.name, in: context.records)
-        let (image, document) = try requireRecord(key, named: given)
+        let key = try KeyAlias.current(of: givenKey, entity.name, in: context.records)
+        let (image, document) = try requireRecord(key, named: givenKey)
         // What a caller has only read stays out of the merge, which would open the secrets inside it.
-        if merging { clear = try merged(changes(in: clear, to: document, named: [given, key]), into: document) }
+        if merging { clear = try merged(changes(in: clear, to: document, named: [givenKey, key]), into: document) }
         let writer = writer
         var record = laid(clear, over: document, writer.plan)
         // Most bodies have changes alone, so only one that does not fit is compared with what its caller has read.
         if try !problems(in: clear, operation: .update, record: record).isEmpty {
-            clear = changes(in: clear, to: document, named: [given, key])
+            clear = changes(in: clear, to: document, named: [givenKey, key])
             record = laid(clear, over: document, writer.plan)
             try requireFit(clear, operation: .update, record: record)
         }
@@ -95,7 +94,7 @@ struct ChangeWriter {
             try note(change, carriedBy: queue.joinOrAppend(change, to: &waiting, at: now))
         }
         let new = try writer.rebuildDocument(over: image, waiting.map(\.shown))
-        if isFirst, let new { note(new, as: given, pending: parts.flatMap { $0.map(\.key) }) }
+        if isFirst, let new { note(new, as: givenKey, pending: parts.flatMap { $0.map(\.key) }) }
     }
 
     /// The record with its fields changed, for the questions how that can be sent; as it is where no answer depends on it.
@@ -114,12 +113,11 @@ struct ChangeWriter {
 
     /// Returns the record's current key and content. Throws when it may not be deleted.
     func requireDeletable(
-        _ key: String, _ expected: ExpectedVersion
+        _ givenKey: String, _ expected: ExpectedVersion
     ) throws -> (key: String, content: RecordRow.Content) {
         try requireSupport(.delete)
-        let given = key
-        let key = try KeyAlias.current(of: given, entity.name, in: context.records)
-        let (image, document) = try requireRecord(key, named: given)
+        let key = try KeyAlias.current(of: givenKey, entity.name, in: context.records)
+        let (image, document) = try requireRecord(key, named: givenKey)
         try requireVersion(expected, of: key)
         try deleteRules.requireNoDenial(entity, key)
         return (key, RecordRow.Content(remote: image.remote, document: document, deleted: false))
