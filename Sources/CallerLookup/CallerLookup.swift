@@ -53,7 +53,7 @@ package struct CallerLookup: Sendable {
         return ConnectionListener(overflowIDs.removed(from: PeerCredentials(user: user)))
     }
 
-    /// Who listens, and who has accepted the connection if anybody has. A kernel without sock_diag is asked through /proc.
+    /// Who listens, and who has accepted the connection, if someone has. A kernel without sock_diag is asked through /proc.
     private func listener(
         of tuple: SocketTuple, connectedTo descriptor: Int32
     ) -> (listening: UInt32, accepted: UInt32?)? {

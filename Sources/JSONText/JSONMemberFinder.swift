@@ -36,8 +36,8 @@ package struct JSONMemberFinder: Sendable {
         return (name.count &* 7 ^ Int(text[last])) & (slots - 1)
     }
 
-    /// For each name its value, the first of that name; nil when there is none or `record` is not an object. `isNull` is told of
-    /// each name whose value is null.
+    /// For each name its value, the first of that name; nil when there is none or `record` is not an object. `isNull` is called
+    /// with each name whose value is null.
     package func values(in record: JSONText, isNull: (Int) -> Void = { _ in }) -> [JSONText?] {
         var found = [JSONText?](repeating: nil, count: names.count)
         forEachFound(in: record) { index, value in

@@ -69,7 +69,7 @@ package actor QueueStore {
     private static let mostBytes = 1_000_000
     private static let largestEntry = 1_300_000
 
-    /// `news` reads what has changed in the queue since a place in its log; all of it for nil. `tooLarge` is told of a change
+    /// `news` reads what has changed in the queue since a place in its log; all of it for nil. `tooLarge` takes a change
     /// that etcd cannot hold, each time that it is left out.
     package init(
         _ lease: Lease, news: @escaping @Sendable (_ since: Int64?) throws -> News,

@@ -3,7 +3,7 @@ package import EntitySchema
 package import Logging
 internal import SQLiteStore
 
-/// Marks reminders as due when their time comes. Where reminders are delivered, their hook is told of it.
+/// Marks reminders as due when their time comes. Where reminders are delivered, their hook gets an event.
 ///
 /// Sleeps until the next reminder or the next commit, but never long while a reminder waits, since the clock may be set
 /// meanwhile.

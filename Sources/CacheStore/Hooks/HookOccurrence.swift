@@ -1,7 +1,7 @@
 package import EntitySchema
 package import JSONText
 
-/// One event that a hook is told of.
+/// One event that a hook gets.
 package struct HookOccurrence: Sendable, Equatable {
     package var event: HookEvent
     /// Its number in the change log.

@@ -1,7 +1,7 @@
 internal import EntitySchema
 internal import JSONText
 
-/// What a hook can be told of.
+/// The kinds of events that a hook can get.
 package enum HookEvent: String, CaseIterable, Sendable {
     /// A record as readers see it: it is new, shows something else, or is gone.
     case created, changed, deleted
@@ -13,7 +13,7 @@ package enum HookEvent: String, CaseIterable, Sendable {
     case offline, online
     /// A reminder fell due and is to be delivered.
     case due
-    /// Entries of the change log were removed before the hook had them. Every hook is told.
+    /// Entries of the change log were removed before the hook had them. Every hook gets this one.
     case missed
 
     /// Those that a configuration can name.
@@ -26,7 +26,7 @@ package enum HookEvent: String, CaseIterable, Sendable {
     package var isOfUpstream: Bool { self == .offline || self == .online }
 }
 
-/// Which events a hook is told of.
+/// Which events a hook gets.
 package struct HookRule: Sendable, Equatable {
     /// A field, and the plain texts of the values that it may have.
     package struct Condition: Sendable, Equatable {
@@ -41,7 +41,7 @@ package struct HookRule: Sendable, Equatable {
 
     package var name: String
     package var events: [HookEvent]
-    /// Nil for a hook that is told only of the upstream, or of reminders.
+    /// Nil for a hook that gets only events of the upstream, or reminders.
     package var entity: String?
     /// A change counts if they all hold after it and did not before it: the record became so.
     package var conditions: [Condition]
@@ -58,7 +58,7 @@ package struct HookRule: Sendable, Equatable {
         self.conditions = conditions
     }
 
-    /// Whether the hook is told of this event of a record; nil before it was created and after it was deleted.
+    /// Whether the hook gets this event of a record; nil before it was created and after it was deleted.
     func applies(to event: HookEvent, from before: JSONText?, to after: JSONText?, of entity: Entity) -> Bool {
         guard events.contains(event) else { return false }
         switch event {

@@ -34,7 +34,7 @@ struct WriteContext {
         if records.hooks.areLarge { try records.hooks.log(to: log) }
     }
 
-    /// Ends the transaction: refreshes, and logs what hooks are told of.
+    /// Ends the transaction: refreshes, and logs the events of hooks.
     func finish() throws {
         try refresh()
         try records.hooks.log(to: log)

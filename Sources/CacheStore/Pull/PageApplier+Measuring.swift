@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// What a page tells its pull: how late its records are, which were known, and their change times.
+/// What a page reports to its pull: how late its records are, which were known, and their change times.
 extension PageApplier {
     private static let latest = Duration.seconds(86_400)
 

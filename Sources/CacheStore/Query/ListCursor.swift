@@ -5,7 +5,7 @@ internal import SQLiteStore
 
 /// The text form of a position in a list: base64url of a JSON array, marked with the list that it belongs to.
 enum ListCursor {
-    /// What tells a list from others, from its parts.
+    /// What distinguishes a list from others, from its parts.
     static func name(of parts: [String]) -> [UInt8] {
         var name: [UInt8] = []
         name.reserveCapacity(128)

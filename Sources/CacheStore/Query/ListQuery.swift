@@ -45,7 +45,7 @@ package struct ListQuery: Sendable, Equatable {
         case pending
         case uploading, conflict, error
 
-        /// Whether the queue tells which records these are. All others are synced.
+        /// Whether the queue shows which records these are. All others are synced.
         var isSought: Bool { self != .synced }
     }
 

@@ -148,7 +148,7 @@ final class ListStatement: Sendable {
 
     /// What identifies a list: its filters and its order.
     private static func name(_ query: ListQuery, _ order: ListOrder) -> [UInt8] {
-        // The number tells cursors apart whose positions have another form.
+        // The number distinguishes cursors whose positions have another form.
         var parts: [String] = []
         parts.reserveCapacity(16)
         parts += ["2", query.entity, query.sync?.rawValue ?? ""]

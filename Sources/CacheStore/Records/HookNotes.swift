@@ -36,8 +36,8 @@ struct HookNotes {
 
     private static let mostBytes = 4 << 20
 
-    /// Whether they could fill the memory, and so are logged before the transaction ends. Hooks are then told again of a
-    /// record that is written again.
+    /// Whether they could fill the memory, and so are logged before the transaction ends. Hooks then get another event
+    /// for a record that is written again.
     var areLarge: Bool { bytes >= Self.mostBytes }
 
     /// `old` is nil for a record that is added, `new` for one that is removed.
@@ -61,7 +61,7 @@ struct HookNotes {
 
     private static func seen(_ image: RecordImage) -> JSONText? { image.isDeleted ? .none : image.shown }
 
-    /// Appends an entry for each record that a hook is told of, and forgets all notes.
+    /// Appends an entry for each record that a hook gets an event for, and forgets all notes.
     mutating func log(to log: ChangeLog) throws {
         let (changes, places, bytes, steps) = (changes, places, bytes, steps)
         self = HookNotes()

@@ -34,7 +34,7 @@ final class RecordPlan: Sendable {
     let references: [Reference]
     let owned: [Owned]
     let reminders: [ReminderSchedule]
-    /// Those that are told of the records' own events.
+    /// Those that get the records' own events.
     let hooks: [HookRule]
     /// What to note for the search index before a change, and after a deletion.
     let searchNotes: [RecordSearchNote]

@@ -8,9 +8,9 @@ final class RecordTransaction {
     let plans: RecordPlans
     /// What has to be recomputed before the transaction ends (`DerivedRefresh`).
     var stale = StaleRecords()
-    /// What hooks may be told of (`WriteContext.finish`).
+    /// What may become events of hooks (`WriteContext.finish`).
     var hooks = HookNotes()
-    /// While an entity is read for the first time, hooks are told of nothing.
+    /// While an entity is read for the first time, hooks get no events.
     var isLoading = false
     /// The entities of which it is stored that the server sends what is computed here.
     private var given: Set<String> = []

@@ -128,7 +128,7 @@ package struct ListeningSockets: ~Copyable {
     /// Duplicates of the sockets for one server, which closes its descriptors when it stops.
     package func forServer() throws(ServerError) -> [Listener] { try Self.duplicates(of: sockets.map(\.socket)) }
 
-    /// The same of the inherited sockets that no listener uses, for a server that tells its callers where to call.
+    /// The same of the inherited sockets that no listener uses, for a server that answers where to call.
     package func unusedForServer() throws(ServerError) -> [Listener] {
         try Self.duplicates(
             of: inherited.filter { one in !sockets.contains { $0.socket.descriptor == one.descriptor } })

@@ -18,7 +18,7 @@ package struct Hook: Sendable {
     }
 }
 
-/// One attempt to tell a hook of an event.
+/// One attempt to deliver an event to a hook.
 package struct HookDelivery: Sendable, Equatable {
     package var hook: String
     /// The same for every attempt, and for no other event.

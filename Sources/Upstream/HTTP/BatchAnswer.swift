@@ -62,7 +62,7 @@ struct BatchAnswer {
 
     // MARK: One result
 
-    /// Nil when it does not tell what became of the change: it lacks the status whose place the schema names or, without
+    /// Nil when it does not show what became of the change: it lacks the status whose place the schema names or, without
     /// such a place, both the answer and an error.
     private func response(_ result: JSONText) -> HTTPResponse? {
         let found = says(nothing: result) ? .none : batch.plan.answer.value(in: result)

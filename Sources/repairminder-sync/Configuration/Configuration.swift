@@ -114,7 +114,7 @@ struct Configuration: Sendable, Equatable {
         var threads: Int
     }
 
-    /// Calls of the upstream that tell of changes.
+    /// Calls of the upstream that report changes.
     struct Signals: Sendable, Equatable {
         /// Nil when off.
         var listen: ListenAddress?

@@ -33,7 +33,7 @@ struct CacheOpener {
             store = try make(path)
         }
         try await store.claim(for: setup.origin)
-        // Before callers can write: a new hook is told of everything from now on.
+        // Before callers can write: a new hook gets everything from now on.
         try await store.startHooks()
         log.info("opened the cache", metadata: ["path": "\(path)"])
         if let rescue = try store.rescueNote() {

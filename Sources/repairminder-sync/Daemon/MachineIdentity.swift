@@ -1,7 +1,7 @@
 import Foundation
 internal import SQLiteStore
 
-/// What tells this machine from others.
+/// What distinguishes this machine from others.
 struct MachineIdentity: Sendable, Equatable {
     /// machine-id(5); empty if the machine has none.
     var id: String

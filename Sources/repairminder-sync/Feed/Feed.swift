@@ -7,7 +7,7 @@ struct Feed {
     let source: FeedSource
     let target: FeedTarget
     let now: @Sendable () -> Timestamp
-    /// Is told what people may want to know.
+    /// Takes what people may want to know.
     let say: @Sendable (String) -> Void
 
     private var settings: FeedSettings { target.settings }

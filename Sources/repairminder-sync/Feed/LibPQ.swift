@@ -5,7 +5,7 @@ struct LibPQ {
     typealias Text = UnsafePointer<CChar>
     typealias Texts = UnsafePointer<UnsafePointer<CChar>?>
 
-    /// Is told of a notice: the connection's argument, and the result with its text.
+    /// Takes a notice: the connection's argument, and the result with its text.
     typealias NoticeReceiver = @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?) -> Void
 
     let beginConnecting: @convention(c) (Texts?, Texts?, Int32) -> OpaquePointer?

@@ -41,10 +41,10 @@ struct StandardStream: Sendable {
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// The terminal's width in columns; nil when this is not a terminal, or one that does not tell.
+    /// The terminal's width in columns; nil when this is not a terminal, or one that does not report it.
     var width: Int? { size?.columns }
 
-    /// The terminal's size; nil when this is not a terminal, or one that does not tell.
+    /// The terminal's size; nil when this is not a terminal, or one that does not report it.
     var size: (columns: Int, rows: Int)? {
         var size = winsize()
         guard isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

@@ -12,7 +12,7 @@ struct Presentation: Sendable {
 
     static let programs = Presentation()
 
-    /// `NO_COLOR` (no-color.org), `TERM=dumb` and anything but a terminal turn colours off. A terminal that does not tell
+    /// `NO_COLOR` (no-color.org), `TERM=dumb` and anything but a terminal turn colours off. A terminal that does not report
     /// its width, such as a serial line or that of `script`, has as many columns as `COLUMNS` says, or 80.
     static func standard(
         _ output: StandardStream = .output, environment: [String: String], now: Timestamp, isWide: Bool = false

@@ -205,7 +205,7 @@ struct ListProbe {
         ]
     }
 
-    /// Whether the upstream tells only what changed.
+    /// Whether the upstream returns only what changed.
     private func changes(_ records: [JSONText]) async -> [Finding] {
         guard case .since(let parameter, let overlap) = pull.mode else { return [] }
         let item = parameter.item(now.description)

@@ -3,7 +3,7 @@ import JSONText
 import LocalAPIServer
 import SocketServer
 
-/// Answers the calls that the upstream makes to tell of changes.
+/// Answers the calls by which the upstream reports changes.
 ///
 /// A call can do nothing but cause a read: what it says about a record is not stored, and no answer reveals anything.
 struct WebhookReceiver: Sendable {

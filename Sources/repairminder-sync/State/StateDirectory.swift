@@ -327,7 +327,7 @@ private enum AccountName {
             }
     }
 
-    /// Half of its SHA-256, so that no other account has the same. The `~` tells it apart from every plain one.
+    /// Half of its SHA-256, so that no other account has the same. The `~` distinguishes it from every plain one.
     static func hashed(_ account: String) -> String {
         "~" + Hexadecimal.text(of: SHA256.hash(data: Array(account.utf8)).prefix(16))
     }

@@ -37,7 +37,7 @@ extension CacheStore {
 
     // MARK: The next event
 
-    /// The first event after number `position` that the hook is told of. Where entries after `position` are gone, that is
+    /// The first event after number `position` that the hook gets. Where entries after `position` are gone, that is
     /// `missed`.
     package func nextOccurrence(for rule: HookRule, after position: Int64, at now: Timestamp) throws -> HookScan {
         try snapshot { db in try Self.nextOccurrence(for: rule, after: position, at: now, db) }

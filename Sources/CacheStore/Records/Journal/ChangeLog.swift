@@ -57,7 +57,7 @@ struct ChangeLog {
     /// In the log, but not in `ChangeLogKind`: entries that only hooks read.
     static let hookKind = "hook"
 
-    /// Appends an entry for the hooks that are told of an event; none if there are none. `key` is empty for an event that
+    /// Appends an entry for the hooks that get an event; none if there are none. `key` is empty for an event that
     /// is about no record.
     func append(_ event: HookEvent, entity: String, key: String, hooks: [String]) throws {
         guard !hooks.isEmpty else { return }

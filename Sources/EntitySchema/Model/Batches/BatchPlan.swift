@@ -40,7 +40,7 @@ package struct BatchPlan: Sendable, Equatable {
     package static let usualSize = 50
     package static let usualBytes = 1 << 20
 
-    /// As in the schema; tells one batch route from another.
+    /// As in the schema; distinguishes one batch route from another.
     package var call: String { "\(method) \(path)" }
 
     /// Whether the element of an operation carries the version that a change is based on.

@@ -25,7 +25,7 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
 
     @OptionGroup(title: "Configuration") var options: ConfigurationOptions
 
-    /// What systemd has told root about the socket unit; nil when root has not asked.
+    /// What systemd has answered root about the socket unit; nil when root has not asked.
     private var unit: String?
 
     private enum CodingKeys: CodingKey {

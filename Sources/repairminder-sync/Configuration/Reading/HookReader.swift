@@ -2,7 +2,7 @@ import CacheStore
 import EntitySchema
 import Yams
 
-/// Reads `hooks` of a configuration file; every mistake is told with its line and key.
+/// Reads `hooks` of a configuration file; every mistake is reported with its line and key.
 struct HookReader {
     let file: String
     /// The path that one in the file means.
