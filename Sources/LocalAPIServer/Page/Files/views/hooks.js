@@ -33,7 +33,7 @@ export async function showHooks(view) {
   }
   await load();
   view.on("status", throttled(2000, () => load().catch(() => {})));
-  view.content.append(title, soft("Programs and webhooks that are told of changes."), list);
+  view.content.append(title, soft("Programs that run, and webhooks that are called, when something changes."), list);
 }
 
 function section(hook, done) {
