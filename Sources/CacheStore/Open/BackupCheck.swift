@@ -70,7 +70,9 @@ struct BackupCheck {
         let isAdapted = try db.tableExists("sync_setting") && EntityTableAdapter.isAdapted(to: schema, db)
         for object in try StoredObject.all(db) where !made.contains(object) {
             // What has the type of something else may be a trigger all the same.
-            if object.isTable || object.isVirtualTable || object.isView || object.isIndex || object.isAutomatic { continue }
+            if object.isTable || object.isVirtualTable || object.isView || object.isIndex || object.isAutomatic {
+                continue
+            }
             guard object.isTrigger, !isAdapted, object.table.hasPrefix("records_") else { throw refusal(of: object) }
         }
     }

@@ -18,7 +18,8 @@ extension ExportedChange {
     /// Whether a value could not be stored.
     private var isTooLong: Bool {
         let own = [
-            entity, recordKey, body, base, edited, idempotencyKey, orderGroup, errorClass, errorMessage, content, contentType,
+            entity, recordKey, body, base, edited, idempotencyKey, orderGroup, errorClass, errorMessage, content,
+            contentType,
             record, trace,
         ]
         let others = (conflicts ?? []).flatMap { [$0.field, $0.base, $0.local, $0.server, $0.rule] }

@@ -53,7 +53,9 @@ struct SearchIndex {
         let from: Int64 = row["indexed_to"]
         // New records may reuse the `_pk` of deleted ones, so the old entries are removed first.
         try catchUp(after: from)
-        for part in table.parts { try db.cachedStatement(sql: table.append(to: part)).execute(arguments: [from, upTo]) }
+        for part in table.parts {
+            try db.cachedStatement(sql: table.append(to: part)).execute(arguments: [from, upTo])
+        }
         try db.cachedStatement(sql: "UPDATE sync_search SET indexed_to = ? WHERE entity = ?")
             .execute(arguments: [upTo, table.entity.name])
         return true

@@ -23,7 +23,8 @@ extension UpstreamPlan.Header {
         var rest = value[...]
         header.value = ""
         // From the left, so that braces in a credential stand for themselves.
-        while let opening = rest.firstRange(of: Self.opening), let end = rest[opening.upperBound...].firstIndex(of: "}") {
+        while let opening = rest.firstRange(of: Self.opening), let end = rest[opening.upperBound...].firstIndex(of: "}")
+        {
             header.value += rest[..<opening.lowerBound] + (secrets[String(rest[opening.upperBound..<end])] ?? "")
             rest = rest[rest.index(after: end)...]
         }

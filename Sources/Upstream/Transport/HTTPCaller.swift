@@ -177,7 +177,8 @@ struct HTTPCaller: Sendable {
     ) -> Duration {
         let limit = rateLimit(of: response)
         return limit.delay(response, body, until)
-            ?? budget.flatMap { $0.delay(limit.stated(response, $0.limits)) } ?? RateLimit.usualDelay
+            ?? budget.flatMap { $0.delay(limit.stated(response, $0.limits)) }.map { min($0, RateLimit.longest) }
+            ?? RateLimit.usualDelay
     }
 
     private func failure(_ response: HTTPResponse, _ message: String, _ body: JSONText?) -> UpstreamError {

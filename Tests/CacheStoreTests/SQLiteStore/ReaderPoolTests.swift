@@ -68,7 +68,9 @@ struct ReaderPoolTests {
             readers = ReaderPool(path: path, damage: DamageWatch(), count: 1, first: nil)
         }
 
-        func insert(_ number: Int) throws { try writer.write { try $0.execute(sql: "INSERT INTO a VALUES (\(number))") } }
+        func insert(_ number: Int) throws {
+            try writer.write { try $0.execute(sql: "INSERT INTO a VALUES (\(number))") }
+        }
 
         func read() throws -> [Int64] { try ReaderPoolTests.numbers(readers, sql) }
     }

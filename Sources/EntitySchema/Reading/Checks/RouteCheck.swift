@@ -11,7 +11,8 @@ struct RouteCheck {
                 let place = "push.\(operation).\(index)"
                 try checkConditions(of: route, at: "\(place).when")
                 for name in route.body?.repeated ?? [] where entity[field: name].map({ $0.kind != .list }) ?? false {
-                    throw error("\(place).body", "\(name) after $each is no list; only a field of type list has elements")
+                    throw error(
+                        "\(place).body", "\(name) after $each is no list; only a field of type list has elements")
                 }
                 if let earlier = routes[..<index].first(where: { $0.takesAll(of: route, operation) }) {
                     throw error(

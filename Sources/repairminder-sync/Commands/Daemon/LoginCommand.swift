@@ -46,7 +46,8 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
             let account = try await HTTPUpstream(
                 plan: plan, baseURL: baseURL, transport: transport,
                 token: RotatingToken(
-                    plan: plan, refresh: refresh, secrets: secrets, baseURL: baseURL, transport: transport, store: store,
+                    plan: plan, refresh: refresh, secrets: secrets, baseURL: baseURL, transport: transport,
+                    store: store,
                     now: StateFiles.now),
                 secrets: secrets, now: StateFiles.now
             ).account()?.id
