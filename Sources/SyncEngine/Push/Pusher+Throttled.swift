@@ -15,7 +15,7 @@ extension Pusher {
             case .everything(let end)?: max(time + delay, end + Self.turnOfOthers)
             case nil: time + delay
             }
-        return .waiting(PushFailure(kind: "throttled", message: message), at: next, counted: false)
+        return .waiting(PushFailure(.throttled, message: message), at: next, counted: false)
     }
 
     /// Long enough for other changes to be begun.
