@@ -86,8 +86,9 @@ struct SchemaFinder {
 
     /// Next to the configuration file, then the system's.
     private func folders(for configuration: Configuration) -> [String] {
-        let beside = configuration.file.map { environment.folder(of: $0) + "/schemas" }
-        return [beside, environment.systemFolder + "/schemas"].compactMap(\.self)
+        let system = environment.systemFolder + "/schemas"
+        let beside = configuration.file.map { environment.folder(of: $0) + "/schemas" } ?? system
+        return beside == system ? [system] : [beside, system]
     }
 
     /// The names of the schemas in a directory.

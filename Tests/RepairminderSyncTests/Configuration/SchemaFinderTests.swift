@@ -53,4 +53,15 @@ import Testing
                 + "Searched for repairmindr.yaml in schemas, etc/schemas and among those built in: "
                 + "itori, messages, propdocs, repairminder, repairminder-live")
     }
+
+    @Test("a directory that is both beside the configuration file and the system's is searched once")
+    func systemFile() throws {
+        let path = try folder.write("schema: mine", to: "etc/config.yaml")
+        let environment = folder.environment()
+        let configuration = try ConfigurationReader(path: path, flags: [:], environment: environment).configuration()
+        let finder = SchemaFinder(environment: environment)
+        let error = #expect(throws: ConfigurationError.self) { try finder.source(for: configuration) }
+        let message = try #require(error?.description)
+        #expect(message.split(separator: "etc/schemas", omittingEmptySubsequences: false).count == 2, "\(message)")
+    }
 }
