@@ -50,7 +50,7 @@ struct Handlers: Sendable {
             let hint = near.map { "; did you mean \($0)?" } ?? "."
             throw Problem(
                 .unknownEntity,
-                "this system has no \(name)\(hint) It has \(schema.entities.map(\.name).joined(separator: ", "))")
+                "the schema has no entity \(name)\(hint) It has \(schema.entities.map(\.name).joined(separator: ", "))")
         }
         return entity
     }
