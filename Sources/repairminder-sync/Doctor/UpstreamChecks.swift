@@ -72,8 +72,7 @@ struct UpstreamChecks {
 
     func unreachable(_ error: TransportError, _ address: String) -> Finding {
         if error.isDistrust { return distrusted(error.reason, address) }
-        return .error(
-            "upstream", "\(address) cannot be reached: \(error.reason)", "check upstream.base_url, the network and DNS")
+        return .error("upstream", error.reason, "check upstream.base_url, the network and DNS")
     }
 
     /// An upstream whose certificate is expired, for another name, or of an authority that this machine does not know.
