@@ -15,6 +15,7 @@ struct ListPull {
     /// Resumes an interrupted pull.
     private var isResumed: Bool
     private let children: [ChildReader]
+    private var unknown: UnknownReader
     private var total: Int?
     private var summary: PullSummary { progress.summary }
     private var cursor: PullCursor {
@@ -62,6 +63,7 @@ struct ListPull {
         isNarrower = change == .narrowed
         progress = Progress(cursor: cursor, pull: pull)
         reader = PageReader(puller, entity, plan, from: pull)
+        unknown = UnknownReader(puller, entity, plan)
         isDue = full
         isResumed = pull.position != nil
         stopwatch = Stopwatch(puller.clock)
@@ -189,6 +191,7 @@ struct ListPull {
     /// Returns the outcome of the last page.
     @discardableResult
     private mutating func write(_ fetched: [FetchedPage]) async throws -> PageOutcome? {
+        if pull.kind == .delta { try await unknown.read(of: fetched) }
         var pages: [PulledPage] = []
         for page in fetched { pages.append(self.page(page)) }
         var last: PageOutcome?

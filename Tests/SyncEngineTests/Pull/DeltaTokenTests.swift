@@ -64,6 +64,44 @@ struct DeltaTokenTests {
         #expect(try test.remote("b") == #"{"id":"b","more":3}"#)
     }
 
+    @Test("a record that comes with its changed members alone, and that the cache lacks, is read by its key")
+    func unknown() async throws {
+        let test = try TestPull("since: { token: next_token, param: token, partial: true }")
+        let all = try Self.page(#"[{"id":"a","notes":"n"}]"#, delta: "t1")
+        test.upstream.answering { _ in .success(all) }
+        try await test.pull()
+        let whole = #"{"id":"b","notes":"kept","updated_at":"2026-01-01T00:00:00Z"}"#
+        try test.upstream.serveSingles(of: "[\(whole)]")
+        let changes = try Self.page(
+            #"[{"id":"a","notes":"x"},{"id":"b","updated_at":"2026-01-02T00:00:00Z"},{"id":"c","notes":"y"},"#
+                + #"{"id":"d","notes":"z","updated_at":null},{"id":"e","deleted_at":"2026-01-01T00:00:00Z"}]"#,
+            delta: "t2")
+        test.upstream.answering { _ in .success(changes) }
+        try await test.pull()
+        #expect(test.upstream.reads == ["b", "c"])
+        #expect(try test.remote("b") == #"{"id":"b","notes":"kept","updated_at":"2026-01-02T00:00:00Z"}"#)
+        #expect(try test.remote("c") == #"{"id":"c","notes":"y"}"#)
+        #expect(try test.keys() == ["a", "b", "c", "d"])
+    }
+
+    @Test("a pull waits if such a record cannot be read because the upstream cannot be called")
+    func unknownOffline() async throws {
+        let test = try TestPull("since: { token: next_token, param: token, partial: true }")
+        let all = try Self.page(#"[{"id":"a","notes":"n"}]"#, delta: "t1")
+        test.upstream.answering { _ in .success(all) }
+        try await test.pull()
+        let changes = try Self.page(#"[{"id":"b","notes":"x"}]"#, delta: "t2")
+        test.upstream.answering { _ in .success(changes) }
+        test.upstream.serveSingles { _, _ in .failure(.offline("gone")) }
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        #expect(try test.cursor.delta == "t1")
+        #expect(try test.keys() == ["a"])
+        test.upstream.serveSingles { _, _ in .failure(.refused(status: 400, "no")) }
+        try await test.pull()
+        #expect(try test.cursor.delta == "t2")
+        #expect(try test.keys() == ["a", "b"])
+    }
+
     @Test(
         "records that change and come without most of what they had are drift, until the schema says that they are partial"
     )
