@@ -256,12 +256,15 @@ extension CacheStore {
         return rows.count
     }
 
-    /// Makes waiting changes due at once: the upstream is back.
+    /// Makes waiting changes due at once: the upstream is back. Those that it asked to wait with still wait.
     package func hastenWaiting(at now: Timestamp) async throws {
         try await writer.write { db in
             try db.execute(
                 sql:
-                    "UPDATE sync_outbox SET next_attempt_at = ?1 WHERE state = \(OutboxState.waiting.sql) AND next_attempt_at > ?1",
+                    """
+                    UPDATE sync_outbox SET next_attempt_at = ?1
+                    WHERE state = \(OutboxState.waiting.sql) AND next_attempt_at > ?1 AND error_class IS NOT 'throttled'
+                    """,
                 arguments: [now.milliseconds])
         }
     }

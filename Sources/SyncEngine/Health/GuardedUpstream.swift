@@ -7,8 +7,17 @@ struct RequestOrigin: Sendable, Equatable {
     /// Nil if the request concerns no entity.
     var entity: String?
     var isChange = false
-    /// The idempotency key of the change; nil for several in one request.
-    var change: String?
+    /// Nil for several in one request.
+    var change: ThrottledChanges.Change?
+}
+
+extension RequestOrigin {
+    fileprivate init(of request: PushRequest, _ idempotencyKey: String) {
+        self.init(
+            entity: request.entity, isChange: true,
+            change: ThrottledChanges.Change(
+                idempotencyKey, request.operation, of: request.entity, request.content != nil))
+    }
 }
 
 /// The upstream as all work uses it. Each request first asks whether it may be made and reports its outcome, and no
@@ -48,7 +57,7 @@ struct GuardedUpstream: Upstream {
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         var request = request
         request.secretMembers = secretMembers(of: request.entity)
-        let origin = RequestOrigin(entity: request.entity, isChange: true, change: idempotencyKey)
+        let origin = RequestOrigin(of: request, idempotencyKey)
         return try await guarded(origin, secrets: secrets(of: request)) { () async throws(UpstreamError) in
             try await upstream.push(request, idempotencyKey: idempotencyKey)
         }
@@ -68,8 +77,7 @@ struct GuardedUpstream: Upstream {
         }
         let clean = results.map { result in result.mapError { $0.withoutSecrets(secrets) } }
         for (element, result) in zip(batch.elements, clean) where result.isAnswer {
-            let change = element.idempotencyKey
-            await report(RequestOrigin(entity: element.request.entity, isChange: true, change: change), nil)
+            await report(RequestOrigin(of: element.request, element.idempotencyKey), nil)
         }
         if let failure = clean.lazy.compactMap(\.reportable).first { await report(origin, failure) }
         return clean
@@ -80,7 +88,7 @@ struct GuardedUpstream: Upstream {
     ) async throws(UpstreamError) -> PushAnswer {
         var request = request
         request.secretMembers = secretMembers(of: request.entity)
-        let origin = RequestOrigin(entity: request.entity, isChange: true, change: idempotencyKey)
+        let origin = RequestOrigin(of: request, idempotencyKey)
         return try await guarded(origin, secrets: secrets(of: request)) { () async throws(UpstreamError) in
             try await upstream.upload(request, from: source, idempotencyKey: idempotencyKey)
         }

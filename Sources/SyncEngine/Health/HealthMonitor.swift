@@ -170,13 +170,20 @@ actor HealthMonitor {
         let metadata: Logger.Metadata = ["for": "\(delay)", "error": "\(message)"]
         if let change = origin.change, case .change(let times) = throttled.wait(change, until: end, at: time) {
             if times == 1 {
-                environment.log.warning("the upstream asks to wait with one change; others go on", metadata: metadata)
+                environment.log.warning(
+                    "the upstream asks to wait with one change; others go on",
+                    metadata: metadata.merging(["change": "\(change.route)"]) { $1 })
             }
             return
         }
         environment.log.warning("the upstream asks to wait", metadata: metadata)
         breaker.hold(until: end)
         freshness.noteCallable(from: end)
+    }
+
+    /// Whether all changes of the route must wait.
+    func isPaused(_ change: ThrottledChanges.Change) -> Bool {
+        throttled.isPaused(change, at: environment.monotonicNow())
     }
 
     private func logDown() {

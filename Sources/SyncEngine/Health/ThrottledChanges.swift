@@ -4,8 +4,23 @@ internal import EntitySchema
 ///
 /// The first time that the upstream asks to wait with a change, everything waits. If others get through after that, and
 /// it is asked to wait again, only the change waits, until it gets through. Several changes that are asked to wait with
-/// none getting through in between show a limit on all requests. Changes are named by their idempotency keys.
+/// none getting through in between show a limit on all requests.
+///
+/// If another change of the same route is asked to wait, and since the first one had a limit of its own only changes of
+/// other routes got through, the limit is the route's: then all of its changes wait.
 struct ThrottledChanges {
+    /// What is limited. A route is an operation on an entity, with content or without.
+    struct Change: Sendable, Equatable {
+        var key: String
+        var route: String
+
+        /// `key`: the idempotency key.
+        init(_ key: String, _ operation: Operation, of entity: String, _ hasContent: Bool = false) {
+            self.key = key
+            route = "\(operation) \(entity)\(hasContent ? " content" : "")"
+        }
+    }
+
     /// Who must wait.
     enum Limit: Sendable, Equatable {
         case everything(until: Timestamp)
@@ -14,6 +29,7 @@ struct ThrottledChanges {
     }
 
     private struct Entry {
+        var route: String
         /// The end of the first wait. What was under way before says nothing.
         var since: Timestamp
         var limit: Limit
@@ -30,34 +46,63 @@ struct ThrottledChanges {
     private var clock = 0
     private var lastPass: (order: Int, at: Timestamp)?
     private var lastRead: Timestamp?
+    /// When a change of each route got through last, by `clock`.
+    private var passes: [String: Int] = [:]
+    /// Until when the upstream asked to wait with each route that has a limit of its own.
+    private var limited: [String: Timestamp] = [:]
+    /// Until when other routes go before one of which several changes were answered so, and none got through.
+    private var turns: [String: Timestamp] = [:]
 
     /// What followed when the change was last asked to wait; nil if it got through since.
-    func limit(on change: String) -> Limit? { entries[change]?.limit }
+    func limit(on change: Change) -> Limit? { entries[change.key]?.limit }
+
+    /// Whether all changes of the route must wait: the route is limited, or others have their turn first.
+    func isPaused(_ change: Change, at now: Timestamp) -> Bool {
+        (limited[change.route].map { $0 > now } ?? false) || (turns[change.route].map { $0 > now } ?? false)
+    }
 
     /// The upstream did the change, or refused it for what it says.
-    mutating func pass(_ change: String, at now: Timestamp) {
+    mutating func pass(_ change: Change, at now: Timestamp) {
         clock += 1
-        entries[change] = nil
+        entries[change.key] = nil
         lastPass = (clock, now)
+        passes[change.route] = clock
+        limited[change.route] = nil
     }
 
     /// The upstream answered a read of records.
     mutating func noteRead(at now: Timestamp) { lastRead = now }
 
     /// The upstream asked to wait until `end` with the change.
-    mutating func wait(_ change: String, until end: Timestamp, at now: Timestamp) -> Limit {
+    mutating func wait(_ change: Change, until end: Timestamp, at now: Timestamp) -> Limit {
         clock += 1
         // Discarded changes never get through.
         entries = entries.filter { $0.value.seenAt + Self.memory > now }
-        var entry = entries[change] ?? Entry(since: end, limit: .everything(until: end), seenAt: now)
-        let others = entries.filter { $0.key != change }.values
-        if entry.alone == nil, othersPass(since: entry.since, besides: others) { entry.alone = clock }
+        var entry =
+            entries[change.key]
+            ?? Entry(route: change.route, since: end, limit: .everything(until: end), seenAt: now)
+        let others = entries.filter { $0.key != change.key }.values
+        let isOfRoute = limited[change.route] != nil || othersPass(than: change.route, since: others)
+        if isOfRoute { limited[change.route] = end }
+        if entry.alone == nil, isOfRoute || othersPass(since: entry.since, besides: others) { entry.alone = clock }
         let isAlone = entry.alone != nil || others.isEmpty && (lastRead.map { $0 >= entry.since } ?? false)
         entry.times = isAlone ? entry.times + 1 : 0
         entry.limit = isAlone ? .change(times: entry.times) : .everything(until: end)
+        let lastOfRoute = passes[change.route] ?? 0
+        if !isAlone, others.contains(where: { $0.route == change.route && $0.order > lastOfRoute }) {
+            turns[change.route] = end + Self.turnOfOthers
+        }
         (entry.order, entry.seenAt) = (clock, now)
-        entries[change] = entry
+        entries[change.key] = entry
         return entry.limit
+    }
+
+    /// Whether a change of the route has a limit of its own, and since then changes got through, but none of the route.
+    private func othersPass(than route: String, since others: some Sequence<Entry>) -> Bool {
+        others.contains { other in
+            guard other.route == route, let alone = other.alone, passes[route] ?? 0 < alone else { return false }
+            return passes.values.contains { $0 > alone }
+        }
     }
 
     /// Whether a change got through, and none of the others was asked to wait after it, except those with a limit of their
@@ -67,6 +112,8 @@ struct ThrottledChanges {
         return others.allSatisfy { $0.order < lastPass.order || ($0.alone ?? .max) < lastPass.order }
     }
 
+    /// Long enough for changes of other routes to be begun.
+    static let turnOfOthers = Duration.seconds(1)
     /// Twice the longest wait.
     private static let memory = Duration.seconds(7200)
 }

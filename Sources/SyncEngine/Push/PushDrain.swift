@@ -40,13 +40,14 @@ struct PushDrain {
         let failure = try await withThrowingTaskGroup(of: ([Int64], UpstreamError?).self) { group in
             let slots = AsyncSemaphore(await gate.slots())
             var inFlight: Set<Int64> = []
+            var paused: Set<Int64> = []
             var running = 0
             var failure: UpstreamError?
             while true {
                 // Twice the slots: as many changes again are read in advance or being settled.
                 let free = failure == nil ? await 2 * gate.slots() - running : 0
                 var began = false
-                for work in free > 0 ? try await next(limit: free, notOf: inFlight) : [] {
+                for work in free > 0 ? try await next(limit: free, notOf: inFlight, &paused) : [] {
                     guard let work = await admitted(work) else { continue }
                     inFlight.formUnion(work.changes.map(\.id))
                     running += 1
@@ -97,21 +98,40 @@ struct PushDrain {
     // MARK: What is next
 
     /// At most `limit` tasks; changes that are not admitted yet are left out.
-    private func next(limit: Int, notOf inFlight: Set<Int64>) async throws -> [Work] {
+    private func next(
+        limit: Int, notOf inFlight: Set<Int64>, _ paused: inout Set<Int64>
+    ) async throws -> [Work] {
         let newest = await gate.newest()
-        let ready = try await ready(limit: limit, notOf: inFlight).filter { $0.id <= newest }
+        let ready = try await unpaused(limit: limit, notOf: inFlight, &paused).filter { $0.id <= newest }
         let singles = ready.map(Work.single)
         guard sendsBatches, await gate.barred() == nil, await gate.allowance() == .all,
             let plan = firstBatchPlan(of: ready)
         else { return singles }
         let size = pusher.batches.size(of: plan, at: pusher.monotonicNow())
-        let candidates = try due(limit: max(size, limit), notOf: inFlight).filter { $0.id <= newest }
+        let candidates = try due(limit: max(size, limit), notOf: inFlight.union(paused)).filter { $0.id <= newest }
         let batch = pusher.batch(of: candidates, by: plan, size: size)
         guard batch.count > 1 else { return singles }
         // Those of another batch come next.
         let others = ready.filter { pusher.batchPlan($0) == nil }.prefix(limit - 1)
         return [.batch(batch, plan)] + others.map(Work.single)
     }
+
+    /// Ready changes whose routes need not wait. The others are passed over in this drain.
+    private func unpaused(
+        limit: Int, notOf inFlight: Set<Int64>, _ paused: inout Set<Int64>
+    ) async throws -> [OutboxChange] {
+        while paused.count < Self.mostPaused {
+            let ready = try await ready(limit: limit, notOf: inFlight.union(paused))
+            var free: [OutboxChange] = []
+            for change in ready {
+                if await gate.isPaused(change) { paused.insert(change.id) } else { free.append(change) }
+            }
+            if !free.isEmpty || ready.isEmpty { return free }
+        }
+        return []
+    }
+
+    private static let mostPaused = 1000
 
     /// How the first change that can be batched goes out with others.
     ///

@@ -10,8 +10,8 @@ struct PushPassage: Sendable {
     var verdict: @Sendable (Int64, _ message: String, _ others: Bool, AccountBar.Cause) async -> AccountBar.Verdict = {
         _, _, _, _ in .waits
     }
-    /// Who must wait since the upstream asked to wait with the change of this idempotency key; nil if it did not.
-    var limit: @Sendable (String) async -> ThrottledChanges.Limit? = { _ in nil }
+    /// Who must wait since the upstream asked to wait with the change; nil if it did not.
+    var limit: @Sendable (ThrottledChanges.Change) async -> ThrottledChanges.Limit? = { _ in nil }
     /// The attempt ended, whatever came of it.
     var ends: @Sendable (Int64) async -> Void = { _ in }
     /// The changes that are being sent.

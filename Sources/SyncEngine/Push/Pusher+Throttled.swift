@@ -10,14 +10,16 @@ extension Pusher {
     ) async -> PushOutcome {
         let time = monotonicNow()
         let next =
-            switch await passage.limit(change.idempotencyKey) {
+            switch await passage.limit(change.limited) {
             case .change(let times)?: time + max(delay, retry.delay(attempt: times, random: random()))
-            case .everything(let end)?: max(time + delay, end + Self.turnOfOthers)
+            case .everything(let end)?: max(time + delay, end + ThrottledChanges.turnOfOthers)
             case nil: time + delay
             }
         return .waiting(PushFailure(.throttled, message: message), at: next, counted: false)
     }
+}
 
-    /// Long enough for other changes to be begun.
-    private static let turnOfOthers = Duration.seconds(1)
+extension OutboxChange {
+    /// As what `ThrottledChanges` knows it.
+    var limited: ThrottledChanges.Change { ThrottledChanges.Change(idempotencyKey, operation, of: entity, content != nil) }
 }

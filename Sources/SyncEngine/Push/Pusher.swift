@@ -285,7 +285,7 @@ struct Pusher {
                 duration: begunAt.map { monotonicNow().since($0) } ?? .zero))
         noteEnd(change, outcome)
         guard let error, error.concernsWholeUpstream else { return nil }
-        if case .throttled = error, case .change? = await passage.limit(change.idempotencyKey) { return nil }
+        if case .throttled = error, case .change? = await passage.limit(change.limited) { return nil }
         return error
     }
 

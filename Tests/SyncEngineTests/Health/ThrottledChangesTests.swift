@@ -1,4 +1,5 @@
 import EntitySchema
+import JSONText
 import Synchronization
 import TestSupport
 import Testing
@@ -18,14 +19,26 @@ struct ThrottledChangesTests {
         private var changes = ThrottledChanges()
         private var now = ThrottledChangesTests.start
 
-        /// True if only the change must wait.
-        func waits(_ change: String) -> Bool {
-            if case .change = changes.wait(change, until: now + .seconds(60), at: now) { true } else { false }
+        private func change(_ name: String, _ operation: Operation) -> ThrottledChanges.Change {
+            ThrottledChanges.Change(name, operation, of: "orders")
         }
 
-        func passes(_ change: String) { changes.pass(change, at: now) }
+        /// True if only the change must wait.
+        func waits(_ name: String, _ operation: Operation = .update) -> Bool {
+            let limit = changes.wait(change(name, operation), until: now + .seconds(60), at: now)
+            if case .change = limit { return true }
+            return false
+        }
+
+        func isPaused(_ operation: Operation) -> Bool {
+            changes.isPaused(change("", operation), at: now)
+        }
+
+        func passes(_ name: String, _ operation: Operation = .update) {
+            changes.pass(change(name, operation), at: now)
+        }
         func reads() { changes.noteRead(at: now) }
-        func sleep() { now = now + .seconds(60) }
+        func sleep(_ seconds: Int = 60) { now = now + .seconds(seconds) }
     }
 
     @Test("concerns only the change once others get through between its attempts, until it gets through")
@@ -83,6 +96,28 @@ struct ThrottledChangesTests {
         #expect(!limits.waits("a") && !limits.waits("b"), "changes may have a limit of their own")
     }
 
+    @Test("concerns the route if only changes of others get through, until one of the route does")
+    func route() {
+        let limits = Limits()
+        #expect(!limits.waits("a", .create))
+        #expect(!limits.waits("b", .create))
+        limits.sleep()
+        #expect(limits.isPaused(.create) && !limits.isPaused(.update), "others go first")
+        limits.passes("c")
+        limits.sleep(1)
+        #expect(!limits.isPaused(.create))
+        #expect(limits.waits("a", .create) && !limits.isPaused(.create))
+        limits.passes("g")
+        #expect(limits.waits("d", .create))
+        #expect(limits.isPaused(.create) && !limits.isPaused(.update))
+        limits.sleep()
+        #expect(!limits.isPaused(.create))
+        #expect(limits.waits("a", .create) && limits.isPaused(.create))
+        limits.passes("e", .create)
+        #expect(!limits.isPaused(.create))
+        #expect(!limits.waits("f", .create), "not the route: e got through")
+    }
+
     // MARK: In the engine
 
     private func engine(orders count: Int) async throws -> TestEngine {
@@ -120,6 +155,30 @@ struct ThrottledChangesTests {
             #expect(test.clock.timestamp.since(began) >= .seconds(1190), "as long as the upstream asks for")
             test.upstream.refuse(nil)
             try await test.until { try test.store.pendingCount().pending == 0 }
+        }
+    }
+
+    @Test("waits with all changes of a route that alone is limited, with few requests")
+    func limitOfRoute() async throws {
+        let test = try await engine(orders: 40)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.refuse { $0.method == "POST" ? .throttled(.seconds(600), "too many of these") : nil }
+            for number in 1...30 {
+                let body = try JSONText(parsing: #"{"notes":"new \#(number)"}"#)
+                _ = try await test.store.create("orders", body: body, at: test.clock.timestamp)
+            }
+            for number in 1...40 {
+                try await change(number...number, test)
+                let end = test.clock.timestamp + .seconds(120)
+                try await test.until(step: .seconds(1)) { test.clock.timestamp >= end }
+            }
+            let sent = test.upstream.pushes.count { $0.request.method == "POST" }
+            #expect(sent < 100, "\(sent)")
+            #expect(try test.store.pendingCount().pending <= 31)
+            #expect(await test.engine.status().retryAfter == nil)
+            test.upstream.refuse(nil)
+            try await test.until(step: .seconds(5)) { try test.store.pendingCount().pending == 0 }
         }
     }
 
