@@ -92,7 +92,8 @@ extension CacheStore {
     }
 
     /// The least tried of the changes that were tried before, due or not: used to probe an upstream that may be back.
-    /// Creations that are only looked for say nothing about that, so they count once they are due.
+    /// Creations that are only looked for say nothing about that, so they count once they are due, as do changes that the
+    /// upstream asked to wait with.
     package func leastTriedChange(at now: Timestamp) throws -> OutboxChange? {
         try read { db in
             func least(_ condition: String) throws -> [Row] {
@@ -105,7 +106,7 @@ extension CacheStore {
                               SELECT * FROM sync_outbox WHERE state = \(OutboxState.waiting.sql)
                             ) AS change
                             WHERE NOT (\(Self.untriedSQL)) AND \(condition) AND \(Self.freeSQL)
-                              AND (coalesce(next_attempt_at, 0) <= ?1 OR error_class IS NULL OR error_class NOT IN (?2, ?3))
+                              AND (coalesce(next_attempt_at, 0) <= ?1 OR error_class IS NULL OR error_class NOT IN (?2, ?3, 'throttled'))
                             ORDER BY tried, id LIMIT 1
                             """),
                     arguments: [now.milliseconds, ErrorClass.accepted.rawValue, ErrorClass.unseen.rawValue])
