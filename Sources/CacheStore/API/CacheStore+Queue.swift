@@ -106,7 +106,8 @@ extension CacheStore {
                               SELECT * FROM sync_outbox WHERE state = \(OutboxState.waiting.sql)
                             ) AS change
                             WHERE NOT (\(Self.untriedSQL)) AND \(condition) AND \(Self.freeSQL)
-                              AND (coalesce(next_attempt_at, 0) <= ?1 OR error_class IS NULL OR error_class NOT IN (?2, ?3, 'throttled'))
+                              AND (coalesce(next_attempt_at, 0) <= ?1
+                                OR coalesce(error_class, '') NOT IN (?2, ?3, 'throttled'))
                             ORDER BY tried, id LIMIT 1
                             """),
                     arguments: [now.milliseconds, ErrorClass.accepted.rawValue, ErrorClass.unseen.rawValue])

@@ -131,7 +131,7 @@ struct PushDrain {
         return []
     }
 
-    private static let mostPaused = 1000
+    private static let mostPaused = 500
 
     /// How the first change that can be batched goes out with others.
     ///

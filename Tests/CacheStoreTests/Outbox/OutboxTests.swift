@@ -294,20 +294,6 @@ struct OutboxTests {
         #expect(try cache.store.leastTriedChange(at: now)?.body["notes"] == "one")
     }
 
-    @Test("a change that the upstream asked to wait with is not sent before it is due, though the upstream is back")
-    func throttled() async throws {
-        let cache = try TestCache()
-        let due = now + .seconds(600)
-        _ = try await cache.store.create("orders", body: .object(["notes": "one"]), at: now)
-        let change = try #require(try ready(cache).last)
-        let failure = PushFailure(kind: "throttled", message: "too many")
-        try await send(change, .waiting(failure, at: due, counted: false), cache)
-        try await cache.store.hastenWaiting(at: now)
-        #expect(try cache.store.nextAttempt() == due)
-        #expect(try cache.store.leastTriedChange(at: now) == nil)
-        #expect(try cache.store.leastTriedChange(at: due) != nil)
-    }
-
     @Test("discarding a change in the middle keeps the order of the rest")
     func discardInTheMiddle() async throws {
         let cache = try TestCache()

@@ -1,0 +1,25 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import CacheStore
+
+@Suite("A change that the upstream asked to wait with")
+struct ThrottledChangeTests {
+    @Test("is not sent before it is due, though the upstream is back")
+    func waits() async throws {
+        let cache = try TestCache()
+        let now = TestCache.now
+        let due = now + .seconds(600)
+        _ = try await cache.store.create("orders", body: .object(["notes": "one"]), at: now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        let failure = PushFailure(kind: "throttled", message: "too many")
+        try await cache.store.settle(
+            change.id, .waiting(failure, at: due, counted: false), takingBack: true, at: now)
+        try await cache.store.hastenWaiting(at: now)
+        #expect(try cache.store.nextAttempt() == due)
+        #expect(try cache.store.leastTriedChange(at: now) == nil)
+        #expect(try cache.store.leastTriedChange(at: due) != nil)
+    }
+}
