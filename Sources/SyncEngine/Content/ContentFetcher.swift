@@ -49,7 +49,7 @@ struct ContentFetcher: Sendable {
         if upstream.serves(address) { try await account.require(from: upstream) }
         let draft = try contents.draft(limit: plan.maximumSize)
         let declared = try await upstream.download(
-            address, limit: plan.maximumSize, into: BodySink { (try? draft.write($0)) != nil })
+            address, limit: plan.maximumSize, into: BodySink(paced: environment.monotonicNow) { try draft.write($0) })
         let type = try draft.type(saidToBe: declared, among: plan.types)
         let content = try await contents.finish(draft, type: type)
         try await store.keep(content, of: status.key, entity.name, from: address, at: environment.now()) {

@@ -267,7 +267,7 @@ final class CurlExchange {
             return response.takeBody(part, announced: isFailure ? nil : easy.announcedLength)
         }
         guard sink.take(part) else {
-            refusal = "its body is larger than allowed, or could not be stored"
+            refusal = "its body is larger than allowed, came too slowly, or could not be stored"
             return false
         }
         return true

@@ -1,0 +1,47 @@
+internal import EntitySchema
+internal import Synchronization
+internal import Upstream
+
+/// Whether a content comes fast enough to be awaited.
+///
+/// Only a few contents are fetched at once. Servers that send a byte now and then, at addresses that records name, must not hold
+/// up all others. The time begins with the first bytes: until then, the request has a limit of its own.
+final class DownloadPace: Sendable {
+    private struct Progress {
+        var begun: Timestamp?
+        var bytes = 0
+    }
+
+    /// In bytes a second, on average: 240 KiB a minute.
+    private static let least = 4 << 10
+    /// A content may come as slowly as it likes for so long.
+    private static let grace = 60_000
+
+    private let now: @Sendable () -> Timestamp
+    private let progress = Mutex(Progress())
+
+    /// `now` must not go back when the clock is set.
+    init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
+
+    /// Notes that so many bytes have come; false if they were too few by now.
+    func takes(_ count: Int) -> Bool {
+        let now = now().milliseconds
+        return progress.withLock { progress in
+            let begun = progress.begun?.milliseconds ?? now
+            progress.begun = Timestamp(milliseconds: begun)
+            progress.bytes += count
+            let counted = (now - begun - Int64(Self.grace)) / 1000
+            return counted <= 0 || Int64(progress.bytes) >= counted * Int64(Self.least)
+        }
+    }
+}
+
+extension BodySink {
+    /// Takes a body that must not come too slowly, in pieces that `store` keeps.
+    convenience init(
+        paced now: @escaping @Sendable () -> Timestamp, store: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) {
+        let pace = DownloadPace(now: now)
+        self.init { bytes in pace.takes(bytes.count) && (try? store(bytes)) != nil }
+    }
+}
