@@ -52,6 +52,10 @@ package final class LocalAPIServer: Sendable {
             return .later { [self, label] in
                 finished(await answer(request, route, id, mistakes), request, label, start)
             }
+        case .failed(let error, let route):
+            return .later { [self, label] in
+                finished(await answer(request, route, failedWith: error), request, label, start)
+            }
         }
     }
 
@@ -103,6 +107,8 @@ package final class LocalAPIServer: Sendable {
         case answered(Response)
         /// The route whose handler has to answer it, with its id and the mistakes so far.
         case found(Route, String, Mistakes)
+        /// The error of a read of the cache, which is not read again.
+        case failed(any Error, Route)
     }
 
     /// Sets `label`, the metric label, as soon as the route is known.
@@ -121,20 +127,23 @@ package final class LocalAPIServer: Sendable {
             }
             let mistakes = try route.shape.mistakes(of: request)
             if !route.shape.findsMore { try mistakes.throwAny() }
-            if mistakes.isEmpty, let answer = atOnce(request, route, match.id) { return .answered(answer) }
-            return .found(route, match.id, mistakes)
+            return mistakes.isEmpty ? atOnce(request, route, match.id) : .found(route, match.id, mistakes)
         } catch {
             return .answered(refused(error.explainingPlus(in: request), request))
         }
     }
 
-    /// Nil if the route's handler has to answer: if that may take long, or if there is an error to report.
-    private func atOnce(_ request: Request, _ route: Route, _ id: String) -> Response? {
-        guard let reader = route.reader,
-            let response = try? reader(handlers, request, route.key?(handlers, id) ?? id),
-            (try? EntityTag.requireMatch(response.tag, of: request)) != nil
-        else { return nil }
-        return response
+    /// The route's handler has to answer what may take long.
+    private func atOnce(_ request: Request, _ route: Route, _ id: String) -> Step {
+        do {
+            guard let reader = route.reader,
+                let response = try reader(handlers, request, route.key?(handlers, id) ?? id)
+            else { return .found(route, id, Mistakes()) }
+            try EntityTag.requireMatch(response.tag, of: request)
+            return .answered(response)
+        } catch {
+            return .failed(error, route)
+        }
     }
 
     private func named(_ request: Request) -> Request {
@@ -158,6 +167,11 @@ package final class LocalAPIServer: Sendable {
         }
     }
 
+    /// The answer to a request whose read of the cache has failed.
+    private func answer(_ request: Request, _ route: Route, failedWith error: any Error) async -> Response {
+        refused(await problem(error, request, route).explainingPlus(in: request), request)
+    }
+
     private func handled(
         _ request: Request, _ route: Route, _ id: String, _ mistakes: Mistakes
     ) async throws(Problem) -> Response {
@@ -172,22 +186,29 @@ package final class LocalAPIServer: Sendable {
             }
             if route.isRead { try EntityTag.requireMatch(response.tag, of: request) }
             return response
-        } catch let problem as Problem {
-            throw problem
-        } catch CacheError.notCached(let entity, let key) {
-            guard route.isRead, Freshness.isOnlyIfCached(request) else { throw await handlers.missing(entity, key) }
-            throw await handlers.onlyIfCached(entity, key)
-        } catch let error as CacheError {
+        } catch {
+            throw await problem(error, request, route)
+        }
+    }
+
+    /// The problem that an error of a handler is answered as.
+    private func problem(_ error: any Error, _ request: Request, _ route: Route) async -> Problem {
+        switch error {
+        case let problem as Problem: return problem
+        case CacheError.notCached(let entity, let key):
+            guard route.isRead, Freshness.isOnlyIfCached(request) else { return await handlers.missing(entity, key) }
+            return await handlers.onlyIfCached(entity, key)
+        case let error as CacheError:
             if case .failed(let message) = error {
                 handlers.log.error(
                     "a request failed", metadata: ["error": "\(message)", "request_id": "\(request.id)"])
             }
-            throw Problem(error)
-        } catch {
+            return Problem(error)
+        default:
             handlers.log.error(
                 "a request failed",
                 metadata: ["path": "\(request.path)", "error": "\(error)", "request_id": "\(request.id)"])
-            throw .unavailable("the request could not be answered right now; see the daemon's log")
+            return .unavailable("the request could not be answered right now; see the daemon's log")
         }
     }
 

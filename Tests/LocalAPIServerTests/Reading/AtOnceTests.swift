@@ -1,8 +1,13 @@
+import CacheStore
+import EntitySchema
 import JSONText
-import LocalAPIServer
+import Logging
 import SocketServer
+import SyncEngine
 import TestSupport
 import Testing
+
+@testable import LocalAPIServer
 
 /// Reads that the server answers before it lets anything else run.
 @Suite struct AtOnceTests {
@@ -62,5 +67,26 @@ import Testing
         let api = try await TestAPI.filled()
         #expect(Self.answer(api, "GET", "/v1/orders/a", ["If-Match": "\"0-0\""]) == nil)
         #expect(await api.call("GET", "/v1/orders/a", headers: ["If-Match": "\"0-0\""]).status == 412)
+    }
+
+    @Test func `a list that cannot be read is not read again`() async throws {
+        let schema = try EntitySchema(yaml: TestAPI.shop, file: "shop.yaml")
+        let store = try CacheStore.temporary(schema)
+        // A list begins by asking what time it is.
+        let reads = Counter()
+        let api = LocalAPIServer(
+            schema: schema, store: store, engine: try TestAPI(store: store, schema: schema).api.handlers.engine,
+            callers: CallerGuard(token: TestAPI.token, owners: [1000], group: nil),
+            about: LocalAPIServer.About(
+                version: "1", startedAt: TestAPI.now, instance: "till-2", site: "north", schemaHash: "0a1b"),
+            now: {
+                reads.next()
+                return TestAPI.now
+            }, log: Logger(label: "test"))
+        #expect(await api.respond(to: Self.request("GET", "/v1/orders")).status == 200)
+        let before = reads.count
+        try store.close()
+        #expect(await api.respond(to: Self.request("GET", "/v1/orders")).status == 503)
+        #expect(reads.count == before + 1)
     }
 }
