@@ -2,7 +2,7 @@ package import EntitySchema
 internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
-internal import SQLiteStore
+package import SQLiteStore
 
 /// The state of the cache at one moment, for the status. Costs the same however much is cached, and next to nothing for
 /// each queued change.
@@ -24,6 +24,11 @@ package struct CacheSummary: Sendable {
 }
 
 extension CacheStore {
+    /// Of the disk with the database; nil if it is unknown.
+    package var space: DiskSpace? {
+        DiskSpace(of: URL(fileURLWithPath: pool.path).deletingLastPathComponent().path)
+    }
+
     package func summary() throws -> CacheSummary {
         try readers.read { connection in
             var tallies: [String: Int] = [:]

@@ -137,6 +137,7 @@ struct EntityPulls {
             store: store, upstream: upstream ?? monitor.pullUpstream(for: heartbeat), clock: environment.clock,
             now: environment.now, schema: environment.schema,
             serverNow: { [environment] in environment.clockOffset().map { environment.now() + $0 } },
+            space: { [store] in store.space },
             deletionGuard: DeletionGuard(share: settings.deleteGuard, confirmed: request.deletes)
         ) { [update] seen, total in
             await update { $0.progressed(entity, seen: seen, total: total) }

@@ -1,5 +1,6 @@
 internal import CacheStore
 internal import EntitySchema
+internal import SQLiteStore
 internal import Upstream
 
 /// Pulls one entity, with a second pass over its list if the first may have missed records.
@@ -12,6 +13,8 @@ struct Puller: Sendable {
     let schema: EntitySchema
     /// The server's time as far as it was measured; nil if it never was.
     var serverNow: @Sendable () -> Timestamp? = { nil }
+    /// That of the disk with the cache; nil if it is unknown.
+    var space: @Sendable () -> DiskSpace? = { nil }
     let deletionGuard: DeletionGuard
     /// Called after each page with the records seen so far and the upstream's total.
     let progress: @Sendable (_ seen: Int, _ total: Int?) async -> Void
@@ -64,9 +67,15 @@ struct Puller: Sendable {
         return (try await second.run(), second.widens)
     }
 
-    /// Returns nil after the last page.
+    /// Returns nil after the last page. Throws `CacheError.unwritable` when the disk has no room for more records: a list without
+    /// end would take what local changes need.
     func fetch(_ entity: String, _ plan: PullPlan, _ pull: PullInProgress?) async throws -> FetchedPage? {
         guard let pull else { return nil }
+        if let space = space(), space.isLow {
+            throw CacheError.unwritable(
+                "no more records are read, because the disk has only \(space.free >> 20) MiB free, which are kept for your own "
+                    + "changes; free some space, or see whether the list of \(entity) ends")
+        }
         // A change acknowledged after this point is newer than the page.
         let position = try store.position()
         var request = plan.request(
