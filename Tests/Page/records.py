@@ -174,6 +174,9 @@ def hostile(shop, page):
         raise Failed("a text in Hebrew does not begin at the right")
     shop.upstream.change("orders", order["id"], {"notes": HOSTILE})
     shop.sync()
+    for step in (".", "..", "%2E%2E"):
+        page.open(f"#/records/orders/{step}")
+        page.see(".notice", "No record can have the id .")
     page.open("#/search?q=onerror")
     page.see(".hits", "onerror")
     page.look("hostile search")

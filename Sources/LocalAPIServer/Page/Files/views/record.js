@@ -18,6 +18,8 @@ export async function showRecord(view, [name, id]) {
   const known = await schema();
   const entity = known.entity(name);
   if (!entity) throw new Error(`The schema has no ${name}.`);
+  // A browser takes these for steps in an address, and would ask for something else.
+  if (id === "." || id === "..") throw new Error(`No record can have the id ${id}`);
   const include = entity.relations.filter((one) => !one.many).map((one) => one.name).join(",");
   const [head, body] = [el("div"), el("div")];
   let shown = null;
