@@ -68,6 +68,7 @@ package enum DatabaseCopy {
         var configuration = GRDB.Configuration()
         configuration.prepareDatabase { db in
             db.limitForeignFile()
+            db.refuseViews()
             db.refuseTriggers()
         }
         let copy = try DatabaseQueue(path: part, configuration: configuration)

@@ -182,6 +182,21 @@ struct TamperedDatabaseTests {
         #expect(said.contains("the trigger evil"), "\(said)")
     }
 
+    @Test("a trigger of another program does not run in a copy")
+    func copiedTrigger() async throws {
+        let cache = try await changedByAnother(Self.trigger)
+        let copy = cache.folder.path("copy.db")
+        try DatabaseCopy.make(of: cache.path, at: copy)
+        let (body, epochs) = try await DatabaseFile.openReadOnly(copy).read { db in
+            (
+                try String.fetchOne(db, sql: "SELECT body FROM sync_outbox"),
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_setting WHERE name = 'epoch'")
+            )
+        }
+        #expect(body != "{}")
+        #expect(epochs == 0)
+    }
+
     @Test("a database of the daemon's own, or none at all, passes the check before an import")
     func ownTriggers() async throws {
         let cache = try TestCache()
