@@ -39,7 +39,8 @@ final class DownloadPace: Sendable {
 extension BodySink {
     /// Takes a body that must not come too slowly, in pieces that `store` keeps.
     convenience init(
-        paced now: @escaping @Sendable () -> Timestamp, store: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+        paced now: @escaping @Sendable () -> Timestamp,
+        store: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
     ) {
         let pace = DownloadPace(now: now)
         self.init { bytes in pace.takes(bytes.count) && (try? store(bytes)) != nil }
