@@ -42,7 +42,7 @@ struct ViewMerge {
         after[view] = removesNothing ? before.union(names) : names
         let lacking = knownNames.subtracting(names)
         let gone = lacking.intersection(gone(knownNames, before, after))
-        let moved = moved(by: shown)
+        let moved = moved(by: shown, after)
         let flat = nested.flat(shown)
         let left = lacking.subtracting(gone).subtracting(moved).subtracting(nested.overruled(lacking, by: flat))
         // Where the list has all members, nothing needs to be kept about the others.
@@ -78,11 +78,15 @@ struct ViewMerge {
     }
 
     /// Fields that the view has in their other place: what the record has under their names is older.
-    private func moved(by shown: JSONText) -> Set<String> {
+    ///
+    /// A null there says nothing about a value that another view has under the field's name. What no view has was sent.
+    private func moved(by shown: JSONText, _ members: ViewTable.Members) -> Set<String> {
         Set(
             entity.fields.filter { field in
-                guard let source = field.source, shown[field.name] == nil else { return false }
-                return shown.at(path: source).map { $0.kind != .null } ?? false
+                guard let source = field.source, shown[field.name] == nil, let value = shown.at(path: source) else {
+                    return false
+                }
+                return value.kind != .null || !members.values.contains { $0.contains(field.name) }
             }.map(\.name))
     }
 }

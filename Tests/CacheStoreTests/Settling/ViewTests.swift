@@ -184,6 +184,34 @@ struct ViewTests {
         #expect(try total(cache) == 4)
     }
 
+    @Test("a null in a field's other place takes back what was sent under its name")
+    func sentAndNull() async throws {
+        let there = #"{"id":"a","notes":"n","totals":{"total":null}}"#
+        let cache = try await cache(there)
+        try await edit(cache, #"{"total":5}"#)
+        try await send(cache, nil)
+        #expect(try total(cache) == 5 && remote(cache)?.contains(#""total":5"#) == true)
+        try await show(cache, there)
+        #expect(try remote(cache) == there)
+        #expect(try total(cache) == nil)
+    }
+
+    @Test("so does the answer to a creation")
+    func createdAndNull() async throws {
+        let cache = try await cache()
+        _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a","total":5}"#), at: now)
+        let answer = #"{"id":"a","totals":{"total":null}}"#
+        try await send(cache, answer)
+        #expect(try remote(cache) == answer)
+    }
+
+    @Test("a null there takes back nothing that another view has under the field's name")
+    func shownAndNull() async throws {
+        let cache = try await cache(#"{"id":"a","total":5}"#)
+        try await show(cache, #"{"id":"a","totals":{"total":null}}"#, .single)
+        #expect(try total(cache) == 5)
+    }
+
     @Test("#8 a member that a list lacks is neither a conflict with a queued edit nor erased by it")
     func missingIsNotNull() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)
