@@ -46,6 +46,8 @@ struct MeaningTests {
             (.money, "-0.004", "0", [.rounded]),
             (.time, #""2026-11-21T10:42:07.123Z""#, #""2026-11-21T10:42:07Z""#, [.seconds]),
             (.time, #""2026-11-21T10:42:07Z""#, #""2026-11-21T10:42:00Z""#, [.minutes]),
+            (.string, #""A & <B>""#, #""A &amp; &lt;B&gt;""#, [.escaped]),
+            (.string, #"" it's ""#, #""it&#039;s""#, [.trimmed, .escaped]),
             (.list, "[2,1]", "[1,2]", [.sorted]), (.string, #""""#, "null", [.emptied]), (.money, "1", #""1.00""#, []),
         ]
         for (kind, value, answer, forms) in cases {
@@ -53,12 +55,20 @@ struct MeaningTests {
         }
     }
 
+    @Test("where text is known to be escaped, its HTML is the same, and other text is not")
+    func escaped() throws {
+        let field = field(.string)
+        #expect(field.isSame(try json(#""A & \"B\"""#), try json(#""A &amp; &quot;B&#34;""#), under: [.escaped]))
+        #expect(field.isSame(try json(#""&x; &amp;""#), try json(#""&x; &""#), under: [.escaped]))
+        #expect(!field.isSame(try json(#""A & B""#), try json(#""A B""#), under: [.escaped]))
+    }
+
     @Test(
         "another value is no normal form",
         arguments: [
             (Field.Kind.string, #""a""#, #"" a""#), (.string, #""a""#, #""b""#), (.money, "12.3", "12.34"),
             (.money, "12.346", "12.36"), (.time, #""2026-11-21T10:42:07Z""#, #""2026-11-21T10:43:07Z""#),
-            (.list, "[1]", "[1,2]"),
+            (.list, "[1]", "[1,2]"), (.string, #""A &amp; B""#, #""A & B""#), (.string, #""A & B""#, #""A &amp;amp; B""#),
         ])
     func noForm(kind: Field.Kind, value: String, answer: String) throws {
         #expect(field(kind).forms(from: try json(value), to: try json(answer)) == nil)

@@ -86,7 +86,7 @@ struct Arrivals {
         if var row = try rows[known.key] {
             let before = row
             // However late the first view comes, it shows what became of the change.
-            if !row.isConfirmed { try learn(from: shown, &row) }
+            try learn(from: shown, &row)
             if rows.isAlive(row) {
                 isSettling = true
                 let verdict = row.meet(shown, try context.comparison(table.entity))
@@ -133,13 +133,15 @@ struct Arrivals {
     }
 
     /// Takes what this view shows of a change for the form that the server gives to what was sent, where it can be that:
-    /// its answer may have had no record.
+    /// its answer may have had no record, or only what was sent. Once the server has shown the change, anything but HTML in
+    /// place of the text is an edit of others.
     private func learn(from shown: JSONText, _ row: inout Settling) throws {
         let entity = table.entity
         let comparison = try context.comparison(entity)
         for (field, part) in row.parts {
             guard let value = entity.value(of: field, in: shown), !comparison.isSame(value, part.ours, of: field),
                 !part.earlier.contains(where: { comparison.isSame(value, $0, of: field) }),
+                !row.isConfirmed || comparison.meaning.newForms(from: part.ours, to: value, of: field) == [.escaped],
                 try context.learn(part.ours, as: value, of: field, entity)
             else { continue }
             row.parts[field]?.ours = value

@@ -58,8 +58,10 @@ extension Field {
             if forms.contains(.uppercased) { text = text.uppercased() }
             return text
         }
+        func read(_ text: String) -> String { forms.contains(.escaped) ? HTMLText.unescaped(text) : text }
         // Swift compares text by canonical equivalence, so NFC and NFD are the same.
-        return directed ? form(one.plain) == other.plain : form(one.plain) == form(other.plain)
+        return directed
+            ? form(one.plain) == read(other.plain) : form(read(one.plain)) == form(read(other.plain))
     }
 
     private func isSameList(_ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>) -> Bool {

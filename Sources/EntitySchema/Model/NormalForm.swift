@@ -13,6 +13,8 @@ package enum NormalForm: String, Sendable, Equatable, CaseIterable {
     case sorted
     /// No text as null, or null as no text.
     case emptied
+    /// Text with `&`, `<`, `>` and quotes as HTML writes them, as Snipe-IT and other programs in PHP answer it.
+    case escaped
 }
 
 extension Field {
@@ -28,7 +30,7 @@ extension Field {
     /// From the least to the most.
     private static let combinations: [[NormalForm]] = [
         [.trimmed], [.lowercased], [.uppercased], [.rounded], [.seconds], [.minutes], [.sorted], [.emptied],
-        [.trimmed, .lowercased], [.trimmed, .uppercased], [.trimmed, .emptied],
+        [.escaped], [.trimmed, .escaped], [.trimmed, .lowercased], [.trimmed, .uppercased], [.trimmed, .emptied],
     ]
 
     private func isPossible(_ form: NormalForm) -> Bool {
@@ -36,7 +38,7 @@ extension Field {
         case (.trimmed, .string), (.trimmed, .enum), (.trimmed, .reference), (.lowercased, .string),
             (.lowercased, .enum), (.uppercased, .string), (.uppercased, .enum), (.emptied, .string), (.emptied, .enum),
             (.emptied, .reference), (.emptied, .time), (.rounded, .number), (.rounded, .money), (.rounded, .integer),
-            (.seconds, .time), (.minutes, .time), (.sorted, .list):
+            (.seconds, .time), (.minutes, .time), (.sorted, .list), (.escaped, .string):
             true
         default: false
         }

@@ -22,4 +22,24 @@ package enum HTMLText {
         }
         return html
     }
+
+    /// The text that a program has escaped once, however it spells the quotes.
+    static func unescaped(_ html: String) -> String {
+        guard html.utf8.contains(UInt8(ascii: "&")) else { return html }
+        var text = ""
+        var rest = html[...]
+        while let mark = rest.firstIndex(of: "&") {
+            text += rest[..<mark]
+            rest = rest[mark...]
+            let entity = entities.first { rest.hasPrefix($0.html) }
+            text += entity?.text ?? "&"
+            rest = rest.dropFirst(entity?.html.count ?? 1)
+        }
+        return text + rest
+    }
+
+    private static let entities: [(html: String, text: String)] = [
+        ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#34;", "\""), ("&#034;", "\""), ("&#39;", "'"),
+        ("&#039;", "'"), ("&#x27;", "'"), ("&#x22;", "\""), ("&apos;", "'"),
+    ]
 }

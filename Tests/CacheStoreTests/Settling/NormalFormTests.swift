@@ -57,6 +57,30 @@ struct NormalFormTests {
         #expect(try conflicts(cache) == 0)
     }
 
+    @Test("a server that answers text as it came, and lists it as HTML, makes no conflicts", arguments: policies)
+    func escaped(policy: String) async throws {
+        let cache = try await cache(policy)
+        try await edit(cache, #"{"notes":"A & B"}"#)
+        let first = try await begin(cache)
+        try await edit(cache, #"{"notes":"A & C"}"#)
+        try await acknowledge(cache, first, #"{"id":"a","notes":"A & B","total":1}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"A &amp; B","total":1}]"#)
+        #expect(try conflicts(cache) == 0)
+        let second = try await begin(cache)
+        #expect(second.body["notes"] == "A & C")
+    }
+
+    @Test("a text that others trimmed after the server had shown the change is their edit")
+    func trimmedByOthers() async throws {
+        let cache = try await cache("manual")
+        try await edit(cache, #"{"notes":" B "}"#)
+        let first = try await begin(cache)
+        try await edit(cache, #"{"notes":"C"}"#)
+        try await acknowledge(cache, first, #"{"id":"a","notes":" B ","total":1}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"B","total":1}]"#)
+        #expect(try conflicts(cache) == 1)
+    }
+
     @Test("#9 a lost answer whose change the server has normalized is no conflict, and not sent again")
     func lostAnswer() async throws {
         for policy in Self.policies {
