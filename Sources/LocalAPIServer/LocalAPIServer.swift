@@ -195,6 +195,7 @@ package final class LocalAPIServer: Sendable {
     private func problem(_ error: any Error, _ request: Request, _ route: Route) async -> Problem {
         switch error {
         case let problem as Problem: return problem
+        case is CancellationError: return .unavailable("the daemon stops, or no caller waits for the answer")
         case CacheError.notCached(let entity, let key):
             guard route.isRead, Freshness.isOnlyIfCached(request) else { return await handlers.missing(entity, key) }
             return await handlers.onlyIfCached(entity, key)

@@ -11,6 +11,8 @@ package final class ReadConnection {
     /// By number.
     private var numbered: [OpaquePointer?] = []
 
+    private let limit: ReadLimit
+
     /// The moment of `ReaderPool` that the held snapshot is as new as, or newer; nil while none is held.
     private var held: UInt64?
 
@@ -30,6 +32,7 @@ package final class ReadConnection {
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "\(path) could not be opened")
         }
         handle = opened
+        limit = ReadLimit(of: opened)
         sqlite3_busy_timeout(handle, 5000)
         ForeignFile.limit(handle)
         csqlite_refuse_views(handle)
@@ -42,6 +45,18 @@ package final class ReadConnection {
         for statement in statements.values.joined() { sqlite3_finalize(statement.handle) }
         for statement in numbered { sqlite3_finalize(statement) }
         sqlite3_close_v2(handle)
+    }
+
+    /// Runs `body`, whose queries throw `ReadTakesLong` once `goesOn` is false. It is asked every thousand of SQLite's own
+    /// instructions, which take less than a millisecond.
+    func limited<Result>(_ goesOn: @escaping () -> Bool, _ body: (ReadConnection) throws -> Result) throws -> Result {
+        limit.goesOn = goesOn
+        defer { limit.goesOn = nil }
+        do {
+            return try body(self)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
+            throw ReadTakesLong()
+        }
     }
 
     /// Calls `row` with the statement on each row of the result until it returns false. One query is its own snapshot,
@@ -179,5 +194,24 @@ package final class ReadConnection {
 
     private func execute(_ sql: String) throws {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw DatabaseError(lastOf: handle) }
+    }
+}
+
+/// How far SQLite may go in the reads of one connection, asked every thousand of its own instructions.
+private final class ReadLimit {
+    private static let instructions: Int32 = 1000
+
+    /// False ends the read under way with `SQLITE_INTERRUPT`; nil lets it take as long as it likes.
+    var goesOn: (() -> Bool)?
+
+    /// The connection asks as long as it is open: keep this object until it is closed.
+    init(of connection: OpaquePointer) {
+        sqlite3_progress_handler(
+            connection, Self.instructions,
+            { context in
+                guard let context else { return 0 }
+                let goesOn = Unmanaged<ReadLimit>.fromOpaque(context).takeUnretainedValue().goesOn
+                return goesOn?() ?? true ? 0 : 1
+            }, Unmanaged.passUnretained(self).toOpaque())
     }
 }

@@ -27,13 +27,18 @@ package final class ReaderPool: Sendable {
     private let path: String
     private let seats: [Seat]
     private let damage: DamageWatch
+    private let holdsSnapshots: Bool
     /// Twice the number of commits; odd while one is under way.
     private let moment = Atomic<UInt64>(0)
 
-    /// `first` is a connection to use before others are opened.
-    package init(path: String, damage: DamageWatch, count: Int, first: sending ReadConnection?) {
+    /// `first` is a connection to use before others are opened. With `holdsSnapshots`, `beginCommit` and `endCommit` have to be
+    /// called at each commit.
+    package init(
+        path: String, damage: DamageWatch, count: Int, first: sending ReadConnection?, holdsSnapshots: Bool = true
+    ) {
         self.path = path
         self.damage = damage
+        self.holdsSnapshots = holdsSnapshots
         first?.allowViews()
         let one = if let first { Seat(first) } else { Seat() }
         seats = [one] + (1..<max(1, count)).map { _ in Seat() }
@@ -45,6 +50,13 @@ package final class ReaderPool: Sendable {
             if let result = try seat.state.withLockIfAvailable({ try run(body, &$0) }) { return result }
         }
         return try seats[0].state.withLock { try run(body, &$0) }
+    }
+
+    /// The same; throws `ReadTakesLong` when `goesOn`, which is asked while SQLite works, has returned false.
+    package func read<Result: Sendable>(
+        while goesOn: @escaping @Sendable () -> Bool, _ body: @Sendable (ReadConnection) throws -> Result
+    ) throws -> Result {
+        try read { try $0.limited(goesOn, body) }
     }
 
     // MARK: Commits
@@ -79,13 +91,15 @@ package final class ReaderPool: Sendable {
             let connection = try connection(of: &state)
             // Before the snapshot begins, which may be newer.
             let now = moment.load(ordering: .sequentiallyConsistent)
-            guard now.isMultiple(of: 2) else {
+            guard holdsSnapshots, now.isMultiple(of: 2) else {
                 connection.letGo()
                 return try body(connection)
             }
             try connection.hold(asOf: now)
             defer { if moment.load(ordering: .sequentiallyConsistent) != now { connection.letGo() } }
             return try body(connection)
+        } catch let error as ReadTakesLong {
+            throw error
         } catch {
             throw damage.classified(error)
         }
@@ -102,4 +116,9 @@ package final class ReaderPool: Sendable {
         case .closed: throw CacheError.unwritable("the database is closed")
         }
     }
+}
+
+/// A read has taken longer than it may: `goesOn` of `ReaderPool.read` was false.
+package struct ReadTakesLong: Error {
+    package init() {}
 }

@@ -3,6 +3,7 @@ internal import GRDB
 internal import GRDBSQLite
 package import JSONText
 package import SQLiteStore
+internal import Synchronization
 
 /// Records as readers see them, as bytes ready for the socket.
 extension CacheStore {
@@ -47,6 +48,49 @@ extension CacheStore {
     package func list(
         _ query: ListQuery, include: [Inclusion] = [], after opening: StaticString = ""
     ) throws -> ListPage {
+        let plan = try plan(query, include, opening)
+        return try readers.read { try self.page(of: plan, $0) }
+    }
+
+    /// The same for a thread that others wait for: nil for a list that takes long. `thousands` is how many thousands of
+    /// SQLite's own instructions it may take.
+    package func quickList(
+        _ query: ListQuery, include: [Inclusion] = [], after opening: StaticString = "", thousands: Int = 50
+    ) throws -> ListPage? {
+        let plan = try plan(query, include, opening)
+        return try quickly(thousands) { try self.page(of: plan, $0) }
+    }
+
+    /// The same, where a list that takes long is read on another thread. `isLong`: `quickList` has found that it is.
+    package func anyList(
+        _ query: ListQuery, include: [Inclusion] = [], after opening: StaticString = "", isLong: Bool = false
+    ) async throws -> ListPage {
+        if !isLong, let page = try quickList(query, include: include, after: opening) { return page }
+        let plan = try plan(query, include, opening)
+        return try await longReads.read { try self.page(of: plan, $0) }
+    }
+
+    private func quickly(
+        _ thousands: Int, _ body: @Sendable (ReadConnection) throws -> ListPage
+    ) throws -> ListPage? {
+        let taken = Counter()
+        do {
+            return try readers.read(while: { taken.next() <= thousands }, body)
+        } catch is ReadTakesLong {
+            return nil
+        }
+    }
+
+    /// A list as it is read.
+    private struct ListPlan: Sendable {
+        let list: ListStatement
+        let query: ListQuery
+        let include: [Inclusion]
+        let extras: RecordExtras
+        let opening: StaticString
+    }
+
+    private func plan(_ query: ListQuery, _ include: [Inclusion], _ opening: StaticString) throws -> ListPlan {
         let reading = try reading(query.entity)
         let table = reading.table
         let extraColumns = Includer.columns(for: include, table)
@@ -56,24 +100,27 @@ extension CacheStore {
                 extraColumns: extraColumns)
         }
         let extras = query.labels ? reading.extras.labelled(table.entity) : reading.extras
-        return try readers.read { connection in
-            var page = ListPage(records: [])
-            let walk = include.isEmpty && query.search != nil ? list.walk : nil
-            func fill() throws {
-                page =
-                    try include.isEmpty
-                    ? Self.page(list, walk, query.limit, connection, extras, after: opening)
-                    : expandedPage(list, query, include, connection, extras, after: opening)
-                if query.count { page.total = try Self.total(list, connection) }
-            }
-            let isOne = !query.count && include.isEmpty && list.isOneStatement && walk == nil
-            // Asked first: the load may end while the list is read.
-            let isLoaded = try isLoaded(query.entity, connection)
-            if isOne { try fill() } else { try connection.snapshot(fill) }
-            page.unindexed = list.unindexed
-            page.isComplete = isLoaded
-            return page
+        return ListPlan(list: list, query: query, include: include, extras: extras, opening: opening)
+    }
+
+    private func page(of plan: ListPlan, _ connection: ReadConnection) throws -> ListPage {
+        let (list, query, include) = (plan.list, plan.query, plan.include)
+        var page = ListPage(records: [])
+        let walk = include.isEmpty && query.search != nil ? list.walk : nil
+        func fill() throws {
+            page =
+                try include.isEmpty
+                ? Self.page(list, walk, query.limit, connection, plan.extras, after: plan.opening)
+                : expandedPage(list, query, include, connection, plan.extras, after: plan.opening)
+            if query.count { page.total = try Self.total(list, connection) }
         }
+        let isOne = !query.count && include.isEmpty && list.isOneStatement && walk == nil
+        // Asked first: the load may end while the list is read.
+        let isLoaded = try isLoaded(query.entity, connection)
+        if isOne { try fill() } else { try connection.snapshot(fill) }
+        page.unindexed = list.unindexed
+        page.isComplete = isLoaded
+        return page
     }
 
     /// What is wrong with the parts of a query, each by itself.
@@ -136,6 +183,12 @@ extension CacheStore {
             return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
         }
     }
+}
+
+/// Counts what is asked on one thread.
+private final class Counter: Sendable {
+    private let count = Atomic(0)
+    func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).newValue }
 }
 
 /// Records with their related records, in one snapshot.

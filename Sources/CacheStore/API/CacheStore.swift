@@ -20,6 +20,8 @@ package final class CacheStore: Sendable {
     let pool: DatabasePool
     /// For records and lists; `pool` reads everything else.
     let readers: ReaderPool
+    /// For lists that take long.
+    let longReads: LongReads
     let writer: GroupCommit
     let damage = DamageWatch()
     /// The fixed statements that readers keep prepared.
@@ -89,6 +91,7 @@ package final class CacheStore: Sendable {
             throw Self.classified(error, path, isNew: isNew)
         }
         readers = ReaderPool(path: path, damage: damage, count: readerCount, first: preview.connection)
+        longReads = LongReads(path: path, damage: damage)
         filterContext = FilterContext(schema: schema, sealers: sealers, readers: readers)
         writer = GroupCommit(
             writer: pool, readers: readers, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
@@ -242,6 +245,7 @@ package final class CacheStore: Sendable {
     package func close() throws {
         signal.close()
         readers.close()
+        longReads.close()
         // The pool closes its writer first, so its last connection could not do this.
         do {
             try pool.writeWithoutTransaction { db in

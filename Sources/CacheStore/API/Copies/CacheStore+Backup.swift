@@ -12,6 +12,7 @@ extension CacheStore {
         signal.close()
         let guardian = LogGuardian(path: pool.path)
         readers.close()
+        longReads.close()
         pool.writeWithoutTransaction { db in statements.release(db) }
         try? pool.close()
         guardian?.close()

@@ -18,7 +18,7 @@ struct ListExport: Sendable {
     let include: [Inclusion]
     let format: RecordFormat
 
-    func first() throws -> ListPage { try page(after: nil, query.limit) }
+    func first() async throws -> ListPage { try await page(after: nil, query.limit) }
 
     /// `first` is the list's first page. Throws when the list cannot be read on, after `report`, or when the reader has gone.
     func write(
@@ -35,7 +35,9 @@ struct ListExport: Sendable {
             guard let cursor = page.next, left > 0 else { return }
             await Task.yield()  // to other callers
             do {
-                page = try self.page(after: cursor, left)
+                page = try await self.page(after: cursor, left)
+            } catch let error as CancellationError {
+                throw error
             } catch {
                 report(error)
                 throw error
@@ -43,10 +45,10 @@ struct ListExport: Sendable {
         }
     }
 
-    private func page(after cursor: String?, _ limit: Int) throws -> ListPage {
+    private func page(after cursor: String?, _ limit: Int) async throws -> ListPage {
         var query = query
         query.limit = min(limit, Self.pageSize)
         query.cursor = cursor ?? query.cursor
-        return try store.list(query, include: include)
+        return try await store.anyList(query, include: include)
     }
 }

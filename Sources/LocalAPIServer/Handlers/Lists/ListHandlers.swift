@@ -11,16 +11,18 @@ extension Handlers {
     func list(
         _ relation: Relation, by field: String, of entity: Entity, _ key: String, _ request: Request
     ) async throws -> Response {
-        try await list(self.entity(relation.entity), request) { query in
+        try await list(self.entity(relation.entity), request, isTried: false) { query in
             // Uses the record's current key; the caller may send an earlier one.
             let current = try JSONText(recordBytes(entity, key))[entity.key]?.plain ?? ""
             query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [current]))
         }
     }
 
-    /// The list that the request asks for. `narrow` adds a filter that the query does not have.
+    /// The list that the request asks for. `isTried`: `cachedList` has not answered it. `narrow` adds a filter that the query
+    /// does not have.
     func list(
-        _ entity: Entity, _ request: Request, _ narrow: (inout ListQuery) throws -> Void = { _ in }
+        _ entity: Entity, _ request: Request, isTried: Bool = true,
+        _ narrow: (inout ListQuery) throws -> Void = { _ in }
     ) async throws -> Response {
         let begun = now()
         let format = ListFormat(request)
@@ -28,17 +30,23 @@ extension Handlers {
         var (query, include) = try asked(parameters, of: entity, as: format)
         try narrow(&query)
         if query.usesSearch { try await store.catchUpSearch() }
-        if format.isWhole { return try whole(query, include, of: entity, as: format, request) }
-        return try page(query, include, request, since: begun)
+        if format.isWhole { return try await whole(query, include, of: entity, as: format, request) }
+        let page = try await store.anyList(
+            query, include: include, after: Self.opening, isLong: isTried && !query.usesSearch)
+        return answer(page, request, since: begun)
     }
 
-    /// A page of the same list at once; nil for a whole list, and for a search, which may have to wait for its index.
+    /// A page of the same list at once; nil for a whole list, for one that takes long, and for a search, which may have to
+    /// wait for its index.
     func cachedList(_ entity: Entity, _ request: Request) throws -> Response? {
         let begun = now()
         let format = ListFormat(request)
         guard !format.isWhole else { return nil }
         let (query, include) = try asked(QueryParameters(request), of: entity, as: format)
-        return query.usesSearch ? nil : try page(query, include, request, since: begun)
+        guard !query.usesSearch,
+            let page = try store.quickList(query, include: include, after: Self.opening)
+        else { return nil }
+        return answer(page, request, since: begun)
     }
 
     // MARK: The request
@@ -58,10 +66,11 @@ extension Handlers {
 
     // MARK: The answer
 
-    private func page(
-        _ query: ListQuery, _ include: [Inclusion], _ request: Request, since begun: Timestamp
-    ) throws -> Response {
-        var page = try store.list(query, include: include, after: "{\"data\":")
+    private static let opening: StaticString = "{\"data\":"
+
+    /// The answer of a page that begins with `opening`.
+    private func answer(_ page: consuming ListPage, _ request: Request, since begun: Timestamp) -> Response {
+        var page = page
         Self.close(&page)
         var response = Response.tagged(page.records, for: request)
         NextLink.add(page.next, to: &response, of: request)
@@ -69,7 +78,7 @@ extension Handlers {
         return response
     }
 
-    /// Makes the whole answer of a page that begins with `{"data":`.
+    /// Makes the whole answer of a page that begins with `opening`.
     private static func close(_ page: inout ListPage) {
         page.records += Array(",\"next\":".utf8)
         page.records += JSONText.string(page.next).bytes
@@ -90,11 +99,11 @@ extension Handlers {
     /// The whole list. What is wrong with the query, and whether the list is complete, must be known before it begins.
     private func whole(
         _ query: ListQuery, _ include: [Inclusion], of entity: Entity, as format: ListFormat, _ request: Request
-    ) throws -> Response {
+    ) async throws -> Response {
         let begun = now()
         let export = ListExport(
             store: store, query: query, include: include, format: RecordFormat(format, entity, query.fields))
-        let first = try export.first()
+        let first = try await export.first()
         var headers = [(name: "Content-Type", value: format.contentType), ("Cache-Control", "no-store")]
         if let scan = scan(first, since: begun) { headers.append(scan) }
         if !first.isComplete { headers.append(("Cache-Status", CacheStatus.incomplete.text)) }
