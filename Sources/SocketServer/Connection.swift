@@ -24,6 +24,8 @@ actor Connection {
         if let self { context.limiter.noteKnown(self) }
     }
     var limits: ServerLimits { context.limits }
+    /// Whose share of the memory for bodies and answers it uses; nil if it may use all.
+    private lazy var holder = context.lookup == nil || caller.access == .owner ? nil : ConnectionHolder(caller, peer)
 
     var parser: RequestParser
     private nonisolated let waiting = Mutex<ContinuousClock.Instant?>(.now)
@@ -148,12 +150,12 @@ actor Connection {
     }
 
     private func hold(_ bytes: Int) throws {
-        guard context.bodies.change(from: heldBytes, to: bytes) else { throw Refusal.bodiesFull }
+        guard context.bodies.change(from: heldBytes, to: bytes, of: holder) else { throw Refusal.bodiesFull }
         heldBytes = bytes
     }
 
     private func holdNothing() {
-        _ = context.bodies.change(from: heldBytes, to: 0)
+        _ = context.bodies.change(from: heldBytes, to: 0, of: holder)
         heldBytes = 0
     }
 
@@ -317,7 +319,7 @@ actor Connection {
         var held = 0
         defer {
             if blocked != nil { awaitsCaller(since: nil) }
-            _ = context.unsent.change(from: held, to: 0)
+            _ = context.unsent.change(from: held, to: 0, of: holder)
         }
         while sent < total {
             let count = SocketParts(head, body, tail).send(from: sent, to: descriptor)
@@ -325,7 +327,7 @@ actor Connection {
                 sent += count
             } else if errno == EAGAIN {
                 // What callers have not received yet stays in memory.
-                guard context.unsent.change(from: held, to: total - sent) else { throw Gone() }
+                guard context.unsent.change(from: held, to: total - sent, of: holder) else { throw Gone() }
                 held = total - sent
                 let (began, before) = blocked ?? (.now, sent)
                 blocked = (began, before)

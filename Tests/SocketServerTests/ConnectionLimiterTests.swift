@@ -49,6 +49,55 @@ extension SocketServerTests {
             #expect(limits.connections == 512 && limits.userConnections == 256 && limits.strangerConnections == 128)
         }
 
+        @Test func `one member cannot take all the memory for bodies, but the owner may`() async throws {
+            var limits = ServerLimits.quick
+            limits.bodyBytes = 200_000
+            limits.allBodiesBytes = 100_000
+            func send(_ size: Int, _ client: TestClient) {
+                client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size + 1)\r\n\r\n")
+                client.send(String(repeating: "x", count: size))
+            }
+            try await TestServer.run(limits: limits, lookup: Self.lookup) { server in
+                let (first, second) = (try server.connect(from: "127.0.1.1"), try server.connect(from: "127.0.1.1"))
+                #expect(try await ask([first, second], server) == [200, 200])
+                send(40_000, first)
+                // The second round begins after what was there in the first has been read.
+                for _ in 1...2 { try #require(await server.server.isAlive(within: .seconds(300))) }
+                send(40_000, second)
+                #expect(try second.receiveAnswer().status == 503)
+                let other = try server.connect(from: "127.0.1.2")
+                send(40_000, other)
+                for client in [first, other] {
+                    client.send("x")
+                    #expect(try client.receiveAnswer().status == 200)
+                }
+                let owner = try server.connect(from: "127.0.0.1")
+                send(90_000, owner)
+                owner.send("x")
+                #expect(try owner.receiveAnswer().status == 200)
+            }
+        }
+
+        @Test func `a member who does not read its answers has no other caller's cut`() async throws {
+            var limits = ServerLimits.quick
+            limits.write = .seconds(60)
+            limits.allUnsentBytes = 64 << 20
+            let size = 12 << 20
+            try await TestServer.run(
+                limits: limits, lookup: Self.lookup,
+                handler: { _ in Response(status: 200, body: [UInt8](repeating: 120, count: size)) }
+            ) { server in
+                let idle = try (0..<8).map { _ in try server.connect(from: "127.0.1.1") }
+                for client in idle {
+                    client.send(Self.get)
+                    _ = try client.receive()
+                }
+                let other = try server.connect(from: "127.0.1.2")
+                other.send(Self.get)
+                #expect(try other.receiveAnswer().body.utf8.count == size)
+            }
+        }
+
         @Test("strangers and each member get part of the connections, the owner the rest")
         func shares() async throws {
             try await TestServer.run(limits: Self.limits(patience: .seconds(3600)), lookup: Self.lookup) { server in

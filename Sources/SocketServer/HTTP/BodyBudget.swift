@@ -1,20 +1,33 @@
 import Synchronization
 
 /// The memory that the bodies of all requests in flight may take together, or what is left to send of all answers.
+///
+/// One holder may take half of it, so that what it leaves unsent or unread keeps nobody else from calling.
 final class BodyBudget: Sendable {
+    private struct Use {
+        var total = 0
+        var held: [ConnectionHolder: Int] = [:]
+    }
+
     private let limit: Int
-    private let used = Atomic<Int>(0)
+    private let use = Mutex(Use())
 
     init(limit: Int) {
         self.limit = limit
     }
 
     /// Changes what one of them holds from `before` bytes to `after`. False when it wants more than is left; then
-    /// nothing has changed.
-    func change(from before: Int, to after: Int) -> Bool {
-        let total = used.wrappingAdd(after - before, ordering: .relaxed).newValue
-        guard after > before, total > limit else { return true }
-        used.wrappingSubtract(after - before, ordering: .relaxed)
-        return false
+    /// nothing has changed. Without a `holder` it may take everything.
+    func change(from before: Int, to after: Int, of holder: ConnectionHolder?) -> Bool {
+        guard before != after else { return true }
+        return use.withLock { use in
+            let total = use.total + after - before
+            let held = holder.map { use.held[$0, default: 0] + after - before } ?? 0
+            // A single large answer may be more than half.
+            guard after < before || total <= limit && (held <= limit / 2 || held == after) else { return false }
+            use.total = total
+            if let holder { use.held[holder] = held == 0 ? nil : held }
+            return true
+        }
     }
 }

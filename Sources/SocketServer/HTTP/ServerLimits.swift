@@ -8,7 +8,8 @@ package struct ServerLimits: Sendable {
     package var headerCount = 100
     /// The body after removing chunked coding, in bytes; larger ones get 413.
     package var bodyBytes = 1024 * 1024
-    /// The bodies of all requests in flight together, in bytes, without streamed ones; more get 503.
+    /// The bodies of all requests in flight together, in bytes, without streamed ones; more get 503. One caller other than the
+    /// owner may take half, also of `allUnsentBytes`.
     package var allBodiesBytes = 24 * 1024 * 1024
     /// The parts of all answers that their callers have not received yet, in bytes; the connections of those who read
     /// slowly while there are more are dropped.
