@@ -1,12 +1,15 @@
 """What the feed is put through, one function each. They raise `Failed` and return a line of what happened."""
+import os
 import random
 import shutil
 import signal
+import subprocess
 import threading
 import time
+from contextlib import contextmanager
 
 from compare import check_history, differences, listed
-from lib.programs import Failed
+from lib.programs import Failed, await_true
 from shop import SCHEMA, Feed, Shop
 from values import LONG
 
@@ -207,6 +210,48 @@ def shouted(postgres, folder, arguments):
         shop.close()
 
 
+def locked(postgres, folder, arguments):
+    """Someone else holds the lock under which tables are made: a feed ends when it is told to, and waits only to make some."""
+    database = "locked"
+    postgres.run(f"CREATE DATABASE {database}")
+    shop = Shop(folder / "locked", "a", arguments.seed)
+    feed = Feed(shop, postgres, database, "items")
+    try:
+        with _advisory_lock(postgres, database) as has:
+            feed.start()
+            await_true(lambda: has("NOT granted"), 20, "the feed does not wait for the lock")
+            began = time.monotonic()
+            feed.stop()
+            took = time.monotonic() - began
+            require("without waiting for PostgreSQL" in feed.said(), f"it said {feed.said()!r}")
+        feed.once()
+        postgres.run(f"ALTER DATABASE {database} SET lock_timeout = '2s'")
+        with _advisory_lock(postgres, database):
+            feed.once()
+        return f"ended {took:.1f} s after the signal"
+    finally:
+        shop.close()
+
+
+@contextmanager
+def _advisory_lock(postgres, database):
+    """Holds the lock in a session of its own; gives a function that finds such a lock by a condition."""
+    def has(condition):
+        return postgres.run(f"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND {condition}", database) != "0\n"
+    lock = "SELECT pg_advisory_lock(hashtextextended('repairminder-sync feed repairminder', 0))"
+    holder = subprocess.Popen(
+        [postgres.bin / "psql", "-XqAt", "-d", database, "-c", lock, "-c", "SELECT pg_sleep(300)"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **postgres.environment})
+    try:
+        await_true(lambda: has("granted"), 20, "the lock was not taken")
+        yield has
+    finally:
+        holder.kill()
+        holder.wait()
+        postgres.run("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'", database)
+        await_true(lambda: not has("true"), 20, "the lock is still there")
+
+
 def doubled(postgres, folder, arguments):
     """Two feeds of one instance at once: neither writes what the other has written."""
     database, schema = "doubled", "repairminder"
@@ -236,4 +281,4 @@ def doubled(postgres, folder, arguments):
         shop.close()
 
 
-SCENES = {scene.__name__: scene for scene in (refused, shouted, changed, doubled, killed)}
+SCENES = {scene.__name__: scene for scene in (refused, shouted, locked, changed, doubled, killed)}

@@ -19,6 +19,8 @@ struct FeedTarget {
         guard encoding == "UTF8" else {
             throw PostgresError(.lasting, "the database has the encoding \(encoding ?? ""); make one with UTF8")
         }
+        // Without the lock when nothing is missing: any user of the database can hold it.
+        guard try !isPrepared() else { return }
         let known = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1"
         try change { () throws(PostgresError) in
             if try connection.run(known, [PostgresText.bytes(settings.schemaName)]).rows.isEmpty {
@@ -28,6 +30,11 @@ struct FeedTarget {
                 try connection.run("CREATE TABLE \(schema).\(name) (\(columns))")
             }
         }
+    }
+
+    private func isPrepared() throws(PostgresError) -> Bool {
+        for (name, _) in Self.ownTables where try columnNames(of: name).isEmpty { return false }
+        return true
     }
 
     /// No entity's name begins with a line.
@@ -71,10 +78,11 @@ struct FeedTarget {
     }
 
     private func plans(for entities: [FeedEntity]) throws(PostgresError) -> [FeedPlan] {
-        let tables = try connection.run("SELECT entity, name, key, history FROM \(schema)._feed_tables").rows
+        let tables = try connection.run("SELECT entity, name, key, history FROM \(schema)._feed_tables")
+            .rows(of: 4)
         let columns = try connection.run(
             "SELECT entity, field, type, name FROM \(schema)._feed_columns ORDER BY field, type"
-        ).rows
+        ).rows(of: 4)
         var plans: [FeedPlan] = []
         for entity in entities {
             let known = tables.first { $0[0] == entity.name }
@@ -136,7 +144,7 @@ struct FeedTarget {
     func position() throws(PostgresError) -> FeedPosition? {
         let rows = try connection.run(
             "SELECT epoch, position, shape FROM \(schema)._feed WHERE instance = $1", [instance]
-        ).rows
+        ).rows(of: 3)
         guard let row = rows.first, let epoch = row[0], let sequence = row[1].flatMap({ Int($0) }), let shape = row[2]
         else { return nil }
         return FeedPosition(epoch: epoch, sequence: sequence, shape: shape)

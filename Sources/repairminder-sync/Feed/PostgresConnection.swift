@@ -7,6 +7,14 @@ final class PostgresConnection {
         var rows: [[String?]] = []
         /// How many rows a statement has written or deleted.
         var affected = 0
+
+        /// The rows. Throws if one has another number of columns than the statement asks for, as no PostgreSQL answers.
+        func rows(of columns: Int) throws(PostgresError) -> [[String?]] {
+            guard rows.allSatisfy({ $0.count == columns }) else {
+                throw PostgresError(.lasting, "the server answers rows that it was not asked for; is it PostgreSQL?")
+            }
+            return rows
+        }
     }
 
     private let library: LibPQ

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EntitySchema
+import Glibc
 import LocalAPI
 import UnixSignals
 
@@ -51,6 +52,11 @@ struct FeedCommand: AsyncParsableCommand {
         let client = try connection.connection(environment: .ofThisProcess()).client(deadline: .seconds(90))
         let source = FeedSource(client: client, entities: Array(Set(entities)).sorted())
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let late = LateEnd(after: [SIGTERM, SIGINT]) {
+            Self.say("ended without waiting for PostgreSQL, which does not answer")
+            _exit(0)
+        }
+        defer { late.cancel() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in signals { return } }
             group.addTask {
