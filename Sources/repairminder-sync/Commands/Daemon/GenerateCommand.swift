@@ -60,7 +60,7 @@ struct GenerateOptions: ParsableArguments {
         let code = try text(in: language, environment: environment)
         guard let output else { return try StandardStream.output.writeResult(code) }
         do {
-            try Data(code.utf8).write(to: URL(filePath: output), options: [.atomic])
+            try WholeFile.write(code, to: output)
         } catch {
             throw CommandFailure.unwritable(output, error)
         }

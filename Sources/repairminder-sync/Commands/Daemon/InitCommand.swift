@@ -92,7 +92,8 @@ struct InitCommand: AsyncParsableCommand {
 
     private func write(_ yaml: String, to file: String) throws(CommandFailure) {
         do {
-            try Data(yaml.utf8).write(to: URL(filePath: file), options: force ? [.atomic] : [.withoutOverwriting])
+            guard !force else { return try WholeFile.write(yaml, to: file) }
+            try Data(yaml.utf8).write(to: URL(filePath: file), options: [.withoutOverwriting])
         } catch CocoaError.fileWriteFileExists {
             throw Self.exists(file)
         } catch {

@@ -1,0 +1,32 @@
+import Foundation
+import Glibc
+
+/// A file that a command writes as a whole, at a path that a person names.
+enum WholeFile {
+    /// Replaces a regular file in one step, follows a link, and writes into anything else: as root it would otherwise put a
+    /// file in the place of /dev/null.
+    static func write(_ text: String, to path: String) throws {
+        guard let status = Self.status(of: path), status.st_mode & S_IFMT != S_IFREG else {
+            return try Data(text.utf8).write(to: URL(filePath: real(path)), options: [.atomic])
+        }
+        let file = open(path, O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { throw CocoaError(.fileWriteNoPermission) }
+        defer { close(file) }
+        guard StandardStream(descriptor: file).writeAll(Array(text.utf8)) == nil else {
+            throw CocoaError(.fileWriteUnknown)
+        }
+    }
+
+    /// Of what a link leads to; nil if nothing is there.
+    private static func status(of path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
+
+    /// Where a link leads.
+    private static func real(_ path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+}
