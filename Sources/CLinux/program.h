@@ -35,6 +35,15 @@ static inline void clinux_limit(int what, uint64_t limit) {
     setrlimit((__rlimit_resource_t)what, &value);
 }
 
+/// Has the kernel end this process before others when memory runs out. Raising it needs no right; without /proc it stays.
+static inline void clinux_become_expendable(void) {
+    const char *name = "/proc/self/oom_score_adj";
+    int file = (int)clinux_program_syscall(SYS_openat, (unsigned long)-100 /* AT_FDCWD */, (unsigned long)name, 1 /* O_WRONLY */);
+    if (file < 0) return;
+    if (write(file, "1000", 4) < 0) errno = 0;
+    close(file);
+}
+
 /// What the new process does until it is another program: only calls that are safe after a fork (signal-safety(7)).
 static inline void clinux_become(
     const char *path, char *const arguments[], char *const variables[], int input, int output, int report,
@@ -51,7 +60,10 @@ static inline void clinux_become(
     if (report != 3) report = dup2(report, 3);
     clinux_program_fcntl(report, 2 /* F_SETFD */, 1 /* FD_CLOEXEC */);
     clinux_program_syscall(436 /* close_range */, 4, ~0U, 0);
-    if (limits->no_new_privileges) clinux_program_prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (limits->no_new_privileges) {
+        clinux_program_prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        clinux_become_expendable();
+    }
     if (limits->memory) clinux_limit(RLIMIT_DATA, limits->memory);
     if (limits->processor) clinux_limit(RLIMIT_CPU, limits->processor);
     clinux_limit(RLIMIT_CORE, 0);

@@ -66,6 +66,12 @@ struct HookProgramTests {
         #expect(try written == "NoNewPrivs:\t1\n65536\n0\n31\n")
     }
 
+    @Test
+    func `the kernel ends it before the daemon when memory runs out`() async throws {
+        try await run(#"cat /proc/self/oom_score_adj > "$1""#)
+        #expect(try written == "1000\n")
+    }
+
     /// Returns when the process whose number was written has ended; the kernel kills it a moment after the call.
     private func waitForEndOfChild() async throws {
         let child = try #require(Int32(try written.trimmingCharacters(in: .whitespacesAndNewlines)))
