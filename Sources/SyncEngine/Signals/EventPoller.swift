@@ -15,7 +15,7 @@ struct EventPoller: Sendable {
 
     /// The most pages of one poll; the next one goes on.
     private static let mostPages = 100
-    private static let longestDelay = Duration.seconds(300)
+    private static let longestDelay = Duration.seconds(60)
     /// The most bytes of a position: a URL must have room for it.
     private static let longestPosition = 8 << 10
 

@@ -350,6 +350,20 @@ struct SignalTests {
         }
     }
 
+    @Test("a list of events that has failed for long is read again within a minute")
+    func recoveredEvents() async throws {
+        let source = "events: { path: /log, since: { param: after, next: { last: id } }, entity: orders, key: id }"
+        try await running(source) { test in
+            test.upstream.failList("/log", .unclear(status: 500, "broken"))
+            try await test.until { await test.engine.status().signals.first?.error == "broken" }
+            let repaired = test.clock.timestamp + .seconds(500)
+            try await test.until { test.clock.timestamp >= repaired }
+            test.upstream.failList("/log", nil)
+            try await test.until { await test.engine.status().signals.first?.isConnected == true }
+            #expect(test.clock.timestamp.since(repaired) <= .seconds(60))
+        }
+    }
+
     @Test("a position that the upstream no longer knows is given up, and the entity is pulled")
     func forgottenPosition() async throws {
         let source =
