@@ -140,8 +140,9 @@ struct Pusher {
                 change.wasAccepted ? .accepted : .unseen,
                 message: "\(change.wasAccepted ? "the answer had no record" : "the answer was lost"), and \(reason); "
                     + "looking again later")
-            try await settle(
-                lookedUp: change, as: .waiting(failure, at: monotonicNow() + Self.lookUpWait, counted: false))
+            // After the time to settle only a list that keeps changing is the reason, and it may be long.
+            let wait = reconciler.hasSettled(change) ? max(lookUpRetry(change), Self.lookUpWait) : Self.lookUpWait
+            try await settle(lookedUp: change, as: .waiting(failure, at: monotonicNow() + wait, counted: false))
         case .unknowable(let reason):
             let failure = PushFailure(
                 .unclear,
@@ -166,6 +167,11 @@ struct Pusher {
 
     /// Between two look-ups of a creation that the upstream may not show yet.
     static let lookUpWait = Duration.seconds(10)
+
+    /// Until the next look-up, after one that said nothing.
+    private func lookUpRetry(_ change: OutboxChange) -> Duration {
+        retry.delay(attempt: max(change.tried, 1), random: random())
+    }
 
     /// Settles a change that was looked up and not sent.
     func settle(lookedUp change: OutboxChange, as outcome: PushOutcome) async throws {
@@ -211,8 +217,7 @@ struct Pusher {
         switch error {
         case .unclear(let status, let message):
             let failure = PushFailure(status == nil ? .timeout : .server, status: status, message: message)
-            let delay = retry.delay(attempt: max(change.tried, 1), random: random())
-            return .waiting(failure, at: monotonicNow() + delay, counted: false)
+            return .waiting(failure, at: monotonicNow() + lookUpRetry(change), counted: false)
         case .gone(let status, let message):
             return try await outcome(ofBarred: change, status, message, isLookUp: true)
         case .refused(let status, let message):

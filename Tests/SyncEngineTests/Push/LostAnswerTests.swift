@@ -38,6 +38,30 @@ struct LostAnswerTests {
         #expect(test.upstream.records("/orders").map { $0["id"] } == ["b"])
     }
 
+    @Test("a creation is looked for less and less often while its list keeps changing")
+    func restlessList() async throws {
+        let yaml = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
+            .replacing("call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
+        let test = try await test(yaml)
+        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        try await test.send()
+        let readings = Counter()
+        test.upstream.onPage { [upstream = test.upstream] in
+            try? upstream.set("/orders", #"[{"id":"a","notes":"\#(readings.next())"}]"#)
+        }
+        test.clock.advance(by: .seconds(60))
+        var waits: [Duration] = []
+        for _ in 1...8 {
+            try await test.send(random: 0.5)
+            let wait = try #require(try test.store.nextAttempt()).since(test.clock.timestamp)
+            waits.append(wait)
+            test.clock.advance(by: wait)
+        }
+        #expect(waits.first == .seconds(10) && waits.last == .seconds(128))
+        #expect(test.upstream.pushes.count == 1 && readings.count == 8 * 4)
+    }
+
     @Test("a creation below a record that was deleted upstream and here is sent again, and then refused")
     func belowDeleted() async throws {
         let reference = "order_id: { type: reference, to: orders, required: true }"

@@ -74,11 +74,11 @@ struct TestEngine {
     }
 
     /// Sends what is ready after a while, once, without the engine.
-    func send(after delay: Duration = .zero) async throws {
+    func send(after delay: Duration = .zero, random: Double = 0) async throws {
         let now = clock.timestamp + delay
         let pusher = Pusher(
             schema: store.schema, store: store, upstream: upstream, retry: RetryPolicy(maximumAttempts: 3),
-            now: { now }, monotonicNow: { now }, random: { 0 }, freshness: Freshness(callableSince: clock.timestamp))
+            now: { now }, monotonicNow: { now }, random: { random }, freshness: Freshness(callableSince: clock.timestamp))
         for change in try store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
     }
 
