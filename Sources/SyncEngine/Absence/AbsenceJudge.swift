@@ -207,7 +207,9 @@ struct AbsenceJudge: Sendable {
     func isWell(beside entity: Entity) async throws -> Bool? {
         var isWell: Bool?
         let others = try schema.entities.filter {
-            try $0.name != entity.name && $0.pull != nil && store.expectsList(of: $0, at: upstreamTime)
+            // Where all records are only here, such as creations that failed, the list may well be empty.
+            try $0.name != entity.name && $0.pull != nil && store.anotherRecord(of: $0.name, than: []) != nil
+                && store.expectsList(of: $0, at: upstreamTime)
         }
         for other in others.prefix(2) {
             guard let plan = other.pull else { continue }

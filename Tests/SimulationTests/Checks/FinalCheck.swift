@@ -61,13 +61,26 @@ struct FinalCheck {
 
     private func isHolding() throws -> Bool { try world.daemons.contains { try !unconfirmable($0).isEmpty } }
 
-    /// Entities whose emptied list only a person can confirm: they were never seen to serve single records.
+    /// Entities whose emptied list only a person can confirm: they were never seen to serve single records, or the upstream
+    /// has nothing else that could show that it is well.
     private func unconfirmable(_ daemon: SimulatedDaemon) throws -> Set<String> {
         guard let store = daemon.life?.store else { return [] }
         // Nor does anything tell of deletions that a list of them has forgotten.
         let forgets = world.settings.feeds.forgetsDeletions
-        return try CacheReader(store: store).heldEntities().filter {
-            try store.setting("single:\($0)") != "served" || forgets && $0 == "orders"
+        let reader = CacheReader(store: store)
+        return try reader.heldEntities().filter {
+            try store.setting("single:\($0)") != "served" || forgets && $0 == "orders" || !hasWitness(beside: $0, reader)
+        }
+    }
+
+    /// Whether another entity's own list shows a record that the cache has too.
+    private func hasWitness(beside entity: String, _ reader: CacheReader) throws -> Bool {
+        try ["customers", "orders", "notes"].contains { other in
+            guard other != entity else { return false }
+            let known = Set(try reader.records(other).filter { $0.remote != nil && !$0.isDeleted }.map(\.key))
+            return world.server.records(other).contains {
+                known.contains($0.key) && !world.mayBeOutside(other, $0.record)
+            }
         }
     }
 
