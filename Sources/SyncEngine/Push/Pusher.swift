@@ -212,8 +212,15 @@ struct Pusher {
         do { return try await read() } catch UpstreamError.refused { return nil }
     }
 
-    /// A look-up that fails says nothing about the change, so it is no failed attempt.
+    /// A look-up that fails says nothing about the change: one that was accepted stays so, and is never sent again.
     private func outcome(ofLookUp error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
+        let outcome = try await outcome(ofFailedLookUp: error, change)
+        guard change.wasAccepted, case .waiting(var failure, let next, let counted) = outcome else { return outcome }
+        failure.kind = PushFailure.accepted
+        return .waiting(failure, at: next, counted: counted)
+    }
+
+    private func outcome(ofFailedLookUp error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
         switch error {
         case .unclear(let status, let message):
             let failure = PushFailure(status == nil ? .timeout : .server, status: status, message: message)

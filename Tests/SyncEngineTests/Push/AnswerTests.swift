@@ -140,6 +140,24 @@ struct AnswerTests {
         #expect(test.upstream.pushes.count == 1)
     }
 
+    @Test("a creation that was accepted is not sent again after look-ups that failed")
+    func failedLookUps() async throws {
+        let test = try await test(Self.lookUp)
+        _ = try await create(#"{"notes":"new"}"#, test)
+        test.upstream.answerEmpty(times: 9)
+        test.upstream.failList("/orders", .unclear(status: 503, "down"))
+        for _ in 1...2 { try await test.send() }
+        #expect(try error(test) == "accepted")
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        test.upstream.failList("/orders", nil)
+        for _ in 1...9 {
+            test.clock.advance(by: .seconds(30))
+            try await test.send()
+        }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(test.upstream.pushes.count == 1)
+    }
+
     @Test("a creation without a record is repeated under its key while the record cannot be read")
     func notReadable() async throws {
         let test = try await test()
