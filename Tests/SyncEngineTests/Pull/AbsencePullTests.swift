@@ -63,15 +63,14 @@ struct AbsencePullTests {
 
     @Test("the list of an entity whose records are only here need not show any")
     func onlyHere() async throws {
-        let test = try await filled(1)
-        let orders = try #require(test.schema["orders"])
-        let message = JSONText.object(["order_id": "k0", "text": "new"])
-        _ = try await test.store.create("messages", body: message, at: test.clock.timestamp)
+        let test = try TestPull()
+        let messages = try #require(test.schema["messages"])
+        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
         try test.upstream.serve(["[]"], total: 0)
-        #expect(try await test.puller().judge.isWell(beside: orders) == nil, "nothing can be said")
+        #expect(try await test.puller().judge.isWell(beside: messages) == nil, "nothing can be said")
         _ = try await test.store.apply(
-            PulledPage(entity: "messages", records: #"[{"id":"m","order_id":"k0"}]"#), at: test.clock.timestamp)
-        #expect(try await test.puller().judge.isWell(beside: orders) == false)
+            PulledPage(entity: "orders", records: #"[{"id":"k"}]"#), at: test.clock.timestamp)
+        #expect(try await test.puller().judge.isWell(beside: messages) == false)
     }
 
     @Test("#4 an empty list takes no failed change along")
