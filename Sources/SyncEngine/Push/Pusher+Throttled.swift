@@ -21,5 +21,7 @@ extension Pusher {
 
 extension OutboxChange {
     /// As what `ThrottledChanges` knows it.
-    var limited: ThrottledChanges.Change { ThrottledChanges.Change(idempotencyKey, operation, of: entity, content != nil) }
+    var limited: ThrottledChanges.Change {
+        ThrottledChanges.Change(idempotencyKey, operation, of: entity, content != nil)
+    }
 }

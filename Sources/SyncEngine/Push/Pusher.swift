@@ -216,7 +216,7 @@ struct Pusher {
     private func outcome(ofLookUp error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
         let outcome = try await outcome(ofFailedLookUp: error, change)
         guard change.wasAccepted, case .waiting(var failure, let next, let counted) = outcome else { return outcome }
-        failure.kind = PushFailure.accepted
+        failure.errorClass = .accepted
         return .waiting(failure, at: next, counted: counted)
     }
 

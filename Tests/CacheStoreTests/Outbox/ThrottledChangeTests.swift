@@ -14,7 +14,7 @@ struct ThrottledChangeTests {
         _ = try await cache.store.create("orders", body: .object(["notes": "one"]), at: now)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
-        let failure = PushFailure(kind: "throttled", message: "too many")
+        let failure = PushFailure(.throttled, message: "too many")
         try await cache.store.settle(
             change.id, .waiting(failure, at: due, counted: false), takingBack: true, at: now)
         try await cache.store.hastenWaiting(at: now)

@@ -69,7 +69,8 @@ struct FinalCheck {
         let forgets = world.settings.feeds.forgetsDeletions
         let reader = CacheReader(store: store)
         return try reader.heldEntities().filter {
-            try store.setting("single:\($0)") != "served" || forgets && $0 == "orders" || !hasWitness(beside: $0, reader)
+            try store.setting("single:\($0)") != "served" || forgets && $0 == "orders"
+                || !hasWitness(beside: $0, reader)
         }
     }
 

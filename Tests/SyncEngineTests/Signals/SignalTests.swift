@@ -10,9 +10,9 @@ import Upstream
 
 @Suite("Signals", .timeLimit(.minutes(5)))
 struct SignalTests {
-    private static let sse = "sse: { path: /realtime, entity: { at: kind }, key: id }"
+    static let sse = "sse: { path: /realtime, entity: { at: kind }, key: id }"
 
-    private func engine(_ source: String = sse, _ lines: LogLines = LogLines()) throws -> TestEngine {
+    func engine(_ source: String = sse, _ lines: LogLines = LogLines()) throws -> TestEngine {
         try TestEngine(
             schema: TestEngine.shop.replacing(
                 "  pagination: { style: page }", with: "  pagination: { style: page }\n  signals: [{ \(source) }]"),
@@ -20,7 +20,7 @@ struct SignalTests {
     }
 
     /// An engine that has synced, with an open stream and two orders.
-    private func running(
+    func running(
         _ source: String = sse, logging lines: LogLines = LogLines(), _ body: (TestEngine) async throws -> Void
     ) async throws {
         let test = try engine(source, lines)
@@ -38,27 +38,27 @@ struct SignalTests {
         }
     }
 
-    private static func orders(_ notes: String...) -> String {
+    static func orders(_ notes: String...) -> String {
         let records = zip(["a", "b"], notes).map { key, note in
             #"{"id":"\#(key)","notes":"\#(note)","updated_at":"2026-01-01T00:00:00Z"}"#
         }
         return "[\(records.joined(separator: ","))]"
     }
 
-    private func say(_ id: String?, of kind: String = "orders", _ test: TestEngine) {
+    func say(_ id: String?, of kind: String = "orders", _ test: TestEngine) {
         let key = id.map { JSONText.string($0) } ?? .null
         test.upstream.streams.say(
             .event(StreamEvent(name: "message", data: .object(["kind": .string(kind), "id": key]), id: "7")))
     }
 
     /// Lets so much time pass in small steps.
-    private func pass(_ duration: Duration, _ test: TestEngine) async throws {
+    func pass(_ duration: Duration, _ test: TestEngine) async throws {
         let end = test.clock.timestamp + duration
         try await test.until(step: .milliseconds(50)) { test.clock.timestamp >= end }
     }
 
     /// Returns when the condition holds, and lets no time pass.
-    private func eventually(_ condition: () throws -> Bool) async throws {
+    func eventually(_ condition: () throws -> Bool) async throws {
         while try !condition() {
             try Task.checkCancellation()
             await Task.yield()
@@ -66,13 +66,13 @@ struct SignalTests {
     }
 
     /// Sends a signal, and returns a second after it was noticed.
-    private func takeIn(_ id: String, _ test: TestEngine) async throws {
+    func takeIn(_ id: String, _ test: TestEngine) async throws {
         say(id, test)
         try await test.until(step: .milliseconds(50)) { await test.engine.status().signals.first?.lastSignalAt != nil }
         try await pass(.seconds(1), test)
     }
 
-    private func notes(_ key: String, _ test: TestEngine) throws -> String? { try test.record(key)?["notes"]?.string }
+    func notes(_ key: String, _ test: TestEngine) throws -> String? { try test.record(key)?["notes"]?.string }
 
     // MARK: Reading
 
@@ -248,161 +248,6 @@ struct SignalTests {
             #expect(seen.withLock { $0 } == ["mine"])
             #expect(test.upstream.pushes.count == 1)
             #expect(try test.store.summary().openConflicts == 0)
-        }
-    }
-
-    // MARK: Sources
-
-    @Test("a stream that ends is opened again with the last event's id, and one pull brings what was missed")
-    func reconnects() async throws {
-        try await running { test in
-            try await takeIn("a", test)
-            let pages = test.upstream.pages.count
-            test.upstream.streams.fail(.unclear(status: 503, "down"), times: 3)
-            test.upstream.streams.end()
-            #expect(try await statusBecomes(connected: false, test))
-            try test.upstream.set("/parts", #"[{"id":"p"}]"#)
-            try await test.until(step: .milliseconds(50)) { test.upstream.streams.isOpen }
-            #expect(test.upstream.streams.lastEvents.last == "7")
-            #expect(test.upstream.streams.lastEvents.count == 5)
-            try await test.until(step: .milliseconds(50)) { try test.record("p", "parts") != nil }
-            try await pass(.seconds(5), test)
-            #expect(test.upstream.pages.dropFirst(pages).count { $0.path == "/parts" } == 1)
-            // A broken stream is no outage.
-            #expect(await test.engine.status().isReachable)
-            #expect(try await statusBecomes(connected: true, test))
-        }
-    }
-
-    @Test("a stream that ends because it was quiet for `idle` is opened again at once, however often")
-    func quiet() async throws {
-        try await running("sse: { path: /realtime, entity: { at: kind }, key: id, idle: 5s }") { test in
-            try await test.until { test.upstream.streams.isOpen }
-            for _ in 1...10 {
-                try await pass(.seconds(5), test)
-                test.upstream.streams.end(.failure(.unclear(status: nil, "silent")))
-                // No time passes.
-                try await eventually { test.upstream.streams.isOpen }
-            }
-            #expect(await test.engine.status().signals.first?.error == nil)
-        }
-    }
-
-    private func statusBecomes(connected: Bool, _ test: TestEngine) async throws -> Bool {
-        try await test.until(step: .milliseconds(10)) {
-            await test.engine.status().signals.first?.isConnected == connected
-        }
-        return await test.engine.status().signals.map(\.path) == ["/realtime"]
-    }
-
-    @Test("events of a list are read from where the last poll ended, also after a restart")
-    func events() async throws {
-        let source =
-            "events: { path: /log, records: data, since: { param: from, greatest: updated_at }, entity: orders, key: id, every: 10s }"
-        let store = Mutex<CacheStore?>(nil)
-        try await running(source) { test in
-            store.withLock { $0 = test.store }
-            try test.upstream.set("/log", #"[{"id":"b","updated_at":"2026-01-02T00:00:00Z"}]"#)
-            try test.upstream.set("/orders", Self.orders("one", "changed"))
-            try await test.until { try notes("b", test) == "changed" }
-            try await test.until { try test.store.setting("signals:events /log") == "2026-01-02T00:00:00Z" }
-            let reads = test.upstream.recordRequests
-            try await pass(.seconds(40), test)
-            // The last event is listed again each time.
-            #expect(test.upstream.recordRequests == reads)
-            #expect(await test.engine.status().signals.first?.isConnected == true)
-        }
-        let kept = try #require(store.withLock { $0 })
-        #expect(try kept.setting("signals:events /log") == "2026-01-02T00:00:00Z")
-    }
-
-    @Test("where a list of events was read to is stored only once what they name was read")
-    func unreadEvents() async throws {
-        let source =
-            "events: { path: /log, records: data, since: { param: from, greatest: updated_at }, entity: orders, key: id, every: 10s }"
-        try await running(source) { test in
-            let answers = Mutex(false)
-            test.upstream.onRecord { while !answers.withLock({ $0 }) { await Task.yield() } }
-            try test.upstream.set("/log", #"[{"id":"b","updated_at":"2026-01-02T00:00:00Z"}]"#)
-            try test.upstream.set("/orders", Self.orders("one", "changed"))
-            try await pass(.seconds(40), test)
-            #expect(try test.store.setting("signals:events /log") == nil)
-            answers.withLock { $0 = true }
-            try await test.until { try test.store.setting("signals:events /log") == "2026-01-02T00:00:00Z" }
-            #expect(try notes("b", test) == "changed")
-        }
-    }
-
-    @Test("a list of events that fails is polled on, says why once, and is no outage")
-    func failingEvents() async throws {
-        let lines = LogLines()
-        let source = "events: { path: /log, since: { param: after, next: { last: id } }, entity: orders, key: id }"
-        try await running(source, logging: lines) { test in
-            test.upstream.failList("/log", .unclear(status: 500, "broken"))
-            try await test.until { await test.engine.status().signals.first?.error == "broken" }
-            try await pass(.seconds(120), test)
-            let status = await test.engine.status()
-            #expect(status.isReachable && status.error == nil)
-            test.upstream.failList("/log", .unclear(status: 500, "broken otherwise"))
-            try await pass(.seconds(120), test)
-            let errors = lines.all.filter { $0.metadata["source"] == "events /log" }.map { $0.metadata["error"] }
-            #expect(errors == ["broken", "broken otherwise"])
-        }
-    }
-
-    @Test("a list of events that has failed for long is read again within a minute")
-    func recoveredEvents() async throws {
-        let source = "events: { path: /log, since: { param: after, next: { last: id } }, entity: orders, key: id }"
-        try await running(source) { test in
-            test.upstream.failList("/log", .unclear(status: 500, "broken"))
-            try await test.until { await test.engine.status().signals.first?.error == "broken" }
-            let repaired = test.clock.timestamp + .seconds(500)
-            try await test.until { test.clock.timestamp >= repaired }
-            test.upstream.failList("/log", nil)
-            try await test.until { await test.engine.status().signals.first?.isConnected == true }
-            #expect(test.clock.timestamp.since(repaired) <= .seconds(60))
-        }
-    }
-
-    @Test("a position that the upstream no longer knows is given up, and the entity is pulled")
-    func forgottenPosition() async throws {
-        let source =
-            "events: { path: /log, since: { param: from, greatest: updated_at }, entity: parts, key: id, every: 10s }"
-        try await running(source) { test in
-            try test.upstream.set("/log", #"[{"id":"p","updated_at":"2026-01-02T00:00:00Z"}]"#)
-            try await test.until { try test.store.setting("signals:events /log") != nil }
-            try test.upstream.set("/parts", #"[{"id":"p"}]"#)
-            test.upstream.failList("/log", .gone(status: 410, "expired"))
-            try await test.until { try test.store.setting("signals:events /log") == "" }
-            try await test.until { try test.record("p", "parts") != nil }
-        }
-    }
-
-    @Test(
-        "a stream whose last id is refused, or brings too much, is opened again without it",
-        arguments: [UpstreamError.refused(status: 400, "no such event"), .malformed("too many events")])
-    func refusedID(_ error: UpstreamError) async throws {
-        try await running { test in
-            try await takeIn("a", test)
-            test.upstream.streams.fail(error, times: 1)
-            test.upstream.streams.end()
-            try await test.until(step: .milliseconds(50)) { test.upstream.streams.isOpen }
-            #expect(test.upstream.streams.lastEvents == ["", "7", ""])
-        }
-    }
-
-    @Test("webhooks only tell the engine what to read")
-    func webhooks() async throws {
-        let source = "webhook: { path: /h, signature: { header: X }, entity: orders, key: id }"
-        try await running(source) { test in
-            try test.upstream.set("/orders", Self.orders("one", "changed"))
-            let hook = try #require(test.store.schema.upstream.signals.first)
-            test.engine.take(.object(["id": "b", "notes": "forged"]), from: hook)
-            test.engine.refuseSignal(from: hook)
-            try await test.until(step: .milliseconds(50)) { try notes("b", test) == "changed" }
-            #expect(test.measurements.all.contains(.signal(source: "webhook /h", .refused)))
-            let status = try #require(await test.engine.status().signals.first)
-            #expect(status.isConnected == nil && status.lastSignalAt != nil)
         }
     }
 }

@@ -78,7 +78,8 @@ struct TestEngine {
         let now = clock.timestamp + delay
         let pusher = Pusher(
             schema: store.schema, store: store, upstream: upstream, retry: RetryPolicy(maximumAttempts: 3),
-            now: { now }, monotonicNow: { now }, random: { random }, freshness: Freshness(callableSince: clock.timestamp))
+            now: { now }, monotonicNow: { now }, random: { random },
+            freshness: Freshness(callableSince: clock.timestamp))
         for change in try store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
     }
 
