@@ -160,6 +160,11 @@ def refused(postgres, folder, arguments):
         require("no entity boxen" in Feed(shop, postgres, database, "boxen").once(expected=65), "an unknown entity")
         require("UTF8" in Feed(shop, postgres, "latin").once(expected=78), "another encoding")
         require("does not exist" in Feed(shop, postgres, "nowhere").once(expected=75), "a database that is not there")
+        for address in ("postgresql://u:sek%zzrit@/x", "postgresql://u:sekzzrit@[::1/x"):
+            unreadable = Feed(shop, postgres, database)
+            unreadable.arguments[2] = address
+            said = unreadable.once(expected=2)
+            require("cannot read this address" in said and "zzrit" not in said, f"an unreadable address: {said!r}")
         postgres.run("CREATE SCHEMA own; CREATE TABLE own.items (x int)", database)
         foreign = Feed(shop, postgres, database, "items", "--schema-name", "own").once(expected=78)
         require("not a table of the feed" in foreign, f"a table of someone else: {foreign!r}")

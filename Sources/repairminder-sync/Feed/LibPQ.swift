@@ -8,6 +8,8 @@ struct LibPQ {
     /// Takes a notice: the connection's argument, and the result with its text.
     typealias NoticeReceiver = @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?) -> Void
 
+    let parse: @convention(c) (Text?, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> OpaquePointer?
+    let freeOptions: @convention(c) (OpaquePointer?) -> Void
     let beginConnecting: @convention(c) (Texts?, Texts?, Int32) -> OpaquePointer?
     let connectAgain: @convention(c) (OpaquePointer?) -> Void
     let setNoticeReceiver: @convention(c) (OpaquePointer?, NoticeReceiver?, UnsafeMutableRawPointer?) -> NoticeReceiver?
@@ -47,6 +49,8 @@ struct LibPQ {
                 .badConfiguration,
                 "PostgreSQL's client library cannot be loaded (\(reason)); install it: sudo apt-get install libpq5")
         }
+        parse = try Self.function("PQconninfoParse", library)
+        freeOptions = try Self.function("PQconninfoFree", library)
         beginConnecting = try Self.function("PQconnectStartParams", library)
         connectAgain = try Self.function("PQreset", library)
         setNoticeReceiver = try Self.function("PQsetNoticeReceiver", library)
@@ -62,6 +66,13 @@ struct LibPQ {
         isNull = try Self.function("PQgetisnull", library)
         affected = try Self.function("PQcmdTuples", library)
         clear = try Self.function("PQclear", library)
+    }
+
+    /// Whether it can read an address or a connection string. Why not it says with parts of it, a password maybe.
+    func accepts(_ target: String) -> Bool {
+        guard let options = parse(target, nil) else { return false }
+        freeOptions(options)
+        return true
     }
 
     /// `Function` must be the type that libpq-fe.h gives it.
