@@ -385,7 +385,7 @@ package final class Lease: Sendable {
 extension EtcdEntry {
     /// The value as JSON.
     private var json: JSONText? { try? JSONText(parsing: value) }
-    /// Whoever may write to etcd chose it.
+    /// Any program that may write to etcd may have chosen it.
     var name: String { json?["holder"]?.string?.cut(toBytes: 200) ?? "unknown" }
     fileprivate var session: String? { json?["session"]?.string }
 }

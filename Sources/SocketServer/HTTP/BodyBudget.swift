@@ -2,7 +2,7 @@ import Synchronization
 
 /// The memory that the bodies of all requests in flight may take together, or what is left to send of all answers.
 ///
-/// One holder may take half of it, so that what it leaves unsent or unread keeps nobody else from calling.
+/// One holder may take half of it, so that others can call whatever it leaves unsent or unread.
 final class BodyBudget: Sendable {
     private struct Use {
         var total = 0

@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: ["/v1/orders?total.gte=9999", "/v1/orders?sort=total&limit=1&fields=total"])
-    func `a list that takes long keeps nobody waiting`(_ target: String) async throws {
+    func `a list that takes long keeps no other caller waiting`(_ target: String) async throws {
         let api = try await TestAPI.filled()
         let records = (0..<10_000).map { #"{"id":"k\#($0)","total":\#($0)}"# }.joined(separator: ",")
         _ = try await api.store.apply(PulledPage(entity: "orders", records: "[\(records)]"), at: TestAPI.now)

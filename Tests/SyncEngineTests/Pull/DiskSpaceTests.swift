@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A pull onto a disk that fills up")
 struct DiskSpaceTests {
-    private func page(_ number: Int) -> String { #"[{"id":"k\(number)","updated_at":"2026-01-01"}]"# }
+    private func page(_ number: Int) -> String { #"[{"id":"k\#(number)","updated_at":"2026-01-01"}]"# }
 
     /// A puller that finds room for so many pages.
     private func puller(_ test: TestPull, pages: Int) -> Puller {
