@@ -206,7 +206,10 @@ actor Connection {
     private func receiveMore() async throws {
         try Task.checkCancellation()
         if parser.takeContinue() { try await send([UInt8]("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
-        if isReadable { return try read { parser.append($0) } }
+        if isReadable {
+            try read { parser.append($0) }
+            return await Task.yield()
+        }
         if peerClosed { throw Refusal.badRequest("The request ended before it was complete.") }
         awaitsCaller(since: bodyDue - limits.body)
         defer { awaitsCaller(since: nil) }
@@ -346,7 +349,11 @@ actor Connection {
         shutdown(descriptor, Int32(SHUT_WR))
         let due = ContinuousClock.now + limits.linger
         while isReadable || !peerClosed, .now < due {
-            if isReadable { try read { _ in } } else if try await !wait(until: due) { return }
+            guard isReadable else {
+                if try await wait(until: due) { continue } else { return }
+            }
+            try read { _ in }
+            await Task.yield()  // to others, while this caller sends on and on
         }
     }
 

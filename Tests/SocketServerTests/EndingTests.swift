@@ -1,4 +1,6 @@
+import Foundation
 import SocketServer
+import Synchronization
 import TestSupport
 import Testing
 
@@ -15,6 +17,36 @@ extension SocketServerTests {
                 client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
                 #expect(try client.receiveAll() == "")
             }
+        }
+
+        @Test func `a caller who sends on after its refusal keeps nobody waiting`() async throws {
+            var limits = ServerLimits.quick
+            limits.linger = .seconds(5)
+            try await TestServer.run(limits: limits, threads: 1) { server in
+                let other = try server.connect()
+                #expect(other.ask() == 200)
+                let (pump, address) = (Pump(), server.address)
+                for _ in 1...2 {
+                    Thread.detachNewThread {
+                        guard let sender = try? TestClient(address) else { return }
+                        sender.send("no request\r\n")
+                        while pump.isOn.load(ordering: .relaxed) {
+                            sender.send([UInt8](repeating: 120, count: 1 << 20))
+                            pump.pieces.wrappingAdd(1, ordering: .relaxed)
+                        }
+                    }
+                }
+                while pump.pieces.load(ordering: .relaxed) < 20 { try await Task.sleep(for: .milliseconds(1)) }
+                let begun = ContinuousClock.now
+                for _ in 1...20 { #expect(other.ask() == 200) }
+                #expect(.now - begun < .seconds(4))
+                pump.isOn.store(false, ordering: .relaxed)
+            }
+        }
+
+        private final class Pump: Sendable {
+            let isOn = Atomic(true)
+            let pieces = Atomic(0)
         }
 
         @Test("a cut-off response announces its whole length, sends part of it and closes the connection")
