@@ -91,7 +91,8 @@ final class Acceptor: EventSource {
         }
         shutdown(accepted, Int32(SHUT_WR))
         var rest = [UInt8](repeating: 0, count: 4096)
-        while recv(accepted, &rest, rest.count, Int32(MSG_DONTWAIT)) > 0 {}
+        // Not more: a caller who sends on and on would keep all others out.
+        for _ in 0..<64 where recv(accepted, &rest, rest.count, Int32(MSG_DONTWAIT)) <= 0 { break }
         Glibc.close(accepted)
     }
 

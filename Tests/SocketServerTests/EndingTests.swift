@@ -25,17 +25,8 @@ extension SocketServerTests {
             try await TestServer.run(limits: limits, threads: 1) { server in
                 let other = try server.connect()
                 #expect(other.ask() == 200)
-                let (pump, address) = (Pump(), server.address)
-                for _ in 1...2 {
-                    Thread.detachNewThread {
-                        guard let sender = try? TestClient(address) else { return }
-                        sender.send("no request\r\n")
-                        while pump.isOn.load(ordering: .relaxed) {
-                            sender.send([UInt8](repeating: 120, count: 1 << 20))
-                            pump.pieces.wrappingAdd(1, ordering: .relaxed)
-                        }
-                    }
-                }
+                let pump = Pump()
+                for _ in 1...2 { pump.start(at: server.address) }
                 while pump.pieces.load(ordering: .relaxed) < 20 { try await Task.sleep(for: .milliseconds(1)) }
                 let begun = ContinuousClock.now
                 for _ in 1...20 { #expect(other.ask() == 200) }
@@ -44,9 +35,39 @@ extension SocketServerTests {
             }
         }
 
+        @Test func `a caller beyond the limit who sends on keeps nobody waiting`() async throws {
+            var limits = ServerLimits.quick
+            limits.connections = 1
+            limits.patienceWhenFull = .seconds(3600)
+            try await TestServer.run(limits: limits, threads: 1) { server in
+                let other = try server.connect()
+                #expect(other.ask() == 200)
+                let pump = Pump()
+                for _ in 1...2 { pump.start(at: server.address) }
+                while pump.pieces.load(ordering: .relaxed) < 20 { try await Task.sleep(for: .milliseconds(1)) }
+                let begun = ContinuousClock.now
+                for _ in 1...20 { #expect(other.ask() == 200) }
+                #expect(.now - begun < .seconds(4))
+                pump.isOn.store(false, ordering: .relaxed)
+            }
+        }
+
+        /// Callers who send what is no request, as fast as they can, and connect again when they are refused.
         private final class Pump: Sendable {
             let isOn = Atomic(true)
             let pieces = Atomic(0)
+
+            func start(at address: BoundAddress) {
+                Thread.detachNewThread { [self] in
+                    while isOn.load(ordering: .relaxed), let sender = try? TestClient(address) {
+                        sender.send("no request\r\n")
+                        for _ in 1...64 where isOn.load(ordering: .relaxed) {
+                            sender.send([UInt8](repeating: 120, count: 1 << 20))
+                            pieces.wrappingAdd(1, ordering: .relaxed)
+                        }
+                    }
+                }
+            }
         }
 
         @Test("a cut-off response announces its whole length, sends part of it and closes the connection")
