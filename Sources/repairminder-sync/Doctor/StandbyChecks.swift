@@ -1,4 +1,5 @@
 import Standby
+import Upstream
 
 /// Checks that the cluster that decides which daemon may push answers.
 struct StandbyChecks {
@@ -16,6 +17,8 @@ struct StandbyChecks {
             let settings = standby.settings(name: "doctor")
             let gateway = try EtcdGateway(settings, user: standby.etcdUser(), transport: standby.transport())
             holder = try await gateway.holder(of: settings)
+        } catch let error as TokenFileError {
+            return [.error("standby", error.message, "correct that file, or standby.password_file")]
         } catch {
             let reason = (error as? StandbyError)?.message ?? "\(error)"
             return [
