@@ -16,9 +16,14 @@ struct FeedRunner {
     func run() async throws {
         var failures = 0
         var said: String?
+        var warning: String?
         while !Task.isCancelled {
             do {
-                try await feed {
+                let connection = try PostgresConnection(
+                    settings.target, application: "repairminder-sync feed \(settings.instance)", library)
+                if let weakness = connection.weakness, weakness != warning { say(weakness) }
+                warning = connection.weakness
+                try await feed(connection) {
                     if said != nil { say("connected again") }
                     (failures, said) = (0, nil)
                 }
@@ -35,9 +40,7 @@ struct FeedRunner {
         }
     }
 
-    private func feed(progressed: () -> Void) async throws {
-        let connection = try PostgresConnection(
-            settings.target, application: "repairminder-sync feed \(settings.instance)", library)
+    private func feed(_ connection: PostgresConnection, progressed: () -> Void) async throws {
         let target = FeedTarget(connection: connection, settings: settings)
         try await Feed(source: source, target: target, now: now, say: say).run(progressed: progressed)
     }

@@ -28,6 +28,25 @@ struct FeedSettings: Equatable {
         return authority[..<at].contains(":")
     }
 
+    /// What is wrong with a connection by these settings of libpq: others on the way could pass for the database. Nil on this
+    /// machine, and if the server has to show a certificate that is checked.
+    static func weakness(of connection: [String: String]) -> String? {
+        let mode = connection["sslmode"] ?? ""
+        guard !mode.hasPrefix("verify-") else { return nil }
+        let address = connection["hostaddr"] ?? ""
+        let hosts = (address.isEmpty ? connection["host"] ?? "" : address).split(separator: ",")
+        // A Unix socket is a path, or begins with @.
+        guard let other = hosts.first(where: { !"/@".contains($0.prefix(1)) && !ownNames.contains($0.lowercased()) }) else {
+            return nil
+        }
+        return """
+            warning: with sslmode=\(mode) others on the way to \(other) could read and change what is fed, and get the \
+            password; use sslmode=verify-full
+            """
+    }
+
+    private static let ownNames: Set<String> = ["localhost", "127.0.0.1", "::1"]
+
     /// Why a name cannot be that of an instance; nil if it can.
     static func mistake(inInstance name: String) -> String? {
         let isName = !name.isEmpty && name.utf8.count <= 200 && !name.unicodeScalars.contains { $0.value < 0x20 }

@@ -8,6 +8,7 @@ struct LibPQ {
     /// Takes a notice: the connection's argument, and the result with its text.
     typealias NoticeReceiver = @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?) -> Void
 
+    let options: @convention(c) (OpaquePointer?) -> OpaquePointer?
     let parse: @convention(c) (Text?, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> OpaquePointer?
     let freeOptions: @convention(c) (OpaquePointer?) -> Void
     let beginConnecting: @convention(c) (Texts?, Texts?, Int32) -> OpaquePointer?
@@ -49,6 +50,7 @@ struct LibPQ {
                 .badConfiguration,
                 "PostgreSQL's client library cannot be loaded (\(reason)); install it: sudo apt-get install libpq5")
         }
+        options = try Self.function("PQconninfo", library)
         parse = try Self.function("PQconninfoParse", library)
         freeOptions = try Self.function("PQconninfoFree", library)
         beginConnecting = try Self.function("PQconnectStartParams", library)
@@ -73,6 +75,24 @@ struct LibPQ {
         guard let options = parse(target, nil) else { return false }
         freeOptions(options)
         return true
+    }
+
+    /// What a connection goes by, from wherever libpq has it: the address, variables, a service.
+    func settings(of connection: OpaquePointer?) -> [String: String] {
+        guard let first = options(connection) else { return [:] }
+        defer { freeOptions(first) }
+        var settings: [String: String] = [:]
+        var option = UnsafeRawPointer(first)
+        // `PQconninfoOption` (libpq-fe.h): keyword, variable, default, value, two texts for people, and a number. The last has
+        // no keyword.
+        let word = MemoryLayout<Text?>.stride
+        while let name = option.load(as: Text?.self) {
+            if let value = option.load(fromByteOffset: 3 * word, as: Text?.self) {
+                settings[String(cString: name)] = String(cString: value)
+            }
+            option += 7 * word
+        }
+        return settings
     }
 
     /// `Function` must be the type that libpq-fe.h gives it.

@@ -19,6 +19,8 @@ final class PostgresConnection {
 
     private let library: LibPQ
     private let handle: OpaquePointer
+    /// See `FeedSettings.weakness`.
+    let weakness: String?
 
     /// `target` is an address such as `postgresql:///reports`, or what libpq calls a connection string.
     init(_ target: String, application: String, _ library: LibPQ) throws(PostgresError) {
@@ -45,6 +47,7 @@ final class PostgresConnection {
         }
         self.library = library
         handle = opened
+        weakness = FeedSettings.weakness(of: library.settings(of: opened))
     }
 
     deinit { library.finish(handle) }

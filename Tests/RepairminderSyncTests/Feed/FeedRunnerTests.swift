@@ -58,4 +58,22 @@ import Testing
         #expect(FeedSettings.mistake(inInstance: "") != nil && FeedSettings.mistake(inInstance: "a\u{0}") != nil)
         #expect(FeedSettings.mistake(inSchemaName: "pg_x") != nil && FeedSettings.mistake(inSchemaName: "x") == nil)
     }
+
+    @Test("a connection to another machine without a checked certificate is one to warn of")
+    func weakness() {
+        for host in ["", "/run/postgresql", "@abstract", "localhost", "127.0.0.1,::1"] {
+            #expect(FeedSettings.weakness(of: ["host": host, "sslmode": "prefer"]) == nil)
+        }
+        for mode in ["verify-full", "verify-ca"] {
+            #expect(FeedSettings.weakness(of: ["host": "db.example.org", "sslmode": mode]) == nil)
+        }
+        for place in [
+            ["host": "db.example.org"], ["host": "localhost,db.example.org"], ["host": "localhost", "hostaddr": "192.0.2.1"],
+        ] {
+            for mode in ["disable", "prefer", "require"] {
+                let warning = FeedSettings.weakness(of: place.merging(["sslmode": mode]) { $1 })
+                #expect(warning?.contains("with sslmode=\(mode) others") == true)
+            }
+        }
+    }
 }
