@@ -62,7 +62,7 @@ async function show() {
     },
   };
   try {
-    await (views[name] ?? showNothing)(view, rest, new URLSearchParams(query));
+    await (Object.hasOwn(views, name) ? views[name] : showNothing)(view, rest, new URLSearchParams(query));
   } catch (error) {
     if (signal.aborted) return;
     replace(content, problem(error));
