@@ -36,7 +36,8 @@ struct FeedSettings: Equatable {
         let address = connection["hostaddr"] ?? ""
         let hosts = (address.isEmpty ? connection["host"] ?? "" : address).split(separator: ",")
         // A Unix socket is a path, or begins with @.
-        guard let other = hosts.first(where: { !"/@".contains($0.prefix(1)) && !ownNames.contains($0.lowercased()) }) else {
+        guard let other = hosts.first(where: { !"/@".contains($0.prefix(1)) && !ownNames.contains($0.lowercased()) })
+        else {
             return nil
         }
         return """

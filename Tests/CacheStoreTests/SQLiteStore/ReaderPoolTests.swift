@@ -18,7 +18,9 @@ struct ReaderPoolTests {
     }
 
     private static func make(_ path: String) throws {
-        try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE a (n); INSERT INTO a VALUES (1), (2)") }
+        try DatabaseQueue(path: path).writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA journal_mode = WAL; CREATE TABLE a (n); INSERT INTO a VALUES (1), (2)")
+        }
     }
 
     @Test("a connection is opened when it is first needed")
@@ -59,10 +61,8 @@ struct ReaderPoolTests {
         init() throws {
             folder = try TemporaryFolder()
             let path = folder.path("a.db")
+            try ReaderPoolTests.make(path)
             writer = try DatabaseQueue(path: path)
-            try writer.writeWithoutTransaction { db in
-                try db.execute(sql: "PRAGMA journal_mode = WAL; CREATE TABLE a (n); INSERT INTO a VALUES (1), (2)")
-            }
             var numbers = StatementNumbers()
             sql = numbers.next("SELECT n FROM a ORDER BY n")
             readers = ReaderPool(path: path, damage: DamageWatch(), count: 1, first: nil)

@@ -68,7 +68,8 @@ import Testing
             #expect(FeedSettings.weakness(of: ["host": "db.example.org", "sslmode": mode]) == nil)
         }
         for place in [
-            ["host": "db.example.org"], ["host": "localhost,db.example.org"], ["host": "localhost", "hostaddr": "192.0.2.1"],
+            ["host": "db.example.org"], ["host": "localhost,db.example.org"],
+            ["host": "localhost", "hostaddr": "192.0.2.1"],
         ] {
             for mode in ["disable", "prefer", "require"] {
                 let warning = FeedSettings.weakness(of: place.merging(["sslmode": mode]) { $1 })
