@@ -105,7 +105,7 @@ struct FilterTests {
             ("client.emai=x", "client.emai", "did you mean email?"),
             ("clint.email=x", "clint.email", "did you mean client?"),
             ("tags=new", "tags", "tags.has"), ("address=x", "address", "name a place"),
-            ("total.contains=1", "total", "no text"),
+            ("total.contains=1", "total", "not text"),
             ("or=status.eq.ready", "or", "expected (, at status.eq.ready"),
             ("or=(status.eq.ready", "or", "expected ), at the end"),
             ("or=(status.eq.ready)x", "or", "expected the end, at x"), ("or=()", "or", "expected a field"),
