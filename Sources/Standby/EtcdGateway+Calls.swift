@@ -89,8 +89,8 @@ extension EtcdGateway {
                 "compare": .array(conditions.map(\.json)), "success": .array(steps.map(\.json)),
                 "failure": .array(others.map(\.json)),
             ]))
-        let read = (answer["responses"]?.elements ?? []).compactMap { $0["response_range"] }
-            .flatMap { $0["kvs"]?.elements ?? [] }.compactMap(EtcdEntry.init)
+        let ranges = (answer["responses"]?.elements ?? []).compactMap { $0["response_range"] }
+        let read = try Self.entries(ranges.flatMap { $0["kvs"]?.elements ?? [] })
         let header = answer["header"]
         return (
             answer["succeeded"]?.boolean ?? false, header?.number("revision") ?? 0,
@@ -108,7 +108,17 @@ extension EtcdGateway {
                 "key": coded(start ?? prefix), "range_end": coded(Self.end(of: prefix)),
                 "limit": .string(String(limit)),
             ]))
-        return (answer["kvs"]?.elements ?? []).compactMap(EtcdEntry.init)
+        return try Self.entries(answer["kvs"]?.elements ?? [])
+    }
+
+    /// In bytes, as base64. etcd takes 1.5 MiB at most; a longer one could have millions of values for its reader.
+    private static let longestValue = 3 << 20
+
+    private static func entries(_ list: [JSONText]) throws(StandbyError) -> [EtcdEntry] {
+        guard list.allSatisfy({ $0["value"].map { $0.bytes.count <= longestValue } ?? true }) else {
+            throw .refused("etcd has a value of more than 2 MiB")
+        }
+        return list.compactMap(EtcdEntry.init)
     }
 
     private static let entriesAtOnce = 50

@@ -75,6 +75,15 @@ import Upstream
         #expect(error?.message == "status 200")
     }
 
+    @Test("cannot fill the memory with one value")
+    func longValue() async {
+        let value = Data(repeating: UInt8(ascii: "["), count: 3 << 20).base64EncodedString()
+        let list = JSONText.object(["kvs": .array([.object(["key": .string("c2hvcA=="), "value": .string(value)])])])
+        let gateway = EtcdGateway(settings, transport: Fixed(status: 200, body: Array(list.bytes)))
+        let error = await #expect(throws: StandbyError.self) { try await gateway.all("shop/queue/") }
+        #expect(error?.message == "etcd has a value of more than 2 MiB")
+    }
+
     @Test("cannot fill log and status with the name of a holder, or with words about a failure")
     func longTexts() async throws {
         let long = String(repeating: "x", count: 100_000)
