@@ -6,6 +6,8 @@ struct MirrorFile {
     let path: String
 
     private static let bufferSize = 1 << 16
+    /// What is read is held about three times.
+    private static let room = max(sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)) / 4, 1 << 26)
 
     /// Calls `body` with a function that appends text. The file is unchanged when this throws.
     func write(_ body: (_ piece: @escaping (String) throws -> Void) throws -> Void) throws {
@@ -37,7 +39,8 @@ struct MirrorFile {
         try syncFolder()
     }
 
-    /// The whole file. Throws for what is no file, such as a pipe, whose reader would wait for a writer.
+    /// The whole file. Throws for what is no file, such as a pipe, whose reader would wait for a writer, and for one of holes,
+    /// which takes no disk and all memory.
     func contents() throws -> Data {
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { throw MirrorError(message: String(cString: strerror(errno))) }
@@ -45,6 +48,9 @@ struct MirrorFile {
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw MirrorError(message: "it is not a file")
+        }
+        guard Int(status.st_size) <= Self.room else {
+            throw MirrorError(message: "it has \(status.st_size) bytes, more than a fourth of this machine's memory")
         }
         return try handle.readToEnd() ?? Data()
     }

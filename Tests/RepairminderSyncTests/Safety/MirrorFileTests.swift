@@ -94,4 +94,13 @@ import Testing
         let error = #expect(throws: MirrorError.self) { try MirrorFolder(path: folder.path).make() }
         #expect(error?.message.contains("belongs to another user") == true)
     }
+
+    @Test("a file of holes, larger than the memory, is refused instead of read")
+    func holes() throws {
+        try write("[]")
+        // As much as an ext4 takes.
+        try #require(truncate(path, 15 << 40) == 0)
+        let error = #expect(throws: MirrorError.self) { _ = try MirrorFile(path: path).contents() }
+        #expect(error?.message.contains("more than a fourth of this machine's memory") == true)
+    }
 }
