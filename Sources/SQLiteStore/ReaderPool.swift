@@ -7,9 +7,9 @@ internal import Synchronization
 /// own; together that costs more than reading a record. Here a caller takes any free connection. Each is opened when it
 /// is first needed, because reading the schema takes long.
 ///
-/// To begin and end a snapshot costs a third of reading a record, so a connection holds its snapshot until there is another
-/// commit. While one is under way, when some can see it and others not, each read has its own: what a caller has seen once,
-/// with whatever connection, it sees in every later read.
+/// To begin and end a snapshot takes two calls of the kernel, so a connection holds its own until the next commit. While a
+/// commit is under way, some connections can see it and others cannot. Then each read has its own snapshot, so that what a caller
+/// has seen once is in everything that it reads later.
 package final class ReaderPool: Sendable {
     private final class Seat: Sendable {
         enum State {
