@@ -110,7 +110,7 @@ extension CacheStore {
         func fill() throws {
             page =
                 try include.isEmpty
-                ? Self.page(list, walk, query.limit, connection, plan.extras, after: plan.opening)
+                ? Self.page(list, walk, query, connection, plan.extras, after: plan.opening)
                 : expandedPage(list, query, include, connection, plan.extras, after: plan.opening)
             if query.count { page.total = try Self.total(list, connection) }
         }
@@ -132,11 +132,11 @@ extension CacheStore {
     }
 
     private static func page(
-        _ list: ListStatement, _ walk: SearchWalk?, _ limit: Int, _ connection: ReadConnection, _ extras: RecordExtras,
-        after opening: StaticString
+        _ list: ListStatement, _ walk: SearchWalk?, _ query: ListQuery, _ connection: ReadConnection,
+        _ extras: RecordExtras, after opening: StaticString
     ) throws -> ListPage {
-        try page(list, limit, extras, after: opening) { row in
-            if let walk, let found = try walk.found(limit: limit, connection) {
+        try page(list, query, extras, after: opening) { row in
+            if let walk, let found = try walk.found(limit: query.limit, connection) {
                 try connection.query(walk.record, forEach: found, row: row)
             } else {
                 try connection.query(list.statements, row: row)
@@ -146,13 +146,13 @@ extension CacheStore {
 
     /// `read` calls its argument with each row of the list, until that returns false.
     private static func page(
-        _ list: ListStatement, _ limit: Int, _ extras: RecordExtras, after opening: StaticString,
+        _ list: ListStatement, _ query: ListQuery, _ extras: RecordExtras, after opening: StaticString,
         _ read: ((OpaquePointer) -> Bool) throws -> Void
     ) throws -> ListPage {
-        var output = RecordBytes(reserving: 800 * limit, extras)
+        var output = RecordBytes(reserving: 800 * query.limit, extras)
         output.append(opening)
         output.append(UInt8(ascii: "["))
-        var end = PageEnd(of: list, limit: limit)
+        var end = PageEnd(of: list, query)
         var count = 0
         try read { statement in
             guard end.takesNext() else { return false }
@@ -226,7 +226,7 @@ extension CacheStore {
     ) throws -> ListPage {
         var records: [Includer.Open] = []
         var positions: [[DatabaseValue]] = []
-        var end = PageEnd(of: list, limit: query.limit)
+        var end = PageEnd(of: list, query)
         var size = 0
         let first = RecordSelect.end(list.order.table) + Int32(list.order.terms.count)
         try connection.query(list.statements) { statement in

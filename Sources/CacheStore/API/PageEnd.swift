@@ -6,14 +6,16 @@ internal import JSONText
 struct PageEnd {
     private let list: ListStatement
     private let limit: Int
+    private let mostBytes: Int
     /// The position of the last record; nil while the page goes on.
     private var last: [DatabaseValue]?
     /// The cursor of the next page, if there is one.
     private(set) var next: String?
 
-    init(of list: ListStatement, limit: Int) {
+    init(of list: ListStatement, _ query: ListQuery) {
         self.list = list
-        self.limit = limit
+        limit = query.limit
+        mostBytes = query.mostBytes
     }
 
     /// Whether the next row belongs to the page. One that does not shows that there is a next page.
@@ -26,7 +28,7 @@ struct PageEnd {
     /// Call it after each record, so that a page has at least one, with how many the page has, how many bytes they take, and
     /// the record's row.
     mutating func note(_ count: Int, bytes: Int, _ row: OpaquePointer) {
-        if count == limit || bytes >= ListPage.mostBytes { last = list.order.position(of: row) }
+        if count == limit || bytes >= mostBytes { last = list.order.position(of: row) }
     }
 }
 

@@ -19,6 +19,8 @@ package struct ListQuery: Sendable, Equatable {
     package var count: Bool
     /// Whether to show the labels of enum values too, in `_labels`.
     package var labels = false
+    /// A page ends once its records have so many bytes.
+    package var mostBytes = ListPage.mostBytes
 
     package init(
         entity: String, filters: [Filter] = [], sort: [SortTerm] = [], fields: [String]? = nil, limit: Int = 50,

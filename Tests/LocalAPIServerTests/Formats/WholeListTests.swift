@@ -2,6 +2,7 @@ import CacheStore
 import EntitySchema
 import JSONText
 import SocketServer
+import Synchronization
 import TestSupport
 import Testing
 
@@ -43,6 +44,19 @@ struct WholeListTests {
         let filtered = await api.call(
             "GET", "/v1/orders?status=ready&total.gte=1000", headers: ["Accept": "application/jsonl"])
         #expect(try await filtered.whole().split(separator: "\n").count == 100)
+    }
+
+    @Test func `large records are written in small pieces, so that many readers can take their time`() async throws {
+        let api = try TestAPI()
+        let text = String(repeating: "x", count: 100_000)
+        let records = (0..<20).map { #"{"id":"o\#($0)","notes":"\#(text)"}"# }
+        _ = try await api.store.apply(
+            PulledPage(entity: "orders", records: "[\(records.joined(separator: ","))]"), at: TestAPI.now)
+        let answer = await api.call("GET", "/v1/orders", headers: ["Accept": "application/jsonl"])
+        guard case .stream(let produce) = answer.response.body else { return #expect(Bool(false)) }
+        let sizes = Mutex<[Int]>([])
+        try await produce { piece in sizes.withLock { $0.append(piece.count) } }
+        #expect(sizes.withLock { $0.max() ?? 0 } < 700_000 && sizes.withLock { $0.reduce(0, +) } > 2_000_000)
     }
 
     @Test("CSV has a header line and the fields of the schema, or those that are asked for")

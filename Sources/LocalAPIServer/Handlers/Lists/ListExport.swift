@@ -11,6 +11,8 @@ internal import SocketServer
 /// out.
 struct ListExport: Sendable {
     private static let pageSize = 500
+    /// Less than other pages have, because any number of callers may take their time with one.
+    private static let pageBytes = 512 << 10
 
     let store: CacheStore
     /// Its limit is that of the whole list.
@@ -22,13 +24,14 @@ struct ListExport: Sendable {
 
     /// `first` is the list's first page. Throws when the list cannot be read on, after `report`, or when the reader has gone.
     func write(
-        from first: ListPage, to write: @Sendable ([UInt8]) async throws -> Void, report: (any Error) -> Void
+        from first: consuming ListPage, to write: @Sendable ([UInt8]) async throws -> Void, report: (any Error) -> Void
     ) async throws {
         var page = first
         var left = query.limit
         var bytes = format.header
         while true {
             for record in JSONText(validated: page.records).elements { format.append(record, to: &bytes) }
+            page.records = []  // before they are sent, which may take long
             try await write(bytes)
             bytes.removeAll(keepingCapacity: true)
             left -= page.count
@@ -48,6 +51,7 @@ struct ListExport: Sendable {
     private func page(after cursor: String?, _ limit: Int) async throws -> ListPage {
         var query = query
         query.limit = min(limit, Self.pageSize)
+        query.mostBytes = Self.pageBytes
         query.cursor = cursor ?? query.cursor
         return try await store.anyList(query, include: include)
     }

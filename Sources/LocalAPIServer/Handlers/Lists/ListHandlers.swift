@@ -4,6 +4,7 @@ internal import JSONText
 internal import Logging
 internal import SQLiteStore
 internal import SocketServer
+internal import Synchronization
 
 /// Lists of records: a page as JSON, or the whole list in a format that `Accept` names.
 extension Handlers {
@@ -107,7 +108,9 @@ extension Handlers {
         var headers = [(name: "Content-Type", value: format.contentType), ("Cache-Control", "no-store")]
         if let scan = scan(first, since: begun) { headers.append(scan) }
         if !first.isComplete { headers.append(("Cache-Status", CacheStatus.incomplete.text)) }
+        let start = Mutex<ListPage?>(first)  // not kept while the rest is sent
         return Response(status: 200, headers: headers) { [log] write in
+            guard let first = start.withLock({ $0.take() }) else { return }
             try await export.write(from: first, to: write) { error in
                 log.error("a list was cut off", metadata: ["error": "\(error)", "request_id": "\(request.id)"])
             }
