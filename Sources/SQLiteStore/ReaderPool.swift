@@ -67,7 +67,7 @@ package final class ReaderPool: Sendable {
     }
 
     /// Call it after a commit, also one that failed, and before its callers go on; and after a checkpoint, because the log
-    /// begins anew only when no snapshot of it is held.
+    /// starts from its beginning only when no snapshot of it is held.
     package func endCommit() {
         beginCommit()
         moment.add(1, ordering: .sequentiallyConsistent)

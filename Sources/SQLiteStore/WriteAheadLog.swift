@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// Knows when the write-ahead log is long, and copies it into the file.
 ///
-/// In place of SQLite's automatic checkpoints, which are a part of the commit: its callers would wait for them, and the
-/// readers, which hold the snapshot before it, would keep the commit itself from being copied, so that the log would never
-/// begin anew. Everything is called by the one writer, outside of a transaction.
+/// It replaces SQLite's automatic checkpoints, which run inside the commit: callers would wait for them. Readers also hold
+/// the snapshot before that commit, so it could never be copied at once, and the log would grow without end. Only the writer
+/// calls this, outside of transactions.
 struct WriteAheadLog: ~Copyable, Sendable {
     /// In pages. SQLite's own limit of 1,000 would copy the same pages more often.
     private static let limit = 4000
@@ -26,8 +26,8 @@ struct WriteAheadLog: ~Copyable, Sendable {
     /// Copies what no reader's snapshot holds back, and never waits. What could not be copied, as on a full disk, is due
     /// again after the next commit.
     ///
-    /// The next commit begins the log anew if all was copied and no snapshot of it is held. Only another call shows whether
-    /// it did, so that is due as well.
+    /// Once all is copied and no snapshot of the log is held, the next commit overwrites it from its beginning. Only another
+    /// call shows whether it did, so that is due as well.
     func checkpoint(_ db: Database) {
         var (pages, copied): (Int32, Int32) = (-1, -1)
         sqlite3_wal_checkpoint_v2(db.sqliteConnection, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &copied)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The write-ahead log")
 struct WriteAheadLogTests {
-    @Test("the log begins anew again and again while a connection reads after each commit")
+    @Test("the log is used from its beginning again while a connection reads after each commit")
     func beginsAnew() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("a.db")
