@@ -68,7 +68,7 @@ extension CacheStore {
             position: page.position, watermark: page.watermark.flatMap(Timestamp.init(iso8601:)),
             isNew: page.isOfFirstPull, hasMore: page.cursor != nil, serverNow: page.serverNow,
             tombstones: page.tombstones, holdsUndated: page.deletions == .dated, view: page.view,
-            isDelta: page.isDelta)
+            isDelta: page.isDelta, isShownOnce: page.isDelta || page.deletions == .once)
         if page.isOfFirstPull { context.records.isLoading = true }
         let applier = PageApplier(table: table, context: context)
         let unmoved = try page.details.filter { try isUnmoved($0, table, db) }

@@ -28,6 +28,8 @@ struct PageApplier {
         var view = RecordView.list
         /// Only what changed since a token.
         var isDelta = false
+        /// Later pages do not repeat it.
+        var isShownOnce = false
     }
 
     let table: EntityTable
@@ -74,7 +76,7 @@ struct PageApplier {
                 marked += 1
                 guard let (known, acknowledged) = try lookForDeleted(key) else { continue }
                 written.note(known: known.pk)
-                guard !isStale(record, known, acknowledged, bounds),
+                guard try !isOvertaken(key, acknowledged, bounds, &arrivals), !isStale(record, known),
                     try !arrivals.isStale(tombstone: record.text, of: key)
                 else { continue }
                 if bounds.holdsUndated, !isComparable(record, known) {
@@ -147,11 +149,12 @@ struct PageApplier {
             }
             written.note(known: known.pk)
             written.lateness = max(written.lateness, lateness(record, known.remote, bounds.watermark))
-            // A change that was acknowledged after the page was requested is newer than the page.
             if bounds.isDelta, !isPartial, let before = known.remote {
                 try DriftTable(table: table, db: db, now: now).countLacking(record.text, before, key: key)
             }
-            guard acknowledged <= bounds.position, let news = try arrivals.news(record.text, of: known) else { return }
+            guard try !isOvertaken(key, acknowledged, bounds, &arrivals),
+                let news = try arrivals.news(record.text, of: known)
+            else { return }
             var new = known
             new.remote = news.remote
             try writer.update(known, to: new, from: origin)
@@ -197,11 +200,18 @@ struct PageApplier {
         return found.flatMap { $0.0.remote == nil ? nil : $0 }
     }
 
+    /// Whether a change of the record was acknowledged after the page was requested, and may be newer than the page. What the
+    /// server shows only once may be the newer all the same: then the record is read by its key.
+    private func isOvertaken(
+        _ key: String, _ acknowledged: Int64, _ bounds: Bounds, _ arrivals: inout Arrivals
+    ) throws -> Bool {
+        guard acknowledged > bounds.position else { return false }
+        if bounds.isShownOnce { try arrivals.doubt(key) }
+        return true
+    }
+
     /// Whether a tombstone is older than the record: the record was created again since.
-    private func isStale(
-        _ tombstone: IncomingPage.Record, _ known: RecordImage, _ acknowledged: Int64, _ bounds: Bounds
-    ) -> Bool {
-        guard acknowledged <= bounds.position else { return true }
+    private func isStale(_ tombstone: IncomingPage.Record, _ known: RecordImage) -> Bool {
         guard let created = known.remote.flatMap(entity.changeTime), let deleted = time(of: tombstone) else {
             return false
         }

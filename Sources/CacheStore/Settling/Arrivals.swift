@@ -79,6 +79,13 @@ struct Arrivals {
         try rows.save(row)
     }
 
+    /// Has the record read by its key once the time to settle is over, unless another view shows it before.
+    mutating func doubt(_ key: String) throws {
+        var row = try rows[key] ?? Settling(key: key, kind: .written, at: context.now, position: position)
+        row.isConfirmed = false
+        try rows.save(row)
+    }
+
     /// What is known of the record after this view of it; nil if nothing changes.
     mutating func news(_ shown: JSONText, of known: RecordImage) throws -> News? {
         var kept: [String: JSONText] = [:]

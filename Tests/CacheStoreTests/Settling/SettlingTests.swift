@@ -238,6 +238,27 @@ struct SettlingTests {
         #expect(try await unconfirmed(cache, after: 63).isEmpty)
     }
 
+    @Test(
+        "what a server shows once, on a page requested before our change was acknowledged, is read by its key later",
+        arguments: [
+            #"[{"id":"a","notes":"B","total":7}]"#, #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#,
+        ])
+    func shownOnce(records: String) async throws {
+        let cache = try await cache()
+        try await edit(cache, #"{"notes":"B"}"#)
+        let position = try cache.store.position()
+        try await send(cache, #"{"id":"a","notes":"B"}"#)
+        var page = PulledPage(entity: "orders", records: records, position: position)
+        _ = try await cache.store.apply(page, at: now)
+        #expect(try await unconfirmed(cache, after: 61).isEmpty, "a list shows it again")
+        try await edit(cache, #"{"notes":"C"}"#)
+        try await send(cache, #"{"id":"a","notes":"C"}"#)
+        page.isDelta = true
+        _ = try await cache.store.apply(page, at: now)
+        #expect(try notes(cache) == "C")
+        #expect(try await unconfirmed(cache, after: 61) == ["a"])
+    }
+
     @Test("an answer without a record is confirmed by the page that shows the change, also byte for byte")
     func confirmed() async throws {
         let cache = try await cache()
