@@ -240,10 +240,10 @@ struct Merge {
     func mergeDeletion(of key: String, isInferred: Bool = false) throws {
         let changes = try queue.changes(of: entity.name, key: key)
         // A creation makes the record again, even after the server deleted another with its key. Only what is served
-        // with a parent goes with that, also if the answer to the creation is still to come.
+        // with a parent goes with that, also if the answer to the creation is still to come or was lost.
         if let creation = changes.first(where: { $0.operation == .create }) {
             try forgetRemote(of: key)
-            return try writer.mark(key, gone: creation.state == .uploading && entity.pull == nil)
+            return try writer.mark(key, gone: creation.tried && entity.pull == nil)
         }
         // The outcome of a change that is being sent merges again.
         let isSent = changes.contains { $0.state == .uploading }

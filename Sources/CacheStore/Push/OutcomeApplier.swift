@@ -97,10 +97,7 @@ struct OutcomeApplier {
         // A record that a pull would set aside: the change keeps the key that it has.
         let record = record.flatMap { table.entity.hasUnusableKey($0) ? .none : $0 }
         try queue.remove(change.id)
-        // A look-up may find the tombstone of the record that an attempt created.
-        let isGone =
-            try !isShown && change.operation != .create || context.row(table).isGone(change.key)
-            || record.map(table.entity.isDeleted) ?? false
+        let isGone = try isShown ? context.row(table).isGone(change.key) : change.operation != .create
         let answer = try record.map(context.sealers[change.entity].seal)
         try DriftTable(table: table, db: db, now: now).count(record, sealed: answer, key: change.key)
         var twin = try PulledTwin(of: change, answer, table, context)
@@ -122,9 +119,14 @@ struct OutcomeApplier {
         result.settling.position = try logAcknowledged(change, key, table)
         // A change of content alone has no fields that could be older.
         if !change.isContentOnly { try SettlingTable(entity: change.entity, db: db).save(result.settling) }
-        // An edit may have set the mark of deletion: the answer need not repeat it.
+        // An edit may have set the mark of deletion: the answer need not repeat it. A look-up may find the tombstone of the
+        // record that an attempt created.
         let isMarked = table.entity.isDeleted(result.remote)
-        if isGone || isMarked { try delete(key, table, isMarked ? result.settling.position : nil) }
+        // What was created under a parent that was deleted goes with it, unless the parent has come back.
+        let isLost = try isGone && (change.operation != .create || context.row(table).isOrphan(result.remote))
+        if isLost || isMarked || record.map(table.entity.isDeleted) ?? false {
+            try delete(key, table, isMarked ? result.settling.position : nil)
+        }
     }
 
     private func acknowledge(deletion change: OutboxTable.Entry, _ table: EntityTable) throws {

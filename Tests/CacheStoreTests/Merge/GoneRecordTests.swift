@@ -30,6 +30,17 @@ struct GoneRecordTests {
         #expect(try cache.record("messages", "m1") == nil)
     }
 
+    @Test("what was created before its parent was deleted goes with it, although the answer was lost")
+    func goesLater() async throws {
+        let (cache, creation) = try await cache()
+        let lost = PushFailure(.timeout, message: "no answer")
+        try await cache.store.settle(creation.id, .waiting(lost, at: now, counted: true), at: now)
+        let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(again, at: now))
+        try await cache.store.settle(again.id, .acknowledged(record: answer), at: now)
+        #expect(try cache.record("messages", "m1") == nil)
+    }
+
     @Test("what is created after its parent came back stays")
     func stays() async throws {
         let (cache, creation) = try await cache()
