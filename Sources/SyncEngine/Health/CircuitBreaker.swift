@@ -13,7 +13,11 @@ struct CircuitBreaker: Equatable {
     private(set) var unauthorized: String?
     private var failures = 0
     /// The entities of the consecutive failures.
-    private var failing: Set<String> = []
+    private(set) var failing: Set<String> = []
+    /// Whether anything of an entity was answered since the last outage: a probe may be answered by a part that works.
+    private var isServing = true
+    /// Consecutive outages with no such answer between them.
+    private var relapses = 0
     private var probes = 0
     private var heldUntil: Timestamp?
 
@@ -48,6 +52,11 @@ struct CircuitBreaker: Equatable {
         probes < 0 ? .seconds(2) / (1 << -probes) : min(.seconds(2) * (1 << min(probes, 5)), .seconds(60))
     }
 
+    /// From the end of an outage to the next sync, when syncs have only led to outages: 2 s, doubling to 60 s.
+    var relapseWait: Duration {
+        relapses == 0 ? .zero : min(.seconds(2) * (1 << min(relapses - 1, 5)), .seconds(60))
+    }
+
     mutating func lost(_ message: String) {
         if !isDown { probes = 0 }
         offline = message
@@ -61,6 +70,10 @@ struct CircuitBreaker: Equatable {
         failures += 1
         failing.insert(source)
         guard isDown || failures >= Self.failuresOfAnOutage && failing.count >= min(2, sources) else { return }
+        if outage == nil {
+            relapses = isServing ? 0 : relapses + 1
+            isServing = false
+        }
         probes = isDown ? max(probes, 0) : 0
         offline = nil
         outage = message
@@ -69,8 +82,9 @@ struct CircuitBreaker: Equatable {
     /// True when one entity has failed so often that only a request for another shows whether this is an outage.
     var isDoubtful: Bool { !isDown && failures >= Self.failuresOfAnOutage && failing.count == 1 }
 
-    /// Any answer that shows that the upstream works, including a refusal.
-    mutating func answered() {
+    /// Any answer that shows that the upstream works, including a refusal. `servesEntity`: it is about one.
+    mutating func answered(servesEntity: Bool = true) {
+        if servesEntity { isServing = true }
         offline = nil
         outage = nil
         failures = 0

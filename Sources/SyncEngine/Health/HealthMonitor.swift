@@ -7,7 +7,7 @@ internal import Upstream
 ///
 /// Runs on the engine's executor: see `EngineIsolation`.
 actor HealthMonitor {
-    private nonisolated let environment: SyncEnvironment
+    nonisolated let environment: SyncEnvironment
     private let account: AccountCheck
 
     private(set) var breaker = CircuitBreaker() {
@@ -208,7 +208,7 @@ actor HealthMonitor {
     }
 
     private func noteAnswer(_ origin: RequestOrigin) {
-        breaker.answered()
+        breaker.answered(servesEntity: origin.entity != nil)
         let time = environment.monotonicNow()
         if let change = origin.change { throttled.pass(change, at: time) }
         if !origin.isChange, origin.entity != nil { throttled.noteRead(at: time) }
@@ -253,21 +253,12 @@ actor HealthMonitor {
     /// Pulling the entity has succeeded.
     func noteReadable(_ entity: String) { unreadable.remove(entity) }
 
-    /// Asks for a page of an entity other than the given one, to distinguish an outage from one broken entity.
-    func askElsewhere(than entity: String, by upstream: GuardedUpstream) async throws {
-        let others = environment.schema.entities.filter { $0.name != entity && $0.pull != nil }
-        guard !others.isEmpty else { return }
-        let index = min(Int(environment.random() * Double(others.count)), others.count - 1)
-        guard let plan = others[index].pull else { return }
-        _ = try await upstream.page(plan.request(of: others[index].name))
-    }
-
     // MARK: Probes
 
     func noteProbe() { breaker.probed() }
 
     /// A probe showed that the upstream works.
-    func noteAnswer() { breaker.answered() }
+    func noteAnswer() { breaker.answered(servesEntity: false) }
 
     func hurryProbes() { breaker.hurry() }
 

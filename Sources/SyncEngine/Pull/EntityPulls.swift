@@ -203,7 +203,7 @@ struct EntityPulls {
             }
             try await noteFailure(of: entity, error.message)
             // This failure brought the upstream down: pulling the others would only add failures.
-            if await monitor.breaker.isDown { throw error }
+            if await monitor.breaker.isDown, try await !monitor.servesAnother() { throw error }
         } catch let error as CacheError {
             // A database that cannot be written now fails every entity.
             if case .unwritable = error { throw error }

@@ -52,7 +52,7 @@ actor RecoveryProbe {
             environment.log.debug("still down", metadata: ["error": "\(error.message)"])
         }
         guard await !monitor.breaker.isDown else { return }
-        let wait = catchUpWait(since: began)
+        let wait = max(catchUpWait(since: began), await monitor.breaker.relapseWait)
         environment.log.notice("the upstream is back", metadata: ["sync_in": "\(wait)"])
         await pull.catchUp(in: wait)
         // If changes still fail, each keeps its own wait.

@@ -51,4 +51,45 @@ struct RecoveryTests {
             #expect(!test.upstream.pushes.contains { $0.request.path == "/orders/2" })
         }
     }
+
+    private static let moreLists = TestEngine.shop + """
+
+          makers:
+            fields:
+              id: { type: string }
+            pull: { path: /makers }
+          tools:
+            fields:
+              id: { type: string }
+            pull: { path: /tools }
+        """
+    private static let broken = UpstreamError.unclear(status: 500, "broken")
+
+    @Test("broken lists keep no other from being pulled, and are asked for as rarely as after any failed sync")
+    func brokenLists() async throws {
+        let test = try TestEngine(schema: Self.moreLists)
+        try test.upstream.set("/tools", #"[{"id":"t"}]"#)
+        for list in ["/orders", "/parts", "/makers"] { test.upstream.failList(list, Self.broken) }
+        try await test.running {
+            let end = test.clock.timestamp + .seconds(600)
+            try await test.until { test.clock.timestamp >= end }
+            #expect(try test.store.rowCounts()["tools"] == 1)
+            #expect(test.upstream.pages.count { $0.path == "/orders" } < 20)
+        }
+    }
+
+    @Test("an upstream of which only the probe works is asked ever more rarely")
+    func relapses() async throws {
+        let test = try TestEngine()
+        for list in ["/orders", "/parts"] { test.upstream.failList(list, Self.broken) }
+        try await test.running {
+            let end = test.clock.timestamp + .seconds(600)
+            try await test.until { test.clock.timestamp >= end }
+            #expect(test.upstream.pages.count < 60)
+            let back = test.clock.timestamp
+            for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
+            try await test.until { await test.engine.status().error == nil }
+            #expect(test.clock.timestamp.since(back) <= .seconds(130))
+        }
+    }
 }

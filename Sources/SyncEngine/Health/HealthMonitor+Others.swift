@@ -1,0 +1,30 @@
+internal import EntitySchema
+internal import Upstream
+
+/// Distinguishes an outage from broken entities: asks for the list of another one.
+extension HealthMonitor {
+    /// Asks for a page of an entity other than the given one; the outcome is recorded like that of any request.
+    func askElsewhere(than entity: String, by upstream: GuardedUpstream) async throws {
+        guard let request = requestOfAnother(than: [entity]) else { return }
+        _ = try await upstream.page(request)
+    }
+
+    /// Whether the list of an entity that has not failed is served: then others are broken, and it is no outage.
+    func servesAnother() async throws -> Bool {
+        guard breaker.offline == nil, let request = requestOfAnother(than: breaker.failing) else { return false }
+        do throws(UpstreamError) {
+            _ = try await trialUpstream.page(request)
+        } catch {
+            if case .cancelled = error { throw error }
+            return false
+        }
+        return !breaker.isDown
+    }
+
+    private func requestOfAnother(than entities: Set<String>) -> PageRequest? {
+        let others = environment.schema.entities.filter { $0.pull != nil && !entities.contains($0.name) }
+        guard !others.isEmpty else { return nil }
+        let other = others[min(Int(environment.random() * Double(others.count)), others.count - 1)]
+        return other.pull?.request(of: other.name)
+    }
+}
