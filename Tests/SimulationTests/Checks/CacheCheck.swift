@@ -75,7 +75,7 @@ struct CacheCheck {
         {
             throw fail("has a version that the server never had")
         }
-        guard !record.isGone || changes.contains(where: { $0.state == "uploading" }) else {
+        guard !record.isGone || changes.contains(where: { $0.state == "uploading" || $0.operation == .create }) else {
             throw fail("is noted as gone, but no change of it is being sent")
         }
         guard let last = changes.last else {
@@ -171,7 +171,7 @@ struct CacheCheck {
         guard server.schema[entity]?.pull?.deltaToken != nil, let token = cursor.delta else { return }
         let version = SimulatedServer.version(in: token)
         let known = Dictionary(records.map { ($0.key, $0) }) { $1 }
-        let undecided = try reader.undecidedRecords()
+        let undecided = try reader.undecidedRecords().union(reader.unconfirmedRecords())
         for row in server.rows(entity) where row.version <= version && !undecided.contains("\(entity)/\(row.key)") {
             let remote = known[row.key]?.remote
             guard row.isDeleted ? remote != nil : remote?.text != row.record.text else { continue }

@@ -171,6 +171,15 @@ struct CacheReader {
         }
     }
 
+    /// Records, as `entity/key`, that are read once their changes have settled.
+    func unconfirmedRecords() throws -> Set<String> {
+        try store.pool.read { db in
+            try String.fetchSet(
+                db.cachedStatement(
+                    sql: "SELECT entity || '/' || record_key FROM sync_settling WHERE confirmed = 0"))
+        }
+    }
+
     /// Entities whose last list was not believed.
     func heldEntities() throws -> Set<String> {
         try store.pool.read { db in
@@ -194,7 +203,8 @@ struct CacheReader {
                     sql: """
                         WITH RECURSIVE stuck (id) AS (
                           SELECT id FROM sync_outbox WHERE state = 'failed'
-                            OR ? AND state = 'waiting' AND error_class IN ('accepted', 'unseen')
+                            OR ? AND state = 'waiting' AND (error_class IN ('accepted', 'unseen')
+                              OR operation = 'create' AND error_class = 'conflict')
                           UNION SELECT change_id FROM sync_conflict WHERE winner IS NULL
                           UNION SELECT change_id FROM sync_dependency JOIN stuck ON needs_id = stuck.id)
                         SELECT id FROM stuck
