@@ -53,15 +53,15 @@ struct RecordRow {
 
     /// Whether the cache does not have the record that `record` goes with when that is deleted.
     func isOrphan(_ record: JSONText) throws -> Bool {
-        try table.entity.ties.contains { tie in
-            guard tie.onDelete == .cascade, let owner = table.entity.value(of: tie.field, in: record)?.plain,
-                !owner.isEmpty
-            else { return false }
-            return try !(Bool.fetchOne(
+        for tie in table.entity.ties where tie.onDelete == .cascade {
+            guard let owner = table.entity.value(of: tie.field, in: record)?.plain, !owner.isEmpty else { continue }
+            let isHere = try Bool.fetchOne(
                 db.cachedStatement(
                     sql: "SELECT EXISTS (SELECT 1 FROM \(EntityTable.name(of: tie.entity)) WHERE _key = ?)"),
-                arguments: [owner]) ?? false)
+                arguments: [owner])
+            if isHere == false { return true }
         }
+        return false
     }
 
     /// What the server last said; nil if the server has no such record.

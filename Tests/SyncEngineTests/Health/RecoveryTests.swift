@@ -52,17 +52,18 @@ struct RecoveryTests {
         }
     }
 
-    private static let moreLists = TestEngine.shop + """
+    private static let moreLists =
+        TestEngine.shop + """
 
-          makers:
-            fields:
-              id: { type: string }
-            pull: { path: /makers }
-          tools:
-            fields:
-              id: { type: string }
-            pull: { path: /tools }
-        """
+              makers:
+                fields:
+                  id: { type: string }
+                pull: { path: /makers }
+              tools:
+                fields:
+                  id: { type: string }
+                pull: { path: /tools }
+            """
     private static let broken = UpstreamError.unclear(status: 500, "broken")
 
     @Test("broken lists keep no other from being pulled, and are asked for as rarely as after any failed sync")
