@@ -42,11 +42,10 @@ package enum OwnProcess {
         let file = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return 0 }
         defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = read(file, &bytes, bytes.count)
-        let lines = bytes.prefix(max(count, 0)).split(separator: UInt8(ascii: "\n"))
-        let line = lines.first { $0.starts(with: "FDSize:".utf8) }
-        let digits = line.map { String(decoding: $0.dropFirst(7), as: UTF8.self).filter(\.isNumber) }
-        return digits.flatMap(Int32.init) ?? 0
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { text in
+            guard let start = text.baseAddress else { return 0 }
+            start[max(read(file, start, text.count - 1), 0)] = 0
+            return strstr(start, "\nFDSize:").map { Int32(clamping: strtol($0 + 8, nil, 10)) } ?? 0
+        }
     }
 }

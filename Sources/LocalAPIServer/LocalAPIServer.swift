@@ -136,9 +136,9 @@ package final class LocalAPIServer: Sendable {
     /// The route's handler has to answer what may take long.
     private func atOnce(_ request: Request, _ route: Route, _ id: String) -> Step {
         do {
-            guard let reader = route.reader,
-                let response = try reader(handlers, request, route.key?(handlers, id) ?? id)
-            else { return .found(route, id, Mistakes()) }
+            guard let reader = route.reader else { return .found(route, id, Mistakes()) }
+            let key = try route.key?(handlers, id) ?? id
+            guard let response = try reader(handlers, request, key) else { return .found(route, id, Mistakes()) }
             try EntityTag.requireMatch(response.tag, of: request)
             return .answered(response)
         } catch {

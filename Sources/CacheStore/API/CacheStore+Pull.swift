@@ -68,7 +68,7 @@ extension CacheStore {
             position: page.position, watermark: page.watermark.flatMap(Timestamp.init(iso8601:)),
             isNew: page.isOfFirstPull, hasMore: page.cursor != nil, serverNow: page.serverNow,
             tombstones: page.tombstones, holdsUndated: page.deletions == .dated, view: page.view,
-            isDelta: page.isDelta, isShownOnce: page.isDelta || page.deletions == .once)
+            isDelta: page.isDelta, isShownOnce: isShownOnce(page, table.entity))
         if page.isOfFirstPull { context.records.isLoading = true }
         let applier = PageApplier(table: table, context: context)
         let unmoved = try page.details.filter { try isUnmoved($0, table, db) }
@@ -88,6 +88,12 @@ extension CacheStore {
             try CursorRow(entity: page.entity, db: db).save(cursor.including(outcome))
         }
         return outcome
+    }
+
+    /// Also a list of everything that ends with a token for what changes from then on.
+    private func isShownOnce(_ page: PulledPage, _ entity: Entity) -> Bool {
+        guard let deletions = page.deletions else { return page.view == .list && entity.pull?.deltaToken != nil }
+        return deletions == .once
     }
 
     private func sealed(_ page: PulledPage) throws -> PulledPage {

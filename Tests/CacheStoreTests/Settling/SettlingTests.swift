@@ -244,19 +244,19 @@ struct SettlingTests {
             #"[{"id":"a","notes":"B","total":7}]"#, #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#,
         ])
     func shownOnce(records: String) async throws {
-        let cache = try await cache()
-        try await edit(cache, #"{"notes":"B"}"#)
-        let position = try cache.store.position()
-        try await send(cache, #"{"id":"a","notes":"B"}"#)
-        var page = PulledPage(entity: "orders", records: records, position: position)
-        _ = try await cache.store.apply(page, at: now)
-        #expect(try await unconfirmed(cache, after: 61).isEmpty, "a list shows it again")
-        try await edit(cache, #"{"notes":"C"}"#)
-        try await send(cache, #"{"id":"a","notes":"C"}"#)
-        page.isDelta = true
-        _ = try await cache.store.apply(page, at: now)
-        #expect(try notes(cache) == "C")
-        #expect(try await unconfirmed(cache, after: 61) == ["a"])
+        for hasToken in [false, true] {
+            let since = "since: { param: since, field: updated_at }"
+            let token = "since: { token: delta, param: delta, field: updated_at }"
+            let schema = hasToken ? TestCache.shop.replacing(since, with: token) : TestCache.shop
+            let cache = try TestCache(schema: schema)
+            _ = try await cache.pull("orders", #"[{"id":"a","notes":"A"}]"#)
+            try await edit(cache, #"{"notes":"B"}"#)
+            let position = try cache.store.position()
+            try await send(cache, #"{"id":"a","notes":"B"}"#)
+            _ = try await cache.store.apply(PulledPage(entity: "orders", records: records, position: position), at: now)
+            #expect(try notes(cache) == "B")
+            #expect(try await unconfirmed(cache, after: 61) == (hasToken ? ["a"] : []))
+        }
     }
 
     @Test("an answer without a record is confirmed by the page that shows the change, also byte for byte")
