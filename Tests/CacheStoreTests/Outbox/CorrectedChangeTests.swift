@@ -95,6 +95,17 @@ struct CorrectedChangeTests {
         #expect(try cache.record("orders", "a")?["total"] == 2)
     }
 
+    @Test("a listed record with another number than was sent, or without one, is not the one that was created")
+    func anotherNumber() async throws {
+        let cache = try TestCache()
+        _ = try await cache.make("orders", #"{"total":5}"#)
+        let change = try #require(try ready(cache).first)
+        let orders = try #require(cache.store.schema["orders"])
+        for (record, mayBe) in [(#"{"id":"x","total":5}"#, true), (#"{"id":"x","total":6}"#, false), (#"{"id":"x"}"#, false)] {
+            #expect(try change.mayBe(JSONText(parsing: record), of: orders, ["total"]) == mayBe, "\(record)")
+        }
+    }
+
     @Test("a record that has all values that were sent but one may be the one that was created")
     func nearly() async throws {
         let cache = try TestCache()

@@ -131,6 +131,15 @@ struct WindowTests {
         #expect(try cache.store.summary().openConflicts == 0)
     }
 
+    @Test("a record leaves that gets a value which the window excludes", arguments: ["done", "[done, ready]"])
+    func excluded(_ values: String) async throws {
+        let cache = try TestCache(schema: Self.yaml.replacing("status: [open, ready],", with: "status.ne: \(values),"))
+        _ = try await cache.pull("orders", "[\(order("a")),\(order("b"))]")
+        _ = try await cache.pull("orders", "[\(order("a", "done"))]")
+        #expect(try await leave(cache) == ["orders": 1])
+        #expect(try keys(cache) == ["b"])
+    }
+
     @Test("a record leaves at the first pull after its time")
     func timeMoves() async throws {
         let cache = try cache()

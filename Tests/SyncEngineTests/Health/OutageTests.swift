@@ -223,6 +223,24 @@ struct OutageTests {
         }
     }
 
+    @Test("where changes of one entity fail, another list shows at once whether that is an outage", arguments: [true, false])
+    func askedElsewhere(isOutage: Bool) async throws {
+        let test = try engine(orders: 9)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            if isOutage { test.upstream.failList("/parts", failure) }
+            test.upstream.failProbes(true)
+            test.upstream.breakMethod("PATCH")
+            try await changeOrders(9, test)
+            let began = test.clock.timestamp
+            test.engine.noteLocalWrite()
+            // The next sync, which would find out as well, is minutes away.
+            try await test.until { test.clock.timestamp.since(began) >= .seconds(30) }
+            let state = await test.engine.status().state
+            #expect((state == .error) == isOutage, "\(state)")
+        }
+    }
+
     @Test("nothing starts while paused, not even the next step of a run under way")
     func paused() async throws {
         let test = try TestEngine()

@@ -73,6 +73,15 @@ struct AbsencePullTests {
         #expect(try await test.puller().judge.isWell(beside: messages) == false)
     }
 
+    @Test("where the cache has nothing either, an empty list does not say that a record is gone")
+    func nothingElse() async throws {
+        let test = try TestPull()
+        let orders = try #require(test.schema["orders"])
+        try test.upstream.serve(["[]"], total: 0)
+        let verdict = try await test.puller().judge.verdict(on: .object(["id": "k"]), of: orders, wasRead: true)
+        #expect(verdict == .cannotSay("the list of orders is empty, the cache has 0"))
+    }
+
     @Test("#4 an empty list takes no failed change along")
     func failedChanges() async throws {
         let test = try await filled(12)
