@@ -49,6 +49,16 @@ struct DerivedFieldTests {
         #expect(try cache.values("talks", "t", "line_count", "cost") == ["40", "9.50"])
     }
 
+    @Test("a sum of numbers that are no money has as many decimals as they have")
+    func sumOfNumbers() async throws {
+        let cache = try TestCache(schema: DerivedFieldSchema.yaml.replacing("type: money", with: "type: number"))
+        _ = try await cache.pull("talks", #"[{"id":"t"}]"#)
+        for (cost, sum) in [("1", "1"), ("2", "3"), ("0.25", "3.25")] {
+            _ = try await cache.make("lines", #"{"talk_id":"t","text":"x","cost":\#(cost)}"#)
+            #expect(try cache.values("talks", "t", "cost") == [sum])
+        }
+    }
+
     @Test("the server's count stays as it is if no integer has room for the local children")
     func greatestCount() async throws {
         let cache = try cache()

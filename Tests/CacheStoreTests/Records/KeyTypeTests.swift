@@ -59,6 +59,15 @@ struct KeyTypeTests {
         #expect(record["id"]?.plain == key && record["text"] == "p")
     }
 
+    @Test(
+        "a record cannot be created under a key that cannot be used",
+        arguments: [#""..""#, #""x\u0000y""#, #""\ud800""#, #""""#])
+    func notCreated(_ given: String) async throws {
+        let cache = try TestCache()
+        await #expect(throws: CacheError.self) { _ = try await cache.make("orders", #"{"id":\#(given)}"#) }
+        #expect(try cache.store.pendingCount().pending == 0)
+    }
+
     @Test("a reference to a record that has left its window has the type of that entity's keys")
     func uncached() async throws {
         let window = Self.schema.replacing("path: /folders,", with: "path: /folders, where: { name: mine },")

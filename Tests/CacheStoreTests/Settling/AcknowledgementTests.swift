@@ -128,6 +128,17 @@ struct AcknowledgementTests {
         }
     }
 
+    @Test("an edit of a new record does not flicker back to what the creation had sent")
+    func editOfNewRecord() async throws {
+        let cache = try await cache()
+        _ = try await cache.make("orders", #"{"id":"x","notes":"first"}"#)
+        try await send(cache, #"{"id":"x","notes":"first"}"#)
+        try await cache.change("orders", "x", #"{"notes":"second"}"#)
+        try await send(cache, #"{"id":"x","notes":"second"}"#)
+        try await pull(cache, #"[{"id":"x","notes":"first"}]"#, after: 5)
+        #expect(try cache.record("orders", "x")?["notes"] == "second")
+    }
+
     @Test("a page that was requested right after the acknowledgement counts")
     func requestedAfter() async throws {
         let cache = try await cache()

@@ -95,6 +95,17 @@ struct RefusedReadTests {
         }
     }
 
+    @Test("a list that fails for another reason is no sign either")
+    func failingLists() async throws {
+        let test = try test()
+        test.upstream.failList("/parts", refusal)
+        for path in ["/orders", "/customers"] { test.upstream.failList(path, .malformed("no list")) }
+        try await test.running {
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            #expect(await test.engine.status().needsSignIn)
+        }
+    }
+
     private static let shop = """
         schema: shop
         upstream:

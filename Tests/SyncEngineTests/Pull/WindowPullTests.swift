@@ -236,6 +236,10 @@ struct WindowPullTests {
         #expect(Set(keeping.upstream.reads) == ["gone", "z"])
         #expect(try await sweep(keeping).isEmpty)
         #expect(keeping.upstream.reads.count == 2)
+        // What was there and left the cache is asked for again.
+        _ = try await keeping.store.delete(["z"], of: "orders", position: .max, at: keeping.clock.timestamp)
+        _ = try await sweep(keeping)
+        #expect(try keeping.keys() == ["z"])
     }
 
     /// A cache whose messages refer to these orders, which are outside of the window and not cached.

@@ -90,6 +90,18 @@ struct AbsencePushTests {
         #expect(try ends(test) == ["acknowledged"])
     }
 
+    @Test("410 to a deletion says that it is done, though the record is still shown; 410 to an edit does not")
+    func markedAsDeleted() async throws {
+        let test = try await test()
+        try await test.store.delete("orders", key: "c", at: test.clock.timestamp)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.gone(status: 410, "deleted"), times: 2)
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        #expect(try test.store.pending(PendingQuery(limit: 1)).changes.first?["record_id"] == "a")
+        #expect(try Set(ends(test)) == ["acknowledged", "waiting"])
+    }
+
     @Test("a record whose own address is gone while the list has it keeps its edit")
     func listedOnly() async throws {
         let test = try await test()

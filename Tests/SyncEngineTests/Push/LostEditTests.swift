@@ -40,6 +40,24 @@ struct LostEditTests {
         #expect(test.upstream.pushes.count == 1)
     }
 
+    @Test("one of a set that the upstream recognizes by its key is repeated as it was, without another reading before")
+    func recognized() async throws {
+        let notes = "      notes: { type: string }"
+        let test = try TestEngine(
+            schema: TestEngine.shop.replacing(notes, with: "\(notes)\n      tags: { type: list, merge: set }"))
+        let records = #"[{"id":"a","notes":"n","tags":["both"]}]"#
+        try test.upstream.set("/orders", records)
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: records), at: test.clock.timestamp)
+        try await test.change("a", #"{"tags":["both","mine"]}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await test.send()
+        let reads = test.upstream.recordRequests
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == 2 && Set(test.upstream.pushes.map(\.key)).count == 1)
+        #expect(test.upstream.recordRequests == reads + 1, "once it is answered")
+    }
+
     @Test("it is repeated when it did not arrive")
     func missing() async throws {
         let test = try await sent(withoutKeys, arrives: false)

@@ -56,7 +56,7 @@ struct SignalQueueTests {
     @Test("too many records of one entity become one pull, whose gap grows up to the limit")
     func overflow() {
         let queue = Reads(limits: ["orders": SignalQueue.Limits(records: 3, longestGap: .seconds(2))])
-        for key in 1...100 { _ = queue.add(Signal(entity: "orders", key: "\(key)"), at: start) }
+        for key in 1...102 { _ = queue.add(Signal(entity: "orders", key: "\(key)"), at: start) }
         _ = queue.add(Signal(entity: "parts", key: "1"), at: start)
         var next: Set<Signal> = []
         while let signal = queue.next(at: start) { next.insert(signal) }
@@ -72,6 +72,16 @@ struct SignalQueueTests {
             }
         }
         #expect(pulls == [500, 1500, 3500, 5500, 7500])
+    }
+
+    @Test("as many records of one entity as the limit allows are read one by one")
+    func limit() {
+        let queue = Reads(limits: ["orders": SignalQueue.Limits(records: 3)])
+        let records = (1...3).map { Signal(entity: "orders", key: "\($0)") }
+        for record in records { _ = queue.add(record, at: start) }
+        var next: Set<Signal> = []
+        while let signal = queue.next(at: start) { next.insert(signal) }
+        #expect(next == Set(records))
     }
 
     @Test("what was named and not read is drained by entity, and nothing is left")

@@ -51,12 +51,14 @@ extension SignalTests {
         return await test.engine.status().signals.map(\.path) == ["/realtime"]
     }
 
+    private static let log =
+        "events: { path: /log, records: data, since: { param: from, greatest: updated_at }, entity: orders, key: id, "
+        + "every: 10s }"
+
     @Test("events of a list are read from where the last poll ended, also after a restart")
     func events() async throws {
-        let source =
-            "events: { path: /log, records: data, since: { param: from, greatest: updated_at }, entity: orders, key: id, every: 10s }"
         let store = Mutex<CacheStore?>(nil)
-        try await running(source) { test in
+        try await running(Self.log) { test in
             store.withLock { $0 = test.store }
             try test.upstream.set("/log", #"[{"id":"b","updated_at":"2026-01-02T00:00:00Z"}]"#)
             try test.upstream.set("/orders", Self.orders("one", "changed"))
@@ -72,11 +74,23 @@ extension SignalTests {
         #expect(try kept.setting("signals:events /log") == "2026-01-02T00:00:00Z")
     }
 
+    @Test("a list of events that begins at a time is asked for once at each poll, also when it has news")
+    func onePage() async throws {
+        try await running(Self.log) { test in
+            // No pull is due: each page is one of the list of events.
+            let times = Mutex<[Timestamp]>([])
+            test.upstream.onPage { [clock = test.clock] in times.withLock { $0.append(clock.timestamp) } }
+            try test.upstream.set("/log", #"[{"id":"b","updated_at":"2026-01-02T00:00:00Z"}]"#)
+            try await test.until { try test.store.setting("signals:events /log") == "2026-01-02T00:00:00Z" }
+            try await pass(.seconds(20), test)
+            let asked = times.withLock { $0 }
+            #expect(zip(asked, asked.dropFirst()).allSatisfy { $1.since($0) >= .seconds(9) }, "\(asked)")
+        }
+    }
+
     @Test("where a list of events was read to is stored only once what they name was read")
     func unreadEvents() async throws {
-        let source =
-            "events: { path: /log, records: data, since: { param: from, greatest: updated_at }, entity: orders, key: id, every: 10s }"
-        try await running(source) { test in
+        try await running(Self.log) { test in
             let answers = Mutex(false)
             test.upstream.onRecord { while !answers.withLock({ $0 }) { await Task.yield() } }
             try test.upstream.set("/log", #"[{"id":"b","updated_at":"2026-01-02T00:00:00Z"}]"#)
