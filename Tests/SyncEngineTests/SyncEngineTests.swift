@@ -45,6 +45,28 @@ struct SyncEngineTests {
         }
     }
 
+    @Test("the state is syncing while a run pulls, and while a change is sent between two runs")
+    func syncing() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        let states = Mutex<[SyncStatus.State]>([])
+        let note: @Sendable () async -> Void = { [engine = test.engine] in
+            let state = await engine.status().state
+            states.withLock { $0.append(state) }
+        }
+        test.upstream.onPage(note)
+        test.upstream.onPush(note)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let pages = states.withLock { $0.count }
+            try await test.change("a", #"{"notes":"mine"}"#)
+            test.engine.noteLocalWrite()
+            try await test.until { try test.store.pendingCount().pending == 0 }
+            let all = states.withLock { $0 }
+            #expect(pages > 1 && all.count == pages + 1 && all.allSatisfy { $0 == .syncing }, "\(all)")
+        }
+    }
+
     @Test("the second pull asks only for changes since the overlap")
     func since() async throws {
         let test = try TestEngine()

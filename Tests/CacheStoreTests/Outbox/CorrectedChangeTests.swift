@@ -95,6 +95,21 @@ struct CorrectedChangeTests {
         #expect(try cache.record("orders", "a")?["total"] == 2)
     }
 
+    @Test("#17 a good value replaces the refused one also in front of an edit of another field, which follows it")
+    func goodValueInFront() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        try await edit(cache, "a", #"{"notes":"bad"}"#)
+        let refused = try #require(try ready(cache).first)
+        try await refuse(cache)
+        try await edit(cache, "a", #"{"total":2}"#)
+        try await edit(cache, "a", #"{"notes":"good"}"#)
+        let change = try #require(try ready(cache).first)
+        #expect(change.id == refused.id && change.body.text == #"{"notes":"good"}"#)
+        try await settle(cache, .acknowledged(record: nil))
+        #expect(try ready(cache).map(\.body.text) == [#"{"total":2}"#])
+    }
+
     @Test("a listed record with another number than was sent, or without one, is not the one that was created")
     func anotherNumber() async throws {
         let cache = try TestCache()

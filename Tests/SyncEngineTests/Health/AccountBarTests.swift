@@ -137,6 +137,22 @@ struct AccountBarTests {
         }
     }
 
+    @Test("that the account is refused is logged once, not with each attempt")
+    func logged() async throws {
+        let lines = LogLines()
+        let test = try TestEngine(log: lines.logger)
+        try test.upstream.set("/orders", #"[{"id":"o1"},{"id":"o2"}]"#)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let barred = barred
+            test.upstream.refuse { _ in barred }
+            try await change(2, test)
+            try await test.until { test.upstream.pushes.count >= 5 }
+            let errors = lines.all.filter { $0.message.hasPrefix("the upstream refuses this account's changes") }
+            #expect(errors.count == 1)
+        }
+    }
+
     @Test("during maintenance the status says so, and not that the account is refused", arguments: [500, 502, 503])
     func maintenance(_ status: Int) async throws {
         let test = try engine(orders: 1)

@@ -23,7 +23,10 @@ struct OutageTests {
             health.answered()
         }
         health.failed("down", by: "orders", of: 2)
-        #expect(!health.isDoubtful, "one failure is nothing unusual")
+        health.failed("down", by: "orders", of: 2)
+        #expect(!health.isDoubtful, "two failures are nothing unusual")
+        health.failed("down", by: "orders", of: 2)
+        #expect(health.isDoubtful)
         for _ in 1...10 { health.failed("down", by: "orders", of: 2) }
         #expect(!health.isDown && health.isDoubtful)
         health.failed("down", by: "parts", of: 2)

@@ -42,6 +42,17 @@ struct AbsencePullTests {
         #expect(try test.cursor.heldDeletions == 0)
     }
 
+    @Test("#3 nor does one of an upstream that serves no single records, however often")
+    func emptyListAlone() async throws {
+        let test = try TestPull()
+        try test.upstream.serve([page(0..<8)], total: 8)
+        try await test.pull()
+        try test.upstream.serve(["[]"], total: 0)
+        for _ in 1...3 { #expect(try await test.pull(full: true).held == 8) }
+        #expect(try test.keys().count == 8)
+        #expect(try test.cursor.held?.contains("the list of orders was empty, had 8") == true)
+    }
+
     @Test("a list that became empty is believed once each record was asked for and something else is there")
     func emptied() async throws {
         let test = try await filled(8)

@@ -56,6 +56,22 @@ struct FullSyncTests {
         }
     }
 
+    @Test("children are fetched also while the list of their parents fails")
+    func listFails() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", #"[{"id":"a","updated_at":"2026-01-01T00:00:00Z"}]"#)
+        try test.upstream.set("/orders/a/messages", #"[{"id":"m"}]"#)
+        test.upstream.failList("/orders/a/messages", .malformed("no list"))
+        try await test.running { () async throws in
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            test.upstream.failList("/orders/a/messages", nil)
+            test.upstream.failList("/orders", .malformed("none either"))
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            #expect(try test.store.rowCounts()["messages"] == 1)
+            #expect(try test.store.cursor(of: "orders").error == "none either")
+        }
+    }
+
     @Test("an entity pulled with its parent clears its error at the next success")
     func forgetsFailure() async throws {
         let test = try TestEngine()

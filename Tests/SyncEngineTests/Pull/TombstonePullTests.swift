@@ -102,6 +102,18 @@ struct TombstonePullTests {
         #expect(try test.keys() == ["b"])
     }
 
+    @Test("nor after the list has failed again, though no record came meanwhile")
+    func failingTwice() async throws {
+        let test = try await filled(Self.byToken)
+        try serveWithoutDeletions(test, "[\(Self.order("b", "12:00:00")),\(Self.order("c", "10:00:00"))]")
+        for _ in 1...2 { try await test.pull() }
+        // The upstream does not serve them by their keys now.
+        try serve(test, "[]", #"[{"id":"a"},{"id":"b"}]"#, delta: "t2")
+        let summary = try await test.pull()
+        #expect(summary.deleted == 0 && summary.held == 2)
+        #expect(try test.keys() == ["a", "b", "c"])
+    }
+
     @Test("a list without times that lags does not delete a record that came back since")
     func lagging() async throws {
         let test = try await filled(Self.byToken)
@@ -204,6 +216,9 @@ struct TombstonePullTests {
         test.upstream.serveSingles { _, _ in .failure(.unclear(status: 500, "oops")) }
         #expect(try await test.pull().held == 1)
         #expect(try test.cursor.held != nil)
+        let reads = test.upstream.reads.count
+        #expect(try await test.pull().held == 1)
+        #expect(test.upstream.reads.count == reads, "it was asked for, and nothing is new")
         try serve(test, orders, "[]")
         #expect(try await test.pull().held == 0)
         #expect(try test.cursor.held == nil)
