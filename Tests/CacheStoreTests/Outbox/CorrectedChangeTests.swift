@@ -116,7 +116,9 @@ struct CorrectedChangeTests {
         _ = try await cache.make("orders", #"{"total":5}"#)
         let change = try #require(try ready(cache).first)
         let orders = try #require(cache.store.schema["orders"])
-        for (record, mayBe) in [(#"{"id":"x","total":5}"#, true), (#"{"id":"x","total":6}"#, false), (#"{"id":"x"}"#, false)] {
+        for (record, mayBe) in [
+            (#"{"id":"x","total":5}"#, true), (#"{"id":"x","total":6}"#, false), (#"{"id":"x"}"#, false),
+        ] {
             #expect(try change.mayBe(JSONText(parsing: record), of: orders, ["total"]) == mayBe, "\(record)")
         }
     }

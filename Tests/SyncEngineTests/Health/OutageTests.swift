@@ -226,7 +226,9 @@ struct OutageTests {
         }
     }
 
-    @Test("where changes of one entity fail, another list shows at once whether that is an outage", arguments: [true, false])
+    @Test(
+        "where changes of one entity fail, another list shows at once whether that is an outage",
+        arguments: [true, false])
     func askedElsewhere(isOutage: Bool) async throws {
         let test = try engine(orders: 9)
         try await test.running {

@@ -33,6 +33,22 @@ struct FullPullTests {
         #expect(try test.store.rowCounts()["orders"] == 50)
     }
 
+    @Test("of an empty list only the first pull is noted as a full one, and none where every pull is full")
+    func noted() async throws {
+        let test = try TestPull()
+        try test.upstream.serve(["[]"], total: 0)
+        let first = test.clock.timestamp
+        for _ in 1...2 {
+            try await test.pull()
+            #expect(try test.cursor.lastFullAt == first)
+            test.clock.advance(by: .seconds(60))
+        }
+        let full = try TestPull("mode: full")
+        try full.upstream.serve([page(0..<3)], total: 3)
+        try await full.pull()
+        #expect(try full.cursor.lastFullAt == nil)
+    }
+
     @Test("a full pull that lacks a record which was just created is repeated by the next pull")
     func unseenCreation() async throws {
         let test = try await filled(60, singles: false)
