@@ -57,3 +57,11 @@ struct ChangeTimes {
         time.changeTime?.description ?? time.plain
     }
 }
+
+extension Timestamp {
+    /// Whether it is earlier, although it may have whole seconds where the other one has milliseconds.
+    func isSurely(before other: Timestamp) -> Bool {
+        let isWhole = milliseconds % 1000 == 0
+        return milliseconds < other.milliseconds - (isWhole ? other.milliseconds % 1000 : 0)
+    }
+}

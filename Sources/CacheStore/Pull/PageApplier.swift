@@ -152,7 +152,7 @@ struct PageApplier {
             if bounds.isDelta, !isPartial, let before = known.remote {
                 try DriftTable(table: table, db: db, now: now).countLacking(record.text, before, key: key)
             }
-            guard try !isOvertaken(key, acknowledged, bounds, &arrivals),
+            guard try !isOvertaken(key, acknowledged, bounds, &arrivals), try !arrivals.isLate(record.text, of: known),
                 let news = try arrivals.news(record.text, of: known)
             else { return }
             var new = known
@@ -215,9 +215,7 @@ struct PageApplier {
         guard let created = known.remote.flatMap(entity.changeTime), let deleted = time(of: tombstone) else {
             return false
         }
-        // It may have whole seconds where the record has milliseconds.
-        let isWhole = deleted.milliseconds % 1000 == 0
-        return deleted.milliseconds < created.milliseconds - (isWhole ? created.milliseconds % 1000 : 0)
+        return deleted.isSurely(before: created)
     }
 
     /// When the record was deleted; nil if that is not known well enough.

@@ -79,6 +79,18 @@ struct Arrivals {
         try rows.save(row)
     }
 
+    /// Whether a single record is older than the cached one: it may have been asked for before that came. It is read again
+    /// once the time to settle is over, and counts then.
+    mutating func isLate(_ shown: JSONText, of known: RecordImage) throws -> Bool {
+        guard view == .single, let time = table.entity.changeTime(of: shown),
+            let changed = known.remote.flatMap(table.entity.changeTime), time.isSurely(before: changed),
+            try rows[known.key] == nil
+        else { return false }
+        try rows.save(
+            Settling(key: known.key, kind: .written, at: context.now, position: position, changedAt: changed))
+        return true
+    }
+
     /// Has the record read by its key once the time to settle is over, unless another view shows it before.
     mutating func doubt(_ key: String) throws {
         var row = try rows[key] ?? Settling(key: key, kind: .written, at: context.now, position: position)

@@ -259,6 +259,21 @@ struct SettlingTests {
         }
     }
 
+    @Test("a single record that is older than what a page has brought since is read again, and counts then")
+    func late() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"new","updated_at":"2026-01-01T00:00:02.500Z"}"#)
+        let old = #"[{"id":"a","notes":"old","updated_at":"2026-01-01T00:00:01Z"}]"#
+        try await pull(cache, old, view: .single)
+        #expect(try notes(cache) == "new")
+        #expect(try await unconfirmed(cache, after: 62) == ["a"])
+        try await pull(cache, old, after: 62, view: .single)
+        #expect(try notes(cache) == "old", "the server may have been restored")
+        let same = #"[{"id":"a","notes":"in whole seconds","updated_at":"2026-01-01T00:00:01Z"}]"#
+        try await pull(cache, #"[{"id":"a","notes":"in parts","updated_at":"2026-01-01T00:00:01.900Z"}]"#, after: 63)
+        try await pull(cache, same, after: 64, view: .single)
+        #expect(try notes(cache) == "in whole seconds")
+    }
+
     @Test("an answer without a record is confirmed by the page that shows the change, also byte for byte")
     func confirmed() async throws {
         let cache = try await cache()

@@ -180,6 +180,15 @@ struct CacheReader {
         }
     }
 
+    /// Records, as `entity/key`, that were deleted here so recently that a server which has them may just be behind.
+    func ownDeletions() throws -> Set<String> {
+        try store.pool.read { db in
+            try String.fetchSet(
+                db.cachedStatement(
+                    sql: "SELECT entity || '/' || record_key FROM sync_settling WHERE kind = 'deleted'"))
+        }
+    }
+
     /// Entities whose last list was not believed.
     func heldEntities() throws -> Set<String> {
         try store.pool.read { db in

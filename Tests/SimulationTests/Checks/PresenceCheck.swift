@@ -11,6 +11,7 @@ final class PresenceCheck {
     func run(_ daemon: SimulatedDaemon, _ store: CacheStore, _ world: World) throws {
         let reader = CacheReader(store: store)
         let undecided = try reader.undecidedRecords()
+        let deleted = try reader.ownDeletions()
         var now: [String: Int] = [:]
         for entity in world.settings.entities {
             let isComplete = try daemon.hasPulledWindow(of: entity)
@@ -27,7 +28,7 @@ final class PresenceCheck {
                     }
                     // It may have left the window and come back since the last step.
                     let versions = world.server.versions(of: entity, row.key).compactMap { try? JSONText(parsing: $0) }
-                    guard before == row.bornAs, !undecided.contains(name),
+                    guard before == row.bornAs, !undecided.contains(name), !deleted.contains(name),
                         !versions.contains(where: { world.mayBeOutside(entity, $0, daemon.shape) })
                     else { continue }
                     throw Violation(
