@@ -238,42 +238,6 @@ struct SettlingTests {
         #expect(try await unconfirmed(cache, after: 63).isEmpty)
     }
 
-    @Test(
-        "what a server shows once, on a page requested before our change was acknowledged, is read by its key later",
-        arguments: [
-            #"[{"id":"a","notes":"B","total":7}]"#, #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#,
-        ])
-    func shownOnce(records: String) async throws {
-        for hasToken in [false, true] {
-            let since = "since: { param: since, field: updated_at }"
-            let token = "since: { token: delta, param: delta, field: updated_at }"
-            let schema = hasToken ? TestCache.shop.replacing(since, with: token) : TestCache.shop
-            let cache = try TestCache(schema: schema)
-            _ = try await cache.pull("orders", #"[{"id":"a","notes":"A"}]"#)
-            try await edit(cache, #"{"notes":"B"}"#)
-            let position = try cache.store.position()
-            try await send(cache, #"{"id":"a","notes":"B"}"#)
-            _ = try await cache.store.apply(PulledPage(entity: "orders", records: records, position: position), at: now)
-            #expect(try notes(cache) == "B")
-            #expect(try await unconfirmed(cache, after: 61) == (hasToken ? ["a"] : []))
-        }
-    }
-
-    @Test("a single record that is older than what a page has brought since is read again, and counts then")
-    func late() async throws {
-        let cache = try await cache(#"{"id":"a","notes":"new","updated_at":"2026-01-01T00:00:02.500Z"}"#)
-        let old = #"[{"id":"a","notes":"old","updated_at":"2026-01-01T00:00:01Z"}]"#
-        try await pull(cache, old, view: .single)
-        #expect(try notes(cache) == "new")
-        #expect(try await unconfirmed(cache, after: 62) == ["a"])
-        try await pull(cache, old, after: 62, view: .single)
-        #expect(try notes(cache) == "old", "the server may have been restored")
-        let same = #"[{"id":"a","notes":"in whole seconds","updated_at":"2026-01-01T00:00:01Z"}]"#
-        try await pull(cache, #"[{"id":"a","notes":"in parts","updated_at":"2026-01-01T00:00:01.900Z"}]"#, after: 63)
-        try await pull(cache, same, after: 64, view: .single)
-        #expect(try notes(cache) == "in whole seconds")
-    }
-
     @Test("an answer without a record is confirmed by the page that shows the change, also byte for byte")
     func confirmed() async throws {
         let cache = try await cache()
