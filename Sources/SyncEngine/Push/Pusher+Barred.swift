@@ -18,7 +18,8 @@ extension Pusher {
         guard !isLookUp, status == 402 || status == 403 else {
             return again(change, PushFailure(.barred, status: status, message: message))
         }
-        return .failed(
+        return try await outcome(
+            ofRefused: change,
             PushFailure(.refused, status: status, message: "\(message); other changes are accepted"))
     }
 

@@ -3,7 +3,8 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// When the server answers a creation with 409: it has the record, or is still at work on an attempt.
+/// When the server answers a creation with 409: it has the record, or is still at work on an attempt. A refusal of a creation
+/// that was sent before may mean the same.
 extension Pusher {
     /// A record with this key exists: ours, from an attempt whose answer was lost, or someone else's.
     func meetExisting(
@@ -26,7 +27,7 @@ extension Pusher {
     /// The answer may be about an earlier attempt, which is still in progress or has made the record. Once that must have
     /// settled, the look-up decides. Only if it says that there is no record is the creation refused, so that a correction
     /// may be sent as another one.
-    private func outcome(
+    func outcome(
         ofRepeat change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> PushOutcome {
         var waiting = failure
@@ -42,7 +43,7 @@ extension Pusher {
         }
     }
 
-    private func unclear(_ failure: PushFailure, because reason: String? = nil) -> PushFailure {
+    func unclear(_ failure: PushFailure, because reason: String? = nil) -> PushFailure {
         let reason = reason.map { ", and \($0)" } ?? ""
         return PushFailure(
             .unclear, status: failure.status,

@@ -317,7 +317,10 @@ struct Pusher {
         if case .throttled(let delay, let message) = error {
             return await outcome(ofThrottled: change, delay, message)
         }
-        if case .refused(_?, _) = error { await passage.passes(change.id) }
+        if case .refused(let status?, let message) = error {
+            await passage.passes(change.id)
+            return try await outcome(ofRefused: change, PushFailure(.refused, status: status, message: message))
+        }
         return classified(error, change)
     }
 

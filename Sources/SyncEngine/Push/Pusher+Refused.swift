@@ -1,0 +1,47 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// When the upstream refuses a change for what it says, or while others get through.
+extension Pusher {
+    /// The change fails, unless the upstream did it before.
+    ///
+    /// After a lost answer, the refusal may be about what that attempt did: the name is taken by the record that it made,
+    /// or the order is closed by this edit. A deletion may be refused because someone else has deleted the record.
+    func outcome(ofRefused change: OutboxChange, _ failure: PushFailure) async throws -> PushOutcome {
+        guard !change.isContentOnly, let entity = schema[change.entity] else { return .failed(failure) }
+        do {
+            switch change.operation {
+            case .create where change.isTried: return try await outcome(ofRepeat: change, entity, failure)
+            case .update where change.isTried: return try await applied(edit: change, entity) ?? .failed(failure)
+            case .delete: return try await applied(deletion: change, entity) ?? .failed(failure)
+            case .create, .update: return .failed(failure)
+            }
+        } catch UpstreamError.barred(let status, let message, _) {
+            return try await outcome(ofBarred: change, status, message, isLookUp: true)
+        } catch UpstreamError.refused, UpstreamError.gone, UpstreamError.malformed {
+            return .failed(change.operation == .create ? unclear(failure) : failure)
+        } catch let error as UpstreamError {
+            let failure = change.operation == .create ? unclear(failure) : failure
+            return try await outcome(ofDoubt: error, change, failure)
+        }
+    }
+
+    /// Nil if the record does not show the edit, or cannot be read.
+    private func applied(edit change: OutboxChange, _ entity: Entity) async throws -> PushOutcome? {
+        guard try reader.canRead(entity, change.record),
+            let found = try await reader.record(of: entity, known: change.record),
+            change.isSaid(by: found.record, of: entity, change.body.members.map(\.key))
+        else { return nil }
+        return acknowledged(asRead: found)
+    }
+
+    /// Nil if the record is there, or cannot be read.
+    private func applied(deletion change: OutboxChange, _ entity: Entity) async throws -> PushOutcome? {
+        guard try reader.canRead(entity, change.record),
+            try await verdict(on: change.record, entity) == .gone
+        else { return nil }
+        return .acknowledged(record: nil)
+    }
+}

@@ -1,0 +1,101 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("A change that is refused after an answer was lost")
+struct RefusedRepeatTests {
+    private static let lookUp = TestEngine.shop.replacing(
+        "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
+    private static let deletion = TestEngine.shop.replacing(
+        "create: { call: POST /orders }", with: #"delete: { call: "DELETE /orders/{id}" }"#)
+    private static let two = #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"}]"#
+    private let lost = UpstreamError.unclear(status: nil, "no answer")
+
+    private func test(_ yaml: String) async throws -> TestEngine {
+        let test = try TestEngine(schema: yaml)
+        try test.upstream.set("/orders", Self.two)
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: Self.two), at: test.clock.timestamp)
+        return test
+    }
+
+    private func send(_ test: TestEngine, times: Int) async throws {
+        for _ in 1...times {
+            test.clock.advance(by: .seconds(12))
+            try await test.send()
+        }
+    }
+
+    private func error(_ test: TestEngine) throws -> String? {
+        try test.store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.class")?.string
+    }
+
+    /// A creation that arrived, without its answer. From now on the upstream says that its name is taken.
+    private func creation(_ yaml: String, arrives: Bool = true) async throws -> TestEngine {
+        let test = try await test(yaml)
+        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        test.upstream.fail(lost, afterApplying: arrives)
+        try await send(test, times: 1)
+        test.upstream.refuse { _ in .refused(status: 422, "these notes are taken") }
+        return test
+    }
+
+    @Test("a creation that a list shows too late is found, and not taken for a refused one")
+    func lateList() async throws {
+        let test = try await creation(Self.lookUp)
+        let late = JSONText.array(test.upstream.records("/orders")).text
+        try test.upstream.set("/orders", Self.two)
+        try await send(test, times: 2)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        try test.upstream.set("/orders", late)
+        try await send(test, times: 1)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("server-1")?["notes"] == "new")
+    }
+
+    @Test("a creation that no look-up finds is refused when the time to settle is over")
+    func absent() async throws {
+        let test = try await creation(Self.lookUp, arrives: false)
+        try await send(test, times: 20)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try error(test) == "refused")
+    }
+
+    @Test("a creation that cannot be looked up is left to a person, with the upstream's words")
+    func unknowable() async throws {
+        let test = try await creation(TestEngine.shop)
+        try await send(test, times: 9)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try error(test) == "unclear")
+        let message = try test.store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.message")?.string
+        #expect(message?.contains("these notes are taken") == true)
+    }
+
+    @Test("an edit that the record shows is done, and any other is refused", arguments: [true, false])
+    func edit(_ arrives: Bool) async throws {
+        let test = try await test(TestEngine.shop)
+        try await test.change("a", #"{"notes":"closed"}"#)
+        test.upstream.fail(lost, afterApplying: arrives)
+        try await send(test, times: 1)
+        test.upstream.refuse { _ in .refused(status: 422, "closed already") }
+        try await send(test, times: 1)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: arrives ? 0 : 1))
+        #expect(try error(test) == (arrives ? nil : "refused"))
+    }
+
+    @Test("a deletion is done if the record is gone, whoever deleted it, and refused if not", arguments: [true, false])
+    func deletion(_ isGone: Bool) async throws {
+        let test = try await test(Self.deletion)
+        if isGone { try test.upstream.set("/orders", #"[{"id":"b","notes":"n"}]"#) }
+        try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
+        test.upstream.refuse { _ in .refused(status: 400, "already deleted") }
+        try await send(test, times: 1)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: isGone ? 0 : 1))
+        #expect((try test.store.remote(of: "orders", key: "a") == nil) == isGone)
+    }
+}
