@@ -1,13 +1,25 @@
 /// Whether a server may have made one text out of another in a way that is never taken for the same: escaped for HTML,
-/// cut, with other spaces, signs or case. Only for asking whether a record may be the one that was sent.
+/// without tags, cut, with other spaces, signs, case or accents, or a telephone number in another form. Only for asking
+/// whether a record may be the one that was sent.
 enum TextLikeness {
     /// A text of fewer letters and digits is no beginning of another one.
     private static let leastBeginning = 6
+    /// Fewer digits are no telephone number.
+    private static let leastNumber = 7
 
     static func mayBecome(_ sent: String, _ answer: String) -> Bool {
-        let (sent, answer) = (letters(of: sent), letters(of: answer))
+        isAlike(letters(of: sent), letters(of: answer))
+            || isSameNumber(sent, answer)
+            || (hasTags(sent) || hasTags(answer))
+                && isAlike(letters(of: withoutTags(sent)), letters(of: withoutTags(answer)))
+    }
+
+    private static func hasTags(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "<")) }
+
+    private static func isAlike(_ sent: String, _ answer: String) -> Bool {
         guard !answer.isEmpty else { return false }
         return sent == answer || answer.count >= leastBeginning && sent.hasPrefix(answer)
+            || mayHaveLostAccents(sent, answer)
     }
 
     /// The letters and digits in lower case, without escapes of HTML. Swift compares them in any normal form of Unicode.
@@ -17,5 +29,30 @@ enum TextLikeness {
             return code.flatMap(Unicode.Scalar.init).map { String(Character($0)) } ?? ""
         }
         return plain.lowercased().filter { $0.isLetter || $0.isNumber }
+    }
+
+    private static func withoutTags(_ text: String) -> String { text.replacing(#/<[^>]*>/#, with: "") }
+
+    /// Whether the answer has all letters of ASCII in their order, and in place of each other one at most two: `ü` as `u`,
+    /// `ue` or `?`, or in another encoding. Most of the text must be ASCII.
+    private static func mayHaveLostAccents(_ sent: String, _ answer: String) -> Bool {
+        let kept = sent.filter(\.isASCII)
+        let others = sent.count - kept.count
+        guard others > 0, others < kept.count, answer.count <= kept.count + 2 * others else { return false }
+        var rest = kept[...]
+        for character in answer where character == rest.first { rest.removeFirst() }
+        return rest.isEmpty
+    }
+
+    /// Whether both are digits with signs, and one has a code before the other, as `+44` in place of `0`.
+    private static func isSameNumber(_ sent: String, _ answer: String) -> Bool {
+        guard let sent = digits(of: sent), let answer = digits(of: answer) else { return false }
+        return min(sent.count, answer.count) >= leastNumber && (sent.hasSuffix(answer) || answer.hasSuffix(sent))
+    }
+
+    /// Without zeros before them; nil if there are letters.
+    private static func digits(of text: String) -> String? {
+        guard !text.contains(where: \.isLetter) else { return nil }
+        return String(text.replacing("(0)", with: "").filter { ("0"..."9").contains($0) }.drop { $0 == "0" })
     }
 }

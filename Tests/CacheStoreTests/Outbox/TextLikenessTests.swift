@@ -5,12 +5,15 @@ import Testing
 @Suite("Texts that a server may have made of others")
 struct TextLikenessTests {
     @Test(
-        "escaped, cut, with other spaces, signs, case or normal form",
+        "escaped, without tags, cut, with other spaces, signs, case, accents or normal form, or a code before a number",
         arguments: [
             ("Tom & Jerry", "Tom &amp; Jerry"), ("<b>", "&lt;b&gt;"), ("Zoë", "Zo&#235;"), ("Zoë", "Zoe\u{308}"),
             ("a text of more than ten letters", "a text of "), ("two\nlines", "two\r\nlines"),
             ("two  spaces", "two spaces"),
             ("ada lovelace", "Ada Lovelace"), ("it's", "it’s"),
+            ("a <b>bold</b> text", "a bold text"), ("a text", "<p>a text</p>"),
+            ("Jürgen", "Jurgen"), ("Jürgen", "Juergen"), ("Jürgen", "J?rgen"), ("Jürgen", "JÃ¼rgen"),
+            ("07700 900123", "+447700900123"), ("+44 (0)7700 900123", "00447700900123"),
         ])
     func alike(_ sent: String, _ answer: String) {
         #expect(TextLikeness.mayBecome(sent, answer))
@@ -18,7 +21,11 @@ struct TextLikenessTests {
 
     @Test(
         "other texts are not",
-        arguments: [("Tom", "Tim"), ("Tomorrow", "Tom"), ("Tom", "Tomorrow"), ("Tom", ""), ("", "!")])
+        arguments: [
+            ("Tom", "Tim"), ("Tomorrow", "Tom"), ("Tom", "Tomorrow"), ("Tom", ""), ("", "!"),
+            ("Jürgen", "Jörg"), ("Jürgen", "Bürgen"), ("Überfluss", "Großer Überfluss"), ("Заказ 12", "Отчёт 12"),
+            ("07700 900123", "+447700900124"), ("2026-11-27", "2025-11-27"), ("112", "+44112"), ("<b>", "<i>"),
+        ])
     func other(_ sent: String, _ answer: String) {
         #expect(!TextLikeness.mayBecome(sent, answer))
     }
