@@ -139,22 +139,38 @@ struct CreateReconciler {
     ///
     /// In a list of several pages the record may slide past them while they are read. It counts as absent when the next
     /// reading shows the same records again, in the same order: their keys and what the look-up compares, since other members
-    /// may change with each reading. A list that keeps changing is read again later.
+    /// may change with each reading. In a list that others extend all the time, three readings must agree on that, each but
+    /// for what is new in it. A list that keeps changing otherwise is read again later, and left to a person after a day.
     private func match(
         _ request: PageRequest, _ fields: [String], _ change: OutboxChange, _ entity: Entity
     ) async throws -> Finding {
-        var before: Int?
+        var before: Reading?
+        var extensions = 0
         for _ in 1...Self.mostReadings {
             let reading = try await read(request, fields, change, entity)
             if let found = reading.found { return .applied(found) }
-            let isNewer = reading.isNewer
             if let doubt = reading.doubt { return .unknowable("the list may be cut: \(doubt)") }
             guard hasSettled(change) else { return .notYet("the upstream may still apply the attempt") }
-            if isNewer && reading.pages == 1 || reading.digest == before { return try await finding(reading, entity) }
-            before = reading.digest
+            let isSame = before.map(reading.isSame) ?? false
+            extensions = before.map(reading.extends) ?? false ? extensions + 1 : 0
+            if reading.isNewer && reading.pages == 1 || isSame || extensions == 2 {
+                return try await finding(reading, entity)
+            }
+            before = reading
         }
-        return .notYet("\(request.path) changed while it was read")
+        let restless = "\(request.path) changed while it was read"
+        guard isLongSince(change) else { return .notYet(restless) }
+        return .unknowable("\(restless), each time for a day (a look_up with a path that names the record avoids this)")
     }
+
+    /// Whether a look-up has been repeated for so long that a quiet moment of the list is not to be expected.
+    private func isLongSince(_ change: OutboxChange) -> Bool {
+        guard let attempt = change.lastAttemptAt, change.tried >= Self.leastLookUps else { return false }
+        return now.since(attempt) >= .seconds(86_400)
+    }
+
+    /// The machine may have been off for most of the day.
+    private static let leastLookUps = 20
 
     /// What a list says that does not have the record.
     private func finding(_ reading: Reading, _ entity: Entity) async throws -> Finding {
@@ -183,10 +199,21 @@ struct CreateReconciler {
         var isNewer = false
         var pages = 0
         var records = 0
-        /// Of the records' keys, and of what the look-up compares.
-        var digest = 0
+        /// Of each record's key and what the look-up compares, in the order in which they were first shown.
+        var digests: [Int] = []
         /// Why the list may be cut; nil if nothing suggests it.
         var doubt: String?
+
+        func isSame(as other: Reading) -> Bool { digests == other.digests && records == other.records }
+
+        /// Whether it shows all records of an earlier reading, as they were and in their order, and some more. A record that
+        /// had made others slide in that reading would be missing, or in another place.
+        func extends(_ earlier: Reading) -> Bool {
+            var rest = earlier.digests[...]
+            guard !rest.isEmpty else { return false }
+            for digest in digests where digest == rest.first { rest.removeFirst() }
+            return rest.isEmpty
+        }
     }
 
     /// Reads the list once, or until the record is found.
@@ -196,16 +223,15 @@ struct CreateReconciler {
         var request = request
         var trail = PageTrail()
         var reading = Reading()
-        var hasher = Hasher()
+        var seen: Set<Int> = []
         repeat {
             let page = try await upstream.page(request)
             // The records are small texts by now, and more is read before the next page.
             page.share?.release()
             try trail.add(page, of: request.path, askedAt: request.position, key: entity.key)
             for record in page.records.elements {
-                hasher.combine(record[entity.key]?.plain ?? record.text)
-                for field in fields { hasher.combine(entity.value(of: field, in: record)?.text) }
-                hasher.combine(entity.isDeleted(record))
+                let digest = digest(of: record, fields, entity)
+                if seen.insert(digest).inserted { reading.digests.append(digest) }
                 reading.isNewer = reading.isNewer || isNewer(record, than: change, entity)
                 let tells = fields.contains { entity.value(of: $0, in: record) != nil }
                 reading.isTelling = reading.isTelling || tells
@@ -223,7 +249,6 @@ struct CreateReconciler {
             }
             reading.pages += 1
             reading.records += page.count
-            reading.digest = hasher.finalize()
             request.position = page.next
             if page.next == nil {
                 reading.doubt = ListDoubt.reason(
@@ -231,6 +256,14 @@ struct CreateReconciler {
             }
         } while request.position != nil
         return reading
+    }
+
+    private func digest(of record: JSONText, _ fields: [String], _ entity: Entity) -> Int {
+        var hasher = Hasher()
+        hasher.combine(record[entity.key]?.plain ?? record.text)
+        for field in fields { hasher.combine(entity.value(of: field, in: record)?.text) }
+        hasher.combine(entity.isDeleted(record))
+        return hasher.finalize()
     }
 
     /// A listed record that may be the one that was created: read by its key if the list shows less than was sent.

@@ -16,7 +16,7 @@ struct CreateReconcilerTests {
     private func finding(
         _ pages: [String], notes: JSONText = "new", since: Duration? = nil, more: String? = nil,
         singles: String = "[]", lookUp: String = "{ match: [notes] }", id: JSONText? = nil, known: JSONText? = nil,
-        hasOnePage: Bool = false
+        hasOnePage: Bool = false, tried: Int = 1
     ) async throws -> (CreateReconciler.Finding, requests: Int) {
         let test = try TestPull(create: "call: POST /orders, look_up: \(lookUp)")
         try test.upstream.serveSingles(of: singles)
@@ -30,6 +30,7 @@ struct CreateReconcilerTests {
         _ = try await test.store.create("orders", body: body, at: now)
         var change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
         change.lastAttemptAt = since.map { now - $0 }
+        change.tried = tried
         let answers = try pages.map { try JSONText(parsing: $0) }
         let count = Counter()
         test.upstream.answering { request in
@@ -139,6 +140,49 @@ struct CreateReconcilerTests {
             return
         }
         #expect(requests == 8, "four readings")
+    }
+
+    /// Readings of a list of two pages, to the second of which others have added these.
+    private func growing(_ added: String...) -> [String] {
+        added.flatMap { more in
+            [#"[{"id":"a","notes":"x"},{"id":"b","notes":"y"}]"#, #"[{"id":"d","notes":"z"}\#(more)]"#]
+        }
+    }
+
+    @Test("a record is absent from a list that others extend once three readings agree but for what is new")
+    func extended() async throws {
+        let e = #",{"id":"e","notes":"e"}"#
+        let f = #",{"id":"f","notes":"f"}"#
+        let (finding, requests) = try await finding(growing("", e, e + f))
+        guard case .absent = finding else {
+            Issue.record("not absent: \(finding)")
+            return
+        }
+        #expect(requests == 7, "three readings, and one as a witness")
+    }
+
+    @Test("a record that one of them does not have, or has in another place, makes the list another one")
+    func extendedAndChanged() async throws {
+        let e = #",{"id":"e","notes":"e"}"#
+        let f = #",{"id":"f","notes":"f"}"#
+        for readings in [growing("", e, f, e + f), growing(e + f, e + f + e, f + e, e)] {
+            let (finding, _) = try await finding(readings)
+            guard case .notYet = finding else {
+                Issue.record("said to be \(finding)")
+                return
+            }
+        }
+    }
+
+    @Test("a list that has kept changing for a day is left to a person", arguments: [(20, true), (19, false)])
+    func restlessForADay(_ tried: Int, _ isLeft: Bool) async throws {
+        let pages = [#"[{"id":"a"}]"#, #"[{"id":"b"}]"#, #"[{"id":"c"}]"#]
+        let (finding, _) = try await finding(pages, since: .seconds(86_400), tried: tried)
+        switch finding {
+        case .unknowable: #expect(isLeft)
+        case .notYet: #expect(!isLeft)
+        default: Issue.record("said to be \(finding)")
+        }
     }
 
     /// Changed `seconds` after the attempt of ten seconds ago.
