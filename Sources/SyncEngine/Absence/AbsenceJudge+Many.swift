@@ -19,6 +19,8 @@ extension AbsenceJudge {
         var reason: String?
         /// Of the undecided, those that the upstream refuses to show.
         var refused: Set<String> = []
+        /// Whether one was answered with a failure, which may pass.
+        var mayPass = false
 
         /// What the upstream answered. Returns whether that is the record, and not deleted.
         fileprivate mutating func note(
@@ -87,7 +89,8 @@ extension AbsenceJudge {
     private static let mostRefusals = 10
 
     /// The records that the upstream does not have when it is asked for them. Nil if it cannot be asked for one. A record
-    /// that the account may not read is undecided, and keeps none of the others from being decided.
+    /// that the account may not read, that has moved, or at which the upstream fails, is undecided, and keeps none of the
+    /// others from being decided.
     private func absent(
         among suspects: [CacheStore.UnseenRecord], of entity: Entity, _ findings: inout Findings,
         _ take: ([RemoteRecord]) async throws -> Void
@@ -106,8 +109,11 @@ extension AbsenceJudge {
                     bytes += found.record.bytes.count
                 }
                 refusals = 0
-            } catch let error as UpstreamError where error.mayConcernRecord && refusals + 1 < Self.mostRefusals {
+            } catch let error as UpstreamError
+                where (error.mayConcernRecord || error.isFailure) && refusals + 1 < Self.mostRefusals
+            {
                 refusals += 1
+                findings.mayPass = findings.mayPass || error.isFailure
                 findings.refused.insert(suspect.key)
                 findings.undecided.append(suspect.key)
                 findings.reason = error.message
@@ -169,12 +175,16 @@ extension AbsenceJudge {
 }
 
 extension UpstreamError {
-    /// Whether the upstream may answer so for ever if it is asked for this record.
+    /// Whether the upstream may answer so for ever if it is asked for this record. Of one that was merged into another, it
+    /// says that it has moved (301, 308).
     var mayConcernRecord: Bool {
         switch self {
-        case .barred(let status, _, _): status == 403
+        case .barred(let status, _, _): [301, 308, 403].contains(status)
         case .refused: true
         default: false
         }
     }
+
+    /// Whether the upstream has failed at this request, as some do for a key that they do not have.
+    fileprivate var isFailure: Bool { if case .unclear(500, _) = self { true } else { false } }
 }

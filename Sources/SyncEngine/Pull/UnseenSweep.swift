@@ -79,6 +79,7 @@ struct UnseenSweep {
         if left > 0 {
             let why = findings.reason.map { "; \($0)" } ?? ""
             outcome.held = left
+            outcome.isOpen = findings.mayPass
             outcome.reason = (listed == 0 ? empty(rows) : missing(left, rows)) + why
         }
         return outcome

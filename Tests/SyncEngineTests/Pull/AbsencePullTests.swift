@@ -184,6 +184,28 @@ struct AbsencePullTests {
         #expect(try await test.pull(full: true, confirmed: ["orders"]).deleted == 1)
     }
 
+    @Test(
+        "a record that was merged into another, or at which the upstream fails, holds up no other's deletion",
+        arguments: [
+            UpstreamError.barred(status: 301, "GET /orders/k7 answered 301 to /orders/k1"),
+            .unclear(status: 500, "GET /orders/k7 answered 500"),
+        ])
+    func undecidable(_ error: UpstreamError) async throws {
+        let test = try await filled(8)
+        test.clock.advance(by: .seconds(1))
+        try test.upstream.serve([page(0..<6)], total: 6)
+        test.upstream.serveSingles { _, key in
+            key == "k7" ? .failure(error) : .success(key == "k6" ? nil : #"{"id":"\#(key)"}"#)
+        }
+        let summary = try await test.pull(full: true)
+        #expect(summary.deleted == 1 && summary.held == 1)
+        #expect(try test.keys().contains("k7"))
+        #expect(try test.cursor.held?.contains(error.message) == true)
+        let isAskedAgain = try test.cursor.lastFullAt == nil
+        #expect(isAskedAgain == (error == .unclear(status: 500, error.message)), "only a failure may pass")
+        #expect(try await test.pull(full: true, confirmed: ["orders"]).deleted == 1)
+    }
+
     @Test("a gateway that refuses every single read is asked a few times, and deletes nothing")
     func refused() async throws {
         let test = try await filled(30)
