@@ -134,6 +134,24 @@ package struct PageRequest: Sendable, Equatable {
         return (number, overflow ? Int.max : before)
     }
 
+    /// The page before this one, if only an empty page shows that a list has ended with a full one. Nil for the first page,
+    /// and after a round number of records, where a list may be cut.
+    package var before: PageRequest? {
+        guard position != nil, list.total == nil, list.totalHeader == nil, list.more == nil else { return nil }
+        var before = self
+        let skipped: Int
+        switch list.style {
+        case .page(_, pages: nil):
+            skipped = page.before
+            before.position = page.number - 1 == list.first ? nil : "\(page.number - 1)/\(skipped - list.pageSize)"
+        case .offset:
+            skipped = offset
+            before.position = skipped == list.pageSize ? nil : "\(skipped - list.pageSize)"
+        default: return nil
+        }
+        return skipped >= list.pageSize && !skipped.isMultiple(of: 1000) ? before : nil
+    }
+
     /// How many records the page skips, if the list is paged by offset.
     package var offset: Int { position.flatMap { Int($0) }.map { max(0, $0) } ?? 0 }
 

@@ -70,7 +70,8 @@ package struct HTTPUpstream: Upstream {
             id: id, name: name?.cut(toScalars: SignedInAccount.longestName), isRepeated: isRepeated)
     }
 
-    package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
+    /// A page as the upstream answers it; see `page`.
+    func served(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let list = request.list
         let request = try await filled(request)
         let response = try await send(request.request, isDoubtful: { isEmpty($0, request) })
