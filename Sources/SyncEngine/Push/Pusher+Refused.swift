@@ -13,7 +13,9 @@ extension Pusher {
         guard !change.isContentOnly, let entity = schema[change.entity] else { return .failed(failure) }
         do {
             switch change.operation {
-            case .create where change.isTried: return try await outcome(ofRepeat: change, entity, failure)
+            case .create where change.isTried:
+                guard hasLookUp(change, entity) else { return .failed(unclear(failure)) }
+                return try await outcome(ofRepeat: change, entity, failure)
             case .update where change.isTried: return try await applied(edit: change, entity) ?? .failed(failure)
             case .delete: return try await applied(deletion: change, entity) ?? .failed(failure)
             case .create, .update: return .failed(failure)

@@ -69,11 +69,34 @@ struct RefusedRepeatTests {
     @Test("a creation that cannot be looked up is left to a person, with the upstream's words")
     func unknowable() async throws {
         let test = try await creation(TestEngine.shop)
-        try await send(test, times: 9)
+        try await send(test, times: 1)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
         #expect(try error(test) == "unclear")
         let message = try test.store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.message")?.string
         #expect(message?.contains("these notes are taken") == true)
+    }
+
+    @Test("so is one that is answered that a limit is reached, while other changes get through")
+    func limit() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", Self.two)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.fail(lost, afterApplying: true)
+            _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+            test.engine.noteLocalWrite()
+            try await test.until { test.upstream.pushes.count == 1 }
+            test.upstream.refuse { $0.method == "POST" ? .barred(status: 403, "limit reached") : nil }
+            for round in 1...20 where try test.store.pendingCount().failed == 0 {
+                try await test.change("a", #"{"notes":"\#(round)"}"#)
+                test.engine.noteLocalWrite()
+                try await test.until(step: .seconds(1)) { try test.store.pendingCount().pending <= 1 }
+                let time = test.clock.timestamp + .seconds(60)
+                try await test.until(step: .seconds(1)) { test.clock.timestamp >= time }
+            }
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+            #expect(try error(test) == "unclear")
+        }
     }
 
     @Test("an edit that the record shows is done, and any other is refused", arguments: [true, false])
