@@ -177,6 +177,9 @@ struct CreateReconciler {
         if let near = reading.near ?? (reading.isTelling ? nil : reading.hidden) {
             return .unknowable("the upstream has a record that may be this one: \(near)")
         }
+        if reading.missing > 0 {
+            return .unknowable("the list may be cut: its total is \(reading.missing) more than its records")
+        }
         // An account that may see nothing is shown no records either.
         guard try await judge.isServing(entity) else {
             throw UpstreamError.barred(
@@ -203,6 +206,8 @@ struct CreateReconciler {
         var digests: [Int] = []
         /// Why the list may be cut; nil if nothing suggests it.
         var doubt: String?
+        /// How many more records the list has by its total than it showed.
+        var missing = 0
 
         func isSame(as other: Reading) -> Bool { digests == other.digests && records == other.records }
 
@@ -253,6 +258,7 @@ struct CreateReconciler {
             if page.next == nil {
                 reading.doubt = ListDoubt.reason(
                     request.list, pages: reading.pages, records: reading.records, last: page)
+                reading.missing = max(0, (page.total ?? 0) - reading.records)
             }
         } while request.position != nil
         return reading

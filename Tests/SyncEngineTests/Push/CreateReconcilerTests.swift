@@ -12,11 +12,11 @@ struct CreateReconcilerTests {
     /// The finding for a creation with the notes "new", when the upstream answers these pages one after another.
     ///
     /// `since`: how long ago its attempt was; nil if there was none. `more`: what says that there are more pages.
-    /// `singles`: what is served by key. `known`: the key of a record that is cached.
+    /// `singles`: what is served by key. `known`: the key of a record that is cached. `total`: the list's length in its answers.
     private func finding(
         _ pages: [String], notes: JSONText = "new", since: Duration? = nil, more: String? = nil,
         singles: String = "[]", lookUp: String = "{ match: [notes] }", id: JSONText? = nil, known: JSONText? = nil,
-        hasOnePage: Bool = false, tried: Int = 1
+        hasOnePage: Bool = false, tried: Int = 1, total: Int? = nil
     ) async throws -> (CreateReconciler.Finding, requests: Int) {
         let test = try TestPull(create: "call: POST /orders, look_up: \(lookUp)")
         try test.upstream.serveSingles(of: singles)
@@ -40,6 +40,7 @@ struct CreateReconcilerTests {
                 records: records, count: records.elements.count,
                 next: request.position == nil && !hasOnePage ? "2" : nil)
             page.unfollowed = more
+            page.total = total
             return .success(page)
         }
         let orders = try #require(test.schema["orders"])
@@ -257,6 +258,17 @@ struct CreateReconcilerTests {
             return
         }
         #expect(reason.contains("may be cut"))
+    }
+
+    @Test("a list with a total of more records than it shows does not say that the record is absent")
+    func short() async throws {
+        let pages = list(-60)
+        let (finding, _) = try await finding(pages, since: .seconds(61), total: 122)
+        guard case .unknowable(let reason) = finding else {
+            Issue.record("said to be \(finding)")
+            return
+        }
+        #expect(reason.contains("may be cut"), "\(reason)")
     }
 
     @Test("#9 a record that may be the lost one, as the server writes it, is left to a person and never sent again")
