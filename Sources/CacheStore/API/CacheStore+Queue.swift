@@ -319,7 +319,7 @@ extension CacheStore {
     private func version(of key: String, _ entity: Entity, _ remote: JSONText?, _ db: Database) throws -> String? {
         switch schema.upstream.version {
         case nil: nil
-        case .field(let field): remote?[field.name]?.plain
+        case .field(let field): remote?.at(path: field.place)?.plain
         case .etag:
             try String.fetchOne(
                 db.cachedStatement(sql: "SELECT _version FROM \(EntityTable(entity: entity).name) WHERE _key = ?"),

@@ -28,19 +28,20 @@ package struct UpstreamPlan: Sendable, Equatable {
     package enum Version: Sendable, Equatable {
         /// By the `ETag` of a single record's response, sent back as `If-Match`.
         case etag
-        /// By a field of the record, sent back in a header.
+        /// By a value of the record, sent back in a header.
         case field(VersionField)
     }
 
-    /// The field that says the version, and how a header has it: `If-Match: "12"`.
+    /// Where a record has its version, and how a header has it: `If-Match: "12"`.
     package struct VersionField: Sendable, Equatable {
-        package var name: String
+        /// `revision`, `meta.versionId`.
+        package var place: String
         package var header: String
         /// Around the value in the header.
         package var before = ""
         package var after = ""
 
-        /// The header's value for the field's.
+        /// The header's value for the record's.
         package func sent(_ version: String) -> String { before + version + after }
     }
 

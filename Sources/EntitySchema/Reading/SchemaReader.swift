@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Reads the top level of a schema file and `upstream`; entities have their own reader.
 struct SchemaReader {
     let root: SchemaNode
@@ -159,17 +161,18 @@ struct SchemaReader {
             return try etag.boolean() ? .etag : nil
         }
         let member = try node.required("field")
-        guard try !member.string().contains(".") else {
-            throw member.error("the version must be a member of the record itself; name another one, or remove version")
+        let places = try member.place().paths
+        guard places.count == 1, !JSONPath.isThroughList(places[0]) else {
+            throw member.error("expected one place of one value, such as revision or meta.versionId")
         }
         var field = UpstreamPlan.VersionField(
-            name: try member.string(), header: try node.required("header").versionHeaderName())
+            place: places[0], header: try node.required("header").versionHeaderName())
         guard let value = node.child("value") else { return .field(field) }
         let text = try value.string()
-        guard let template = Template(text), template.placeholders == [field.name],
+        guard let template = Template(text), template.placeholders == [field.place],
             text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
         else {
-            throw value.error("expected text in ASCII with {\(field.name)} in it, such as '\"{\(field.name)}\"'")
+            throw value.error("expected text in ASCII with {\(field.place)} in it, such as '\"{\(field.place)}\"'")
         }
         if case .text(let before) = template.parts[0] { field.before = before }
         if template.parts.count > 1, case .text(let after)? = template.parts.last { field.after = after }

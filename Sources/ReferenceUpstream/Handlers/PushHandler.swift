@@ -222,7 +222,7 @@ struct PushHandler {
         guard let record = store.record(call.entity.name, key: call.key) else { return }
         if case .field(let field) = handler.schema.upstream.version {
             let versions = request.headers[all: field.header]
-            let version = field.sent(call.entity.value(of: field.name, in: record)?.plain ?? "")
+            let version = field.sent(record.at(path: field.place)?.plain ?? "")
             guard versions.allSatisfy({ $0 == version }) else { throw .changed }
             if field.header.lowercased() == "if-match" { return }
         }

@@ -213,6 +213,15 @@ struct SettlingTests {
         #expect(try cache.store.readyChanges(limit: 1, at: now).first?.version == "1")
     }
 
+    @Test("a version inside another member comes with every list")
+    func innerVersion() async throws {
+        let version = "  version: { field: meta.versionId, header: If-Match }\n"
+        let cache = try TestCache(schema: TestCache.shop.replacing("upstream:\n", with: "upstream:\n\(version)"))
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"A","meta":{"versionId":"7"}}]"#)
+        try await edit(cache, #"{"notes":"B"}"#)
+        #expect(try cache.store.readyChanges(limit: 1, at: now).first?.version == "7")
+    }
+
     @Test("a stale field does not keep the other fields of the same answer back")
     func others() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A","total":1}"#)

@@ -28,12 +28,12 @@ struct UnusedKeyTests {
             error, "upstream.record", "leave this key out where the record or the list is the answer itself")
     }
 
-    @Test("a version that is inside another member is refused: it would never be sent")
+    @Test("a version is named by its place, not by a field that has one")
     func innerVersion() {
         let version = "version: { field: rev, header: X-Rev }"
         expectRefusal(
             Self.error(upstream: version, fields: "rev: { type: string, from: meta.rev }"),
-            "entities.notes.fields.rev.from", "must be a member of the record itself")
+            "entities.notes.fields.rev.from", "write field: meta.rev there")
         #expect(Self.error(upstream: version, fields: "rev: { type: string }")?.description == nil)
     }
 

@@ -49,7 +49,9 @@ struct WrongSchemaTests {
             ),
             ("limits: [{ requests: 100, per: 1s }, { requests: 50, per: 1h }]", "limits.1", "one is never reached"),
             ("version: { field: rev, header: Content-Type }", "version.header", "set by the daemon itself"),
-            ("version: { field: meta.versionId, header: If-Match }", "version.field", "a member of the record itself"),
+            ("version: { field: meta..id, header: If-Match }", "version.field", "a dot without a name"),
+            ("version: { field: [rev, etag], header: If-Match }", "version.field", "expected one place"),
+            ("version: { field: lines.*.rev, header: If-Match }", "version.field", "expected one place"),
             ("version: { field: at, header: If-Unmodified-Since }", "version.header", "servers would ignore it"),
             ("answers: [{ when: { a..b: c }, means: ok }]", "answers.0.when.a..b", "a dot without a name"),
             (

@@ -7,7 +7,10 @@ import Upstream
 
 @Suite("A change based on a version")
 struct VersionContractTests {
-    private static let versions = ["{ etag: true }", "{ field: rev, header: X-Revision }"]
+    private static let versions = [
+        "{ etag: true }", "{ field: rev, header: X-Revision }",
+        #"{ field: meta.version, header: If-Match, value: 'W/"{meta.version}"' }"#,
+    ]
 
     private func with(
         _ way: UpstreamFixture, _ version: String,
@@ -19,18 +22,18 @@ struct VersionContractTests {
                 upstream: { base_url: "http://localhost", records: data, version: \(version), pagination: { style: single } }
                 entities:
                   orders:
-                    fields: { id: { type: string }, rev: { type: integer }, note: { type: string } }
+                    fields: { id: { type: string }, rev: { type: integer }, meta: { type: object }, note: { type: string } }
                     pull: { path: /orders }
                     push: { update: { call: "PATCH /orders/{id}" }, delete: { call: "DELETE /orders/{id}" } }
                 """, file: "shop.yaml")
         let orders = try #require(schema["orders"])
-        let records = [JSONText.object(["id": "1", "rev": 4, "note": "a"])]
+        let records = [JSONText.object(["id": "1", "rev": 4, "meta": .object(["version": "4"]), "note": "a"])]
         try await way.with(schema, records: ["orders": records]) { try await body($0, $1, orders) }
     }
 
     private func patch(_ version: String?) -> PushRequest {
         PushRequest(
-            method: "PATCH", path: "/orders/1", body: .object(["note": "mine", "rev": 5]),
+            method: "PATCH", path: "/orders/1", body: .object(["note": "mine", "rev": 5, "meta": .object(["version": "5"])]),
             record: Place(paths: ["data"]), version: version)
     }
 
@@ -67,7 +70,7 @@ struct VersionContractTests {
     func changed(_ way: UpstreamFixture, _ version: String) async throws {
         try await with(way, version) { upstream, reference, orders in
             let found = try await upstream.record(of: orders, known: .object(["id": "1"]))
-            try reference.update("orders", "1", with: .object(["note": "theirs", "rev": 9]))
+            try reference.update("orders", "1", with: .object(["note": "theirs", "rev": 9, "meta": .object(["version": "9"])]))
             for request in [
                 patch(found?.version),
                 PushRequest(method: "DELETE", path: "/orders/1", body: nil, version: found?.version),

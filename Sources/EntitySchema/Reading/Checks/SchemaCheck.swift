@@ -40,10 +40,10 @@ struct SchemaCheck {
         guard entity[field: entity.key]?.source == nil else {
             throw error(entity, "key", "\(entity.key) must be a member of the record itself; remove from")
         }
-        if case .field(let version)? = schema.upstream.version, entity[field: version.name]?.source != nil {
+        if case .field(let version)? = schema.upstream.version, let source = entity[field: version.place]?.source {
             throw error(
-                entity, "fields.\(version.name).from",
-                "\(version.name) is upstream.version, which must be a member of the record itself; remove from")
+                entity, "fields.\(version.place).from",
+                "\(version.place) is upstream.version, which has the place in the record: write field: \(source) there")
         }
         for name in entity.titles.flatMap(\.placeholders) { try field(name, of: entity, at: "title") }
         for term in entity.sort {
@@ -290,7 +290,9 @@ extension EntitySchema {
     /// What uses a field to address, order or version records during a sync; nil when nothing does.
     func use(of field: String, in entity: Entity) -> String? {
         if entity.orderWithin == field { return "order_within" }
-        if case .field(let version)? = upstream.version, version.name == field { return "upstream.version" }
+        if case .field(let version)? = upstream.version, [field, entity[field: field]?.source].contains(version.place) {
+            return "upstream.version"
+        }
         if let pull = entity.pull {
             if pull.changedAt == field { return "the change time" }
             if pull.deleted?.name == field { return "pull.deleted" }
