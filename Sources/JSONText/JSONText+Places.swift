@@ -29,13 +29,41 @@ extension JSONText {
     /// this value (`rel=next`).
     private func element(_ step: Substring) -> JSONText? {
         let elements = elements
+        return Self.index(step, in: elements).map { elements[$0] }
+    }
+
+    private static func index(_ step: Substring, in elements: [JSONText]) -> Int? {
         if let number = Int(step) {
             let index = number < 0 ? elements.count + number : number
-            return elements.indices.contains(index) ? elements[index] : .none
+            return elements.indices.contains(index) ? index : nil
         }
-        guard let sign = step.firstIndex(of: "=") else { return .none }
+        guard let sign = step.firstIndex(of: "=") else { return nil }
         let (name, value) = (String(step[..<sign]), String(step[step.index(after: sign)...]))
-        return elements.first { $0[name]?.plain == value }
+        return elements.firstIndex { $0[name]?.plain == value }
+    }
+
+    /// This value with another one at a place. Objects on the way are made where there is nothing. Nil if the place is in
+    /// all elements of a list, in one that is not there, or inside a value that has no members.
+    package func setting(_ value: JSONText, at path: String) -> JSONText? { setting(value, JSONPath.steps(path)[...]) }
+
+    private func setting(_ value: JSONText, _ steps: ArraySlice<Substring>) -> JSONText? {
+        guard let step = steps.first else { return value }
+        let rest = steps.dropFirst()
+        switch kind {
+        case .array:
+            var elements = elements
+            guard let index = Self.index(step, in: elements), let set = elements[index].setting(value, rest) else {
+                return .none
+            }
+            elements[index] = set
+            return .some(.array(elements))
+        case .object:
+            let name = String(step)
+            return (self[name] ?? .null).setting(value, rest).map { setting(name, to: $0) }
+        case .null where step != "*" && Int(step) == nil:
+            return JSONText.null.setting(value, rest).map { JSONText.object(members: [(String(step), $0)]) }
+        default: return .none
+        }
     }
 }
 

@@ -32,6 +32,20 @@ struct PlaceTests {
         #expect(value.at(path: path) == nil)
     }
 
+    @Test("a value is set at a place, and all else stays")
+    func setting() throws {
+        let value = try JSONText(parsing: #"{"a":{"b":1,"c":2},"l":[{"k":"x","v":1},{"k":"y","v":2}],"n":null}"#)
+        for (path, expected) in [
+            ("a.b", #"{"a":{"b":7,"c":2},"l":[{"k":"x","v":1},{"k":"y","v":2}],"n":null}"#),
+            ("l.k=y.v", #"{"a":{"b":1,"c":2},"l":[{"k":"x","v":1},{"k":"y","v":7}],"n":null}"#),
+            ("l.0", #"{"a":{"b":1,"c":2},"l":[7,{"k":"y","v":2}],"n":null}"#),
+            ("n.d.e", #"{"a":{"b":1,"c":2},"l":[{"k":"x","v":1},{"k":"y","v":2}],"n":{"d":{"e":7}}}"#),
+        ] {
+            #expect(value.setting(7, at: path)?.text == expected)
+        }
+        for path in ["l.*.v", "l.2.v", "l.k=z.v", "a.b.x", "n.0"] { #expect(value.setting(7, at: path) == nil) }
+    }
+
     @Test("the empty path is the value itself")
     func itself() { #expect(value.at(path: "") == value) }
 

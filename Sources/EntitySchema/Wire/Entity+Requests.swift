@@ -71,9 +71,25 @@ extension Entity {
             (route.fields?.contains(member.key) ?? (member.key != route.file)) && !isDerivedHere(member.key)
         }
         guard let remote else { return changed }
-        guard let fields = route.fields else { return remote.setting(.object(members: changed)).members }
+        guard let fields = route.fields else { return laid(changed, over: remote).members }
         let others = fields.filter { body[$0] == nil && !isDerivedHere($0) }
         return changed + others.compactMap { field in value(of: field, in: remote).map { (field, $0) } }
+    }
+
+    /// The whole record with the fields that change, each where the record has it.
+    private func laid(_ changed: [(key: String, value: JSONText)], over remote: JSONText) -> JSONText {
+        var record = remote
+        var others: [(key: String, value: JSONText)] = []
+        for (name, value) in changed {
+            if remote[name] == nil, let field = self[field: name], let place = field.source,
+                let set = record.setting(field.onWire(value), at: place)
+            {
+                record = set
+            } else {
+                others.append((name, value))
+            }
+        }
+        return record.setting(.object(members: others))
     }
 
     /// Whether an update of these fields can only be formed from the record as the server has it: it sends more of the

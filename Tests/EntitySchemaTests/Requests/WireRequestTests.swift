@@ -87,6 +87,20 @@ struct WireRequestTests {
         #expect(try updating(#""PATCH /notes/{id}", fields: [owner, text]"#, body, over: remote) == body)
     }
 
+    @Test("a whole record has the changes of its nested fields in their places", arguments: ["", ", body: { note: $record }"])
+    func replacesNested(_ form: String) throws {
+        func sent(_ owner: String, over remote: String) throws -> String? {
+            try updating(#""PUT /notes/{id}"\#(form)"#, #"{"owner":\#(owner)}"#, over: remote)
+        }
+        let remote = #"{"id":1,"by":{"name":"Ada","age":36},"state":"open"}"#
+        #expect(try sent(#""Bo""#, over: remote) == #"{"id":1,"by":{"name":"Bo","age":36},"state":"open"}"#)
+        #expect(try sent("null", over: remote) == #"{"id":1,"by":{"name":null,"age":36},"state":"open"}"#)
+        #expect(try sent(#""Bo""#, over: #"{"id":1,"by":null}"#) == #"{"id":1,"by":{"name":"Bo"}}"#)
+        #expect(try sent(#""Bo""#, over: #"{"id":1}"#) == #"{"id":1,"by":{"name":"Bo"}}"#)
+        #expect(try sent(#""Bo""#, over: #"{"id":1,"by":"Ada"}"#) == #"{"id":1,"by":"Ada","owner":"Bo"}"#)
+        #expect(try sent(#""Bo""#, over: #"{"id":1,"owner":"Ada"}"#) == #"{"id":1,"owner":"Bo"}"#)
+    }
+
     @Test("answers are read from success and account_errors, also in their short forms")
     func answers() throws {
         func plan(_ text: String) throws -> AnswerPlan {
