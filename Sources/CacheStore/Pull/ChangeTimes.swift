@@ -9,6 +9,8 @@ struct ChangeTimes {
     /// A later time is not believed: a pull that continued from it would miss every change until then.
     private let latestPlausible: String
     private let doubtful: [UInt8]
+    /// How far ahead of UTC times without zone are.
+    private let clock: Duration
     /// Of those that are not compared as bytes, the last one: records that changed together share it.
     private var lastUnusual: JSONText?
     private var times: [Int: (least: JSONText, greatest: JSONText)] = [:]
@@ -16,7 +18,8 @@ struct ChangeTimes {
     private(set) var latest: String?
 
     /// `serverNow`: no change can be later.
-    init(upTo serverNow: Timestamp) {
+    init(upTo serverNow: Timestamp, clock: Duration = .zero) {
+        self.clock = clock
         latestPlausible = serverNow.description
         doubtful = Array(latestPlausible.utf8.prefix(19))
     }
@@ -25,7 +28,7 @@ struct ChangeTimes {
         guard time.kind != .null, time != lastUnusual else { return }
         guard isUsual(time) else {
             lastUnusual = time
-            return include(Self.text(time))
+            return include(text(time))
         }
         guard let known = times[time.bytes.count] else { return times[time.bytes.count] = (time, time) }
         if time.bytes.lexicographicallyPrecedes(known.least.bytes) { times[time.bytes.count]?.least = time }
@@ -35,13 +38,13 @@ struct ChangeTimes {
     /// Call this after the last time.
     mutating func finish() {
         for (least, greatest) in times.values {
-            include(Self.text(least))
-            include(Self.text(greatest))
+            include(text(least))
+            include(text(greatest))
         }
     }
 
     private func isUsual(_ time: JSONText) -> Bool {
-        guard time.kind == .string else { return false }
+        guard time.kind == .string, clock == .zero else { return false }
         let inner = time.bytes.dropFirst().dropLast()
         return inner.withUnsafeBufferPointer { TimeText.isUsual($0, 0..<$0.count) }
             && inner.prefix(doubtful.count).lexicographicallyPrecedes(doubtful)
@@ -53,8 +56,8 @@ struct ChangeTimes {
     }
 
     /// A time as UTC with milliseconds, as text that sorts by time; anything else as it is.
-    private static func text(_ time: JSONText) -> String {
-        time.changeTime?.description ?? time.plain
+    private func text(_ time: JSONText) -> String {
+        time.changeTime(clock: clock)?.description ?? time.plain
     }
 }
 

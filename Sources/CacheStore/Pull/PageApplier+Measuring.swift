@@ -12,10 +12,10 @@ extension PageApplier {
     /// cached one. A record that is more than a day late does not count: no overlap could be wide enough, and the daily
     /// full pull brings it.
     func lateness(_ record: IncomingPage.Record, _ known: JSONText?, _ watermark: Timestamp?) -> Int64 {
-        guard let watermark, let field = table.entity.pull?.changedAt,
-            let changed = record.changed?.changeTime,
+        guard let watermark, table.entity.pull?.changedAt != nil,
+            let changed = record.changed.flatMap(table.entity.instant),
             changed < watermark, changed >= watermark - Self.latest,
-            known.flatMap({ table.entity.value(of: field, in: $0) })?.changeTime != changed
+            known.flatMap(table.entity.changeTime) != changed
         else { return 0 }
         return watermark.since(changed).milliseconds
     }

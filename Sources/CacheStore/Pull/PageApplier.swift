@@ -55,7 +55,8 @@ struct PageApplier {
         if bounds.isNew, bounds.hasMore, written.greatestPK == 0 {
             try SecondaryIndexes(table: table, db: db).postpone()
         }
-        var times = ChangeTimes(upTo: bounds.serverNow ?? now + Self.clockAllowance)
+        var times = ChangeTimes(
+            upTo: bounds.serverNow ?? now + Self.clockAllowance, clock: entity.pull?.clock ?? .zero)
         var arrivals = try Arrivals(
             table, context, bounds.view, position: bounds.position, isPartial: bounds.isDelta && isPartial)
         var tombstones: [String] = []
@@ -222,7 +223,7 @@ struct PageApplier {
     private func time(of tombstone: IncomingPage.Record) -> Timestamp? {
         [tombstone.changed, entity.pull?.deleted.flatMap { tombstone.text[$0.name] }].compactMap { time in
             // A day without a time says too little.
-            time.flatMap { $0.kind == .string && $0.plain.utf8.count <= 10 ? nil : $0.changeTime }
+            time.flatMap { $0.kind == .string && $0.plain.utf8.count <= 10 ? nil : entity.instant($0) }
         }.max()
     }
 

@@ -178,8 +178,11 @@ extension Entity {
 
     /// When the upstream changed this version of a record, if it says so (`pull.since`).
     package func changeTime(of record: JSONText) -> Timestamp? {
-        pull?.changedAt.flatMap { value(of: $0, in: record)?.changeTime }
+        pull?.changedAt.flatMap { value(of: $0, in: record) }.flatMap(instant)
     }
+
+    /// When something changed or was deleted, by a value that says so.
+    package func instant(_ value: JSONText) -> Timestamp? { value.changeTime(clock: pull?.clock ?? .zero) }
 
     /// The record's display name; its key when no title template can be filled without a secret field.
     package func title(of record: JSONText) -> String {

@@ -132,6 +132,8 @@ package struct PullPlan: Sendable, Equatable {
     package var changedAt: String?
     package var deleted: DeletionMark?
     package var single: Single
+    /// How far the clock is ahead of UTC by which the upstream writes change times without zone.
+    package var clock = Duration.zero
     package var details: [Detail] = []
     package var fetch: Fetch?
     /// Which records the cache keeps; nil for all.
@@ -160,8 +162,20 @@ package struct PullPlan: Sendable, Equatable {
     /// What the coarsest form of a time in requests for changes cuts off.
     package var sincePrecision: Duration {
         guard case .since(let parameter, _) = mode else { return .zero }
-        let placed = call?.placeholders.filter { $0.name == .value("since") }.compactMap(\.format) ?? []
-        return placed.reduce(parameter.format.precision) { max($0, $1.precision) }
+        return sinceFormatsInCall.reduce(parameter.format.precision) { max($0, $1.precision) }
+    }
+
+    /// The offset that the form of a time in requests has and does not show.
+    var clockOfRequests: Duration {
+        guard case .since(let parameter, _) = mode else { return .zero }
+        for case .pattern(let pattern) in [parameter.format] + sinceFormatsInCall where pattern.hidesOffset {
+            return pattern.offset ?? .zero
+        }
+        return .zero
+    }
+
+    private var sinceFormatsInCall: [TimeFormat] {
+        call?.placeholders.filter { $0.name == .value("since") }.compactMap(\.format) ?? []
     }
 
     /// Whether change times may be numbers.

@@ -78,7 +78,10 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
 extension Timestamp {
     /// Reads ISO 8601 as APIs write it: a date, or date and time with optional seconds, any fraction (cut to
     /// milliseconds), and `Z`, `±hh:mm` or nothing for UTC. Nil for anything else.
-    package init?(iso8601 text: String) {
+    package init?(iso8601 text: String) { self.init(iso8601: text, clock: .zero) }
+
+    /// As `init(iso8601:)`; a time without zone is that of a clock so far ahead of UTC.
+    init?(iso8601 text: String, clock: Duration) {
         var reader = TimeReader(bytes: Array(text.utf8))
         guard let year = reader.number(4, in: 0...9999), reader.skip(UInt8(ascii: "-")),
             let month = reader.number(2, in: 1...12), reader.skip(UInt8(ascii: "-")),
@@ -86,7 +89,7 @@ extension Timestamp {
         else { return nil }
         var time = Self.days(year: year, month: month, day: day) * 86_400_000
         guard !reader.isAtEnd else {
-            milliseconds = time
+            milliseconds = time - clock.milliseconds
             return
         }
         guard reader.skip(UInt8(ascii: "T")) || reader.skip(UInt8(ascii: " ")),
@@ -108,8 +111,8 @@ extension Timestamp {
             _ = reader.skip(UInt8(ascii: ":"))
             guard let minutes = reader.number(2, in: 0...59) else { return nil }
             time -= (isAhead ? 1 : -1) * (hours * 3_600_000 + minutes * 60_000)
-        } else {
-            _ = reader.skip(UInt8(ascii: "Z"))
+        } else if !reader.skip(UInt8(ascii: "Z")) {
+            time -= clock.milliseconds
         }
         guard reader.isAtEnd else { return nil }
         milliseconds = time

@@ -45,6 +45,7 @@ struct PlanReader {
             changedAt: changedAt,
             deleted: try deletionMark(),
             single: try single(node.child("record"), request, node.child("call") ?? node))
+        plan.clock = plan.clockOfRequests
         if let detail = node.child("detail") {
             let read = try DetailReader(node: detail, base: self.list).read()
             (plan.details, plan.fetch) = (read.details, read.fetch)

@@ -69,6 +69,21 @@ struct ConflictTests {
         }
     }
 
+    @Test("change times without zone are those of the upstream's clock, which since names", arguments: [-8, 5])
+    func upstreamClock(_ hours: Int) async throws {
+        let offset = hours < 0 ? "-08:00" : "+05:00"
+        let form = "since: { param: since, field: updated_at, format: \"yyyy-MM-dd HH:mm:ss[\(offset)]\" }"
+        let schema = TestCache.shop.replacing("since: { param: since, field: updated_at }", with: form)
+        for (server, winner) in [(60, "server"), (-60, "local")] {
+            let cache = try TestCache(schema: schema)
+            _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+            try await edit(cache, #"{"notes":"mine"}"#)
+            let stamp = time(server + hours * 3600).prefix(19)
+            _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","updated_at":"\#(stamp)"}]"#)
+            #expect(try conflicts(cache).first?["winner"]?.string == winner)
+        }
+    }
+
     @Test("a page of large conflicts, and of a history with them, ends early; the pages together have them all")
     func largeValues() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)

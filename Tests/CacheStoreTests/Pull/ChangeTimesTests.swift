@@ -16,6 +16,19 @@ struct ChangeTimesTests {
         #expect(times.earliest == "2026-11-21T01:00:00.000Z" && times.latest == "2026-11-21T10:00:00.000Z")
     }
 
+    @Test("times without zone are those of the upstream's clock")
+    func ownClock() throws {
+        let now = try #require(Timestamp(iso8601: "2026-11-21T10:00:00Z"))
+        for (clock, latest) in [(5.5, "2026-11-21T09:30:00.000Z"), (-8, "2026-11-21T09:45:00.000Z")] {
+            var times = ChangeTimes(upTo: now, clock: .seconds(clock * 3600))
+            for text in ["2026-11-21 15:00:00", "2026-11-21T01:45:00", "2026-11-21T08:00:00Z", "2026-11-21 15:31:00.5"] {
+                times.insert(.string(text))
+            }
+            times.finish()
+            #expect(times.latest == latest)
+        }
+    }
+
     @Test("a time after the server's own moves nothing")
     func future() throws {
         var times = ChangeTimes(upTo: try #require(Timestamp(iso8601: "2026-11-21T10:00:00Z")))

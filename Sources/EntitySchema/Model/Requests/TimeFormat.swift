@@ -97,8 +97,11 @@ extension JSONText {
 
     /// When a record changed: a text in ISO 8601, or a number of seconds or milliseconds since 1970. Nil for anything
     /// else.
-    package var changeTime: Timestamp? {
-        if let text = string { return Timestamp(iso8601: text) }
+    package var changeTime: Timestamp? { changeTime(clock: .zero) }
+
+    /// As `changeTime`; a text without zone is the time of a clock so far ahead of UTC.
+    package func changeTime(clock: Duration) -> Timestamp? {
+        if let text = string { return Timestamp(iso8601: text, clock: clock) }
         guard kind == .number, let value = Double(text), value.isFinite, value > 0, value < 1e15 else { return nil }
         if value >= Double(Self.leastMilliseconds) { return Timestamp(milliseconds: Int64(value)) }
         return Timestamp(milliseconds: Int64((value * 1000).rounded(.down)))

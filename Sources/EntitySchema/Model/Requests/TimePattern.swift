@@ -15,6 +15,8 @@ package struct TimePattern: Sendable, Equatable {
     package let parts: [Part]
     /// How far its times are ahead of UTC; nil if the pattern has no offset.
     package let offset: Duration?
+    /// It has an offset that its texts do not show.
+    package private(set) var hidesOffset = false
     /// The unit of its smallest part: a day for `yyyy-MM-dd`.
     package let precision: Duration
     /// Whether its texts are also ISO 8601 with the same meaning, so that reading them does not need the pattern.
@@ -51,6 +53,7 @@ package struct TimePattern: Sendable, Equatable {
         self.source = source
         self.parts = parts
         self.offset = offset?.ahead
+        hidesOffset = source.hasSuffix("]")
         precision = Self.letters[found.count - 1].unit
         // The day is greater than twelve and all parts differ, so ISO 8601 cannot read them in another order.
         let sample = text(Timestamp(milliseconds: 1_793_483_156_789))
