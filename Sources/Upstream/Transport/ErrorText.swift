@@ -51,11 +51,12 @@ struct ErrorText {
 
     /// The texts in a body with their places: `title: Ensure this field …; data.name.message: Cannot be blank.`
     ///
-    /// Numbers, booleans and members that are only for programs are left out. Of a large or deep body it has only the
-    /// beginning, however long the names are: a little more than a message may have.
+    /// Numbers, booleans and members that are only for programs are left out, but for codes where there is nothing else. Of a
+    /// large or deep body it has only the beginning, however long the names are: a little more than a message may have.
     static func flattened(_ body: JSONText) -> String {
         var texts = Texts()
         collect(body, at: "", into: &texts)
+        if texts.isEmpty { collect(body, at: "", withCodes: true, into: &texts) }
         return texts.joined
     }
 
@@ -65,6 +66,8 @@ struct ErrorText {
         "code", "documentation_url", "instance", "meta", "path", "request_id", "requestId", "stack", "status",
         "statusCode", "timestamp", "trace", "traceId", "type", "url",
     ]
+    /// Those of them that say something where no text does.
+    private static let codes: Set = ["code", "type"]
     /// Of one object or list.
     private static let mostMembers = 200
     /// Counts objects and lists; messages are no deeper.
@@ -79,6 +82,7 @@ struct ErrorText {
         private var parts: [String] = []
         private var length = 0
 
+        var isEmpty: Bool { parts.isEmpty }
         var isFull: Bool { parts.count >= Self.most || length > ErrorText.longest }
         var joined: String { parts.joined(separator: "; ") }
 
@@ -109,7 +113,9 @@ struct ErrorText {
         }
     }
 
-    private static func collect(_ value: JSONText, at place: String, depth: Int = 0, into texts: inout Texts) {
+    private static func collect(
+        _ value: JSONText, at place: String, depth: Int = 0, withCodes: Bool = false, into texts: inout Texts
+    ) {
         guard depth <= deepest, !texts.isFull else { return }
         switch value.kind {
         case .string:
@@ -119,15 +125,17 @@ struct ErrorText {
             let elements = value.elements(atMost: mostMembers)
             let strings = elements.compactMap(\.string).filter { !$0.isEmpty }
             if !strings.isEmpty {
-                collect(.string(strings.joined(separator: " ")), at: place, depth: depth, into: &texts)
+                collect(
+                    .string(strings.joined(separator: " ")), at: place, depth: depth, withCodes: withCodes, into: &texts)
             }
             for element in elements where element.kind != .string {
-                collect(element, at: place, depth: depth + 1, into: &texts)
+                collect(element, at: place, depth: depth + 1, withCodes: withCodes, into: &texts)
             }
         case .object:
             for (name, member) in value.members(atMost: mostMembers)
-            where member.kind != .string || !leftOut.contains(name) {
-                collect(member, at: Self.place(of: name, in: place), depth: depth + 1, into: &texts)
+            where member.kind != .string || !leftOut.contains(name) || withCodes && codes.contains(name) {
+                let inner = Self.place(of: name, in: place)
+                collect(member, at: inner, depth: depth + 1, withCodes: withCodes, into: &texts)
             }
         case .number, .boolean, .null: return
         }

@@ -91,9 +91,9 @@ struct AnswerRuleTests {
     @Test("codes hold, name another version, or say that there is no record")
     func codes() async throws {
         #expect(try await error(422, #"{"code":4711}"#) == .barred(status: 422, "\(words) 422"))
-        #expect(try await error(400, #"{"code":"stale"}"#) == .changed(status: 400, "\(words) 400"))
-        #expect(try await error(400, #"{"code":"no_such_order"}"#) == .gone(status: 400, "\(words) 400"))
-        #expect(try await error(400, #"{"code":"other"}"#) == .refused(status: 400, "\(words) 400"))
+        #expect(try await error(400, #"{"code":"stale"}"#) == .changed(status: 400, "\(words) 400: code: stale"))
+        #expect(try await error(400, #"{"code":"no_such_order"}"#) == .gone(status: 400, "\(words) 400: code: no_such_order"))
+        #expect(try await error(400, #"{"code":"other"}"#) == .refused(status: 400, "\(words) 400: code: other"))
     }
 
     @Test("a status of success or failure can mean the other")

@@ -14,6 +14,19 @@ struct ErrorTextTests {
     }
 
     @Test(
+        "a code is shown where there is no text",
+        arguments: [
+            (#"{"error":{"type":"LIST_RECORDS_ITERATOR_NOT_AVAILABLE","message":""}}"#, "error"),
+            (#"{"errors":[{"code":"PLAN_EXPIRED","status":"402"}]}"#, "errors"),
+        ])
+    func codes(_ body: String, _ name: String) {
+        let said = name == "error" ? "type: LIST_RECORDS_ITERATOR_NOT_AVAILABLE" : "code: PLAN_EXPIRED"
+        #expect(words(body) == ": \(name).\(said)")
+        #expect(words(body, at: name) == ": \(said)")
+        #expect(words(body, at: "\(name).message") == ": \(name).\(said)")
+    }
+
+    @Test(
         "#19 the body's own words are kept when nothing is at the schema's place",
         arguments: [
             // Django REST framework
