@@ -69,6 +69,9 @@ struct SinceReader {
             throw value.error("the time stands in path, query or body; write there what is around it, and remove value")
         }
         guard let value = node.child("value") else { return parameter }
+        if let form = try value.string().firstMatch(of: #/\{\$since:([^}]+)\}/#)?.1 {
+            throw value.error("write \(Self.time) here, and beside value: format: \"\(form)\"")
+        }
         let parts = try value.string().split(separator: Self.time, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else {
             throw value.error("expected a text with \(Self.time) once, such as (updated>='\(Self.time)')")

@@ -172,6 +172,8 @@ struct BodyTemplateTests {
             ("body: { $fields: { a: [{ b: { $each: text } }] } }", "text after $each is no list"),
             ("body: { $fields: { a: [{ b: { $each: tags }, c: size }] } }", "no other field can stand beside $each"),
             ("body: { $fields: { a: [{ $each: [tags] }] } }", "expected the name of a field of type list"),
+            ("body: { kind: { $text: note }, <<: { $fields: { t: text } } }", "$text can only stand in $fields"),
+            ("body: { a: { $or_null: size }, <<: $fields }", "$or_null can only stand in $fields"),
             ("body: { billing: { email: text } }", "names inside others stand in $fields: { … }"),
         ])
     func wrongNames(_ route: String, _ words: String) {

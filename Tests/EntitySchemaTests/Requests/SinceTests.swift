@@ -100,6 +100,10 @@ struct SinceTests {
             (#"{ param: a, field: changed, format: "HH:mm" }"#, "or the parts of a time such as yyyy-MM-dd HH:mm:ss"),
             ("{ param: a, field: changed, value: now }", "{$since} once"),
             (#"{ param: a, field: changed, value: "{$since} {$since}" }"#, "{$since} once"),
+            (
+                #"{ param: a, field: changed, value: "at > {$since:yyyy-MM-dd HH:mm}" }"#,
+                #"write {$since} here, and beside value: format: "yyyy-MM-dd HH:mm""#
+            ),
         ])
     func refusals(_ since: String, _ words: String) {
         #expect {

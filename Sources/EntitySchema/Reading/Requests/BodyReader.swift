@@ -167,6 +167,12 @@ struct BodyReader {
             if try Self.slot(at: node) != nil { return .fields }
             var members: [BodyTemplate.Member] = []
             for (name, value) in try node.members() {
+                // Of a list or an object, $text is a member of the upstream's, such as an operator of MongoDB.
+                if [Self.orNull, Self.orEmpty].contains(name) || name == Self.text && value.value.text != nil {
+                    throw value.error(
+                        "\(name) can only stand in \(Self.fields): { … } or \(Self.record): { … }; around that, a text is "
+                            + "sent as it is written")
+                }
                 let member = BodyTemplate.Member(name: name, value: try template(value))
                 guard name != BatchTemplate.spread || member.isSpread else {
                     throw value.error("only \(Self.fields) or \(Self.record) can stand after \(name)")
