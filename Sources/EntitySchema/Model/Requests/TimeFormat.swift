@@ -95,15 +95,23 @@ extension JSONText {
     /// Numbers from here on count milliseconds, below it seconds: as seconds it is the year 5138.
     private static let leastMilliseconds: Int64 = 100_000_000_000
 
-    /// When a record changed: a text in ISO 8601, or a number of seconds or milliseconds since 1970. Nil for anything
-    /// else.
+    /// When a record changed: a text in ISO 8601 or as .NET writes it, or a number of seconds or milliseconds since 1970.
+    /// Nil for anything else.
     package var changeTime: Timestamp? { changeTime(clock: .zero) }
 
     /// As `changeTime`; a text without zone is the time of a clock so far ahead of UTC.
     package func changeTime(clock: Duration) -> Timestamp? {
-        if let text = string { return Timestamp(iso8601: text, clock: clock) }
+        if let text = string { return Timestamp(iso8601: text, clock: clock) ?? Self.time(ofDotNET: text) }
         guard kind == .number, let value = Double(text), value.isFinite, value > 0, value < 1e15 else { return nil }
         if value >= Double(Self.leastMilliseconds) { return Timestamp(milliseconds: Int64(value)) }
         return Timestamp(milliseconds: Int64((value * 1000).rounded(.down)))
+    }
+
+    /// The time in `/Date(1573755038314)/` or `/Date(1573755038314+0100)/`: milliseconds in UTC, whatever follows them.
+    private static func time(ofDotNET text: String) -> Timestamp? {
+        guard text.hasPrefix("/Date("), text.hasSuffix(")/"),
+            let match = text.dropFirst(6).dropLast(2).wholeMatch(of: #/(-?[0-9]{1,15})(?:[+-][0-9]{4})?/#)
+        else { return nil }
+        return Int64(match.1).map(Timestamp.init(milliseconds:))
     }
 }
