@@ -95,7 +95,8 @@ private struct ListElements {
 }
 
 extension JSONText {
-    fileprivate var isNothing: Bool { kind == .null || kind == .string && plain.isEmpty }
+    /// Null or an empty text: many servers turn one into the other.
+    package var isNothing: Bool { kind == .null || kind == .string && plain.isEmpty }
 
     fileprivate var isScalar: Bool { kind != .object && kind != .array }
 

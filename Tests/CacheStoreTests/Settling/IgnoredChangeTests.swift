@@ -55,6 +55,22 @@ struct IgnoredChangeTests {
         #expect(try ignored.isEmpty)
     }
 
+    @Test("is not meant if the upstream turns an empty text into null, or null into an empty text")
+    func nothing() async throws {
+        for (server, sent) in [("null", "\"\""), ("\"\"", "null")] {
+            let cache = try TestCache(schema: TestCache.shop)
+            let record = #"{"id":"a","notes":\#(server)}"#
+            _ = try await cache.pull("orders", "[\(record)]")
+            try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":\#(sent)}"#), at: now)
+            let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+            #expect(try await cache.store.begin(change, at: now))
+            try await cache.store.settle(change.id, .acknowledged(record: JSONText(parsing: record)), at: now)
+            let page = PulledPage(entity: "orders", records: "[\(record)]", view: .list)
+            _ = try await cache.store.apply(page, at: now + .seconds(61))
+            #expect(try cache.store.drift().allSatisfy { $0.kind != .ignored })
+        }
+    }
+
     @Test("is remembered when the cached records are counted again for another schema")
     func kept() async throws {
         try await change(answered: "A")
