@@ -40,7 +40,7 @@ extension CacheStore {
     /// so belongs to another file. Reads only as many entries as it returns, plus those that the filter leaves out.
     package func changes(since: Int64, filter: ChangeFilter = ChangeFilter(), limit: Int) throws -> ChangePage {
         try snapshot { db in
-            let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
+            let end = try Self.logEnd(db)
             let floor = try Self.logFloor(db)
             guard since >= floor else {
                 throw CacheError.gone("changes up to \(floor) are no longer kept; read the records again")
@@ -56,6 +56,11 @@ extension CacheStore {
             if page.isFull, let last = page.events.last { page.next = last.seq }
             return page
         }
+    }
+
+    /// The number of the last entry; 0 when there are none yet.
+    static func logEnd(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
     }
 
     /// Entries up to this number may be missing: they were pruned.
@@ -162,7 +167,7 @@ extension CacheStore {
     private static func doomed(
         _ limits: LogLimits, through last: Int64 = .max, _ now: Timestamp, _ batch: Int, _ db: Database
     ) throws -> [(seq: Int64, isStep: Bool)] {
-        let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
+        let end = try Self.logEnd(db)
         let young = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT seq FROM sync_change_log WHERE at >= ? ORDER BY seq LIMIT 1"),
             arguments: [(now - limits.age).milliseconds])

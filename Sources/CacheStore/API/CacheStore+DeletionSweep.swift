@@ -13,10 +13,8 @@ extension CacheStore {
         let table = try table(entity)
         var seen = try snapshot { db in
             SeenRecords(
-                knownUpTo: try Int64.fetchOne(
-                    db.cachedStatement(sql: "SELECT max(_pk) FROM \(table.name)")) ?? 0,
-                position: try Int64.fetchOne(
-                    db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0)
+                knownUpTo: try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(_pk) FROM \(table.name)")) ?? 0,
+                position: try Self.logEnd(db))
         }
         seen.limit(to: window)
         return seen

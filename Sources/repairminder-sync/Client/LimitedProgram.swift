@@ -39,21 +39,21 @@ struct LimitedProgram: Sendable {
     /// killed.
     func run(clock: any Clock<Duration>) async throws -> End {
         let running = try start()
-        let isLate = Flag()
         let watchdog = Task { [deadline] in
             try await clock.sleep(for: deadline)
-            isLate.set()
             running.kill()
         }
-        defer { watchdog.cancel() }
         let end = await withTaskCancellationHandler {
             await running.end()
         } onCancel: {
             running.kill()
         }
+        watchdog.cancel()
         try Task.checkCancellation()
-        if end.isSignal, isLate.isSet { return .tookTooLong }
-        return end.isSignal ? .signalled(end.status) : .exited(end.status)
+        guard end.isSignal else { return .exited(end.status) }
+        // It has a result only if it was not cancelled, so if the time was up.
+        if case .success = await watchdog.result { return .tookTooLong }
+        return .signalled(end.status)
     }
 
     private func start() throws(ChildProcess.StartFailure) -> RunningProgram {
@@ -136,12 +136,4 @@ private final class RunningProgram: Sendable {
             return ChildProcess.waited(for: pid)
         }
     }
-}
-
-private final class Flag: Sendable {
-    private let value = Atomic(false)
-
-    var isSet: Bool { value.load(ordering: .relaxed) }
-
-    func set() { value.store(true, ordering: .relaxed) }
 }

@@ -10,7 +10,7 @@ extension CacheStore {
     /// does not say.
     package func changedEntities(since position: Int64) throws -> (entities: Set<String>?, position: Int64) {
         try snapshot { db in
-            let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
+            let end = try Self.logEnd(db)
             guard try position >= Self.logFloor(db) else { return (nil, end) }
             let rows = try Row.fetchAll(
                 db.cachedStatement(

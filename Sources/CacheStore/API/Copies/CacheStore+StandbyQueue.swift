@@ -36,7 +36,7 @@ extension CacheStore {
     /// What has changed since `position`; all that is queued if it is nil or too old, or after a record got another key.
     package func standbyNews(since position: Int64?) throws -> StandbyNews {
         try snapshot { db in
-            let end = try Self.end(db)
+            let end = try Self.logEnd(db)
             guard let position, try position >= Self.logFloor(db), position <= end,
                 let touched = try Self.touched(since: position, db)
             else {
@@ -48,11 +48,6 @@ extension CacheStore {
             let count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM sync_outbox")) ?? 0
             return StandbyNews(position: end, isWhole: false, entries: entries, gone: gone.sorted(), count: count)
         }
-    }
-
-    /// The end of the change log.
-    fileprivate static func end(_ db: Database) throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
     }
 
     /// The changes with a step after `position`; nil if other changes may be concerned too.
@@ -173,7 +168,7 @@ extension LocalTransaction {
     package func requireRoom<Result>(
         _ limit: Int, else refusal: any Error, _ body: (LocalTransaction) throws -> Result
     ) throws -> Result {
-        let position = try CacheStore.end(db)
+        let position = try CacheStore.logEnd(db)
         let result = try body(self)
         let touched = try CacheStore.touched(since: position, db)
         guard touched?.isEmpty != true else { return result }

@@ -82,8 +82,7 @@ extension CacheStore {
             let next = try Int64.fetchOne(
                 db.cachedStatement(sql: "SELECT min(seq) FROM sync_change_log WHERE seq > ? AND at >= ?"),
                 arguments: [state.position, time.milliseconds])
-            let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
-            let last = next.map { $0 - 1 } ?? end
+            let last = try next.map { $0 - 1 } ?? Self.logEnd(db)
             return last > state.position ? last : nil
         }
     }

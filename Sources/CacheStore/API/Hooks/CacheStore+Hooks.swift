@@ -103,10 +103,6 @@ extension CacheStore {
         return occurrence
     }
 
-    private static func logEnd(_ db: Database) throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
-    }
-
     /// The record of an event as readers see it now; nil if there is none any more.
     package func record(of occurrence: HookOccurrence) throws -> JSONText? {
         guard occurrence.event != .deleted, let entity = occurrence.entity, let key = occurrence.key,
