@@ -59,10 +59,13 @@ struct ListQuery {
             }
         }
         try take(pull?.values(in: request, parameters) ?? [:], largestPage)
-        if case .skipping(0) = window.start {
-            let (skipped, overflow) = (page - plan.first).multipliedReportingOverflow(by: window.size)
-            window.start = .skipping(overflow ? .max : skipped)
-        }
+        skipPages()
+    }
+
+    private mutating func skipPages() {
+        guard case .skipping(0) = window.start else { return }
+        let (skipped, overflow) = (page - plan.first).multipliedReportingOverflow(by: window.size)
+        window.start = .skipping(overflow ? .max : skipped)
     }
 
     /// What the body says, or parameters that are templates.

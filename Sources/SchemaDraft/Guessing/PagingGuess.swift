@@ -34,15 +34,7 @@ struct PagingGuess {
     ) -> (paging: Guess<DraftPaging>, todo: String?) {
         let places = Places(shapes, answer)
         let size = Self.parameter(Self.sizes, in: list)
-        var found = DraftPaging()
-        found.total = places.first(Self.totals, [.integer, .number])
-        if found.total == nil {
-            found.totalHeader = list.answerHeaders.first { Self.totalHeaders.contains(Words.folded($0)) }
-        }
-        found.more = places.first(Self.more, [.boolean])
-        if found.more == nil, let end = places.first(Self.ends, [.boolean]) {
-            (found.more, found.moreIs) = (end, false)
-        }
+        var found = Self.end(of: list, places)
         if let size { (found.size, found.pageSize) = (size.name, Self.pageSize(size.shape)) }
         if let next = list.nextPlace, let parameter = list.queries.first(where: { $0.shape.kind == .string }) {
             found.style = .cursor(parameter: parameter.name, next: next)
@@ -69,6 +61,20 @@ struct PagingGuess {
         return known.map { ($0, nil) }
             ?? Self.single(
                 found, [size?.name, cursor?.name], places.first(Self.pageCounts, [.integer, .number]), list.nextPlace)
+    }
+
+    /// What says where the list ends, in any style.
+    private static func end(of list: APIOperation, _ places: Places) -> DraftPaging {
+        var found = DraftPaging()
+        found.total = places.first(totals, [.integer, .number])
+        if found.total == nil {
+            found.totalHeader = list.answerHeaders.first { totalHeaders.contains(Words.folded($0)) }
+        }
+        found.more = places.first(more, [.boolean])
+        if found.more == nil, let end = places.first(ends, [.boolean]) {
+            (found.more, found.moreIs) = (end, false)
+        }
+        return found
     }
 
     private static func isFromHeader(_ cursor: APIOperation.Parameter) -> Bool {

@@ -55,19 +55,10 @@ extension Pusher {
         if let record = unusable(answer, entity) { return try await outcome(ofUnusable: record, change, entity) }
         let answered = answer.record.map { reader.withParent($0, of: entity, like: change.record) }
         let plain = PushOutcome.acknowledged(record: answered?.record, version: answered?.version)
-        if change.operation == .create {
-            if case .accepted(let location) = answer {
-                return try await created(change, entity, location.flatMap(entity.key(at:)))
-            }
-            if let answered, !change.isShown(in: answered.record, of: entity) {
-                return try await created(change, entity, like: answered)
-            }
-            if let answered, try isAnother(answered, than: change, entity) {
-                return try await created(change, entity, beside: answered)
-            }
-            if let answered, try await isExchanged(answered, for: change, entity) {
-                return try await created(change, entity, insteadOf: answered)
-            }
+        if change.operation == .create,
+            let outcome = try await outcome(ofUncertain: change, entity, answer, showing: answered)
+        {
+            return outcome
         }
         let isUnknown = answered == nil && !change.isContentOnly
         let known = answered?.record ?? change.record
@@ -90,6 +81,26 @@ extension Pusher {
         } catch is UpstreamError {
             return plain
         }
+    }
+
+    /// The outcome of a creation whose answer does not surely show the record that was created; nil if it does.
+    private func outcome(
+        ofUncertain change: OutboxChange, _ entity: Entity, _ answer: PushAnswer, showing answered: RemoteRecord?
+    ) async throws -> PushOutcome? {
+        if case .accepted(let location) = answer {
+            return try await created(change, entity, location.flatMap(entity.key(at:)))
+        }
+        guard let answered else { return nil }
+        if !change.isShown(in: answered.record, of: entity) {
+            return try await created(change, entity, like: answered)
+        }
+        if try isAnother(answered, than: change, entity) {
+            return try await created(change, entity, beside: answered)
+        }
+        if try await isExchanged(answered, for: change, entity) {
+            return try await created(change, entity, insteadOf: answered)
+        }
+        return nil
     }
 
     /// The answered record, if a pull would set it aside for its key.

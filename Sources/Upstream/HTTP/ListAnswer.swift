@@ -19,16 +19,8 @@ struct ListAnswer {
             (body, records, readable) = (Self.nothing, Self.nothing, Self.nothing)
             return
         }
-        var nonFinite: (numbers: NonFiniteNumbers, error: UpstreamError)?
-        do throws(UpstreamError) {
-            body = try strict()
-        } catch {
-            guard case .malformed = error, let numbers = NonFiniteNumbers(response.text),
-                let read = try? HTTPResponse.unambiguousJSON(numbers.replaced[...])
-            else { throw error }
-            nonFinite = (numbers, error)
-            body = read
-        }
+        let (body, nonFinite) = try Self.read(response, strict)
+        self.body = body
         let found = list.records.value(in: body)
         // Not asked where there is a list: that would search through all of a large answer.
         let isDenied =
@@ -52,6 +44,20 @@ struct ListAnswer {
         guard let found, found.isPart(of: body) else { throw nonFinite.error }
         let elements = found.kind == .array ? found.elements : [found]
         readable = Self.readable(elements, nonFinite.numbers, in: response.text)
+    }
+
+    /// The body, and its numbers that JSON does not have with the error that they were.
+    private static func read(
+        _ response: HTTPResponse, _ strict: () throws(UpstreamError) -> JSONText
+    ) throws(UpstreamError) -> (body: JSONText, nonFinite: (numbers: NonFiniteNumbers, error: UpstreamError)?) {
+        do throws(UpstreamError) {
+            return (try strict(), nil)
+        } catch {
+            guard case .malformed = error, let numbers = NonFiniteNumbers(response.text),
+                let read = try? HTTPResponse.unambiguousJSON(numbers.replaced[...])
+            else { throw error }
+            return (read, (numbers, error))
+        }
     }
 
     /// `text` has the numbers that were replaced in the records, at the same offsets.

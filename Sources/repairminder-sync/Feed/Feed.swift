@@ -14,6 +14,7 @@ struct Feed {
 
     /// How long the daemon holds a call without changes, and how long until the schema's file is looked at again, in seconds.
     private static let wait = 30
+    /// Between two looks whether the daemon's first load has ended.
     private static let pause = Duration.seconds(2)
 
     /// Follows until the task is cancelled, or with `once` until everything is fed. `progressed` is called after each batch.
@@ -25,10 +26,9 @@ struct Feed {
         var hash = try await source.about().schemaHash
         var shape = try await source.shape(schemaHash: hash)
         var looked = ContinuousClock.now
-        var tables = try target.tables(for: shape.entities)
+        var tables = try tables(for: shape)
         // What someone has removed from the database is made again, empty.
         var needsSnapshot = tables.hasChanged
-        tables.news.forEach(say)
         while !Task.isCancelled {
             if ContinuousClock.now - looked > .seconds(Self.wait) {
                 hash = try await source.about().schemaHash
@@ -37,8 +37,7 @@ struct Feed {
             let found = try await source.shape(schemaHash: hash)
             if found != shape {
                 shape = found
-                tables = try target.tables(for: shape.entities)
-                tables.news.forEach(say)
+                tables = try self.tables(for: shape)
             }
             guard let position = stored, position.shape == shape.text, !needsSnapshot else {
                 stored = try await snapshot(shape, tables.all, replacing: stored)
@@ -59,6 +58,12 @@ struct Feed {
             }
             progressed()
         }
+    }
+
+    private func tables(for shape: FeedSource.Shape) throws -> FeedTarget.Tables {
+        let tables = try target.tables(for: shape.entities)
+        tables.news.forEach(say)
+        return tables
     }
 
     private static let otherCache = LocalAPIError.unreachable("the daemon has changed to another cache")

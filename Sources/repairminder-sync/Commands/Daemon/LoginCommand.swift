@@ -43,15 +43,12 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
             // What was just saved is to be tried, and nothing else.
             var plan = schema.upstream
             plan.session = nil
-            let account = try await HTTPUpstream(
-                plan: plan, baseURL: baseURL, transport: transport,
-                token: RotatingToken(
-                    plan: plan, refresh: refresh, secrets: secrets, baseURL: baseURL, transport: transport,
-                    store: store,
-                    now: StateFiles.now),
-                secrets: secrets, now: StateFiles.now
-            ).account()?.id
-            await report(account, configuration, environment)
+            let token = RotatingToken(
+                plan: plan, refresh: refresh, secrets: secrets, baseURL: baseURL, transport: transport, store: store,
+                now: StateFiles.now)
+            let upstream = HTTPUpstream(
+                plan: plan, baseURL: baseURL, transport: transport, token: token, secrets: secrets, now: StateFiles.now)
+            await report(try await upstream.account()?.id, configuration, environment)
         } catch let error as UpstreamError {
             throw CommandFailure(signIn: error)
         } catch let error as TokenFileError {
