@@ -71,11 +71,7 @@ struct ChangeWriter {
         }
         try requireVersion(expected, of: key)
         let body = try sealer.seal(clear)
-        let changed = body.members.filter { name, value in
-            guard let old = entity.value(of: name, in: document) else { return true }
-            // A merged object lacks the spaces of the upstream's.
-            return old != value && !(merging && old.isEquivalent(to: value))
-        }
+        let changed = changedMembers(of: body, in: document, merging: merging)
         guard !changed.isEmpty else { return }
         try requireSingle(.object(members: changed), key)
         if entity.isLocal {
@@ -86,15 +82,30 @@ struct ChangeWriter {
         let isFirst = waiting.isEmpty
         let parts = try parts(of: changed, record: record)
         for members in parts {
-            let base = members.compactMap { name, _ in
-                image.remote.flatMap { entity.value(of: name, in: $0) }.map { (key: name, value: $0) }
-            }
             let change = newChange(
-                .update, key: key, body: .object(members: members), base: .object(members: base), record: record)
+                .update, key: key, body: .object(members: members), base: base(of: members, in: image), record: record)
             try note(change, carriedBy: queue.joinOrAppend(change, to: &waiting, at: now))
         }
         let new = try writer.rebuildDocument(over: image, waiting.map(\.shown))
         if isFirst, let new { note(new, as: givenKey, pending: parts.flatMap { $0.map(\.key) }) }
+    }
+
+    private func changedMembers(
+        of body: JSONText, in document: JSONText, merging: Bool
+    ) -> [(key: String, value: JSONText)] {
+        body.members.filter { name, value in
+            guard let old = entity.value(of: name, in: document) else { return true }
+            // A merged object lacks the spaces of the upstream's.
+            return old != value && !(merging && old.isEquivalent(to: value))
+        }
+    }
+
+    /// The server's values of the fields that a change sets.
+    private func base(of members: [(key: String, value: JSONText)], in image: RecordImage) -> JSONText {
+        .object(
+            members: members.compactMap { name, _ in
+                image.remote.flatMap { entity.value(of: name, in: $0) }.map { (key: name, value: $0) }
+            })
     }
 
     /// The record with its fields changed, for the questions how that can be sent; as it is where no answer depends on it.

@@ -96,41 +96,22 @@ final class RecordPlan: Sendable {
         let isAlike = entity.sendsUpdatesAlike
         sendsUpdatesAlike = isAlike
         sendableInUpdates = isAlike ? entity.sendable(for: .update, record: .object([:])) : nil
-        referring = entity.fields.compactMap { field in
-            guard case .reference(let target) = field.kind else { return nil }
-            return (field.name, target)
-        }
+        referring = Self.referring(entity)
         let names = Self.watched(entity, schema, reminders, search)
         watched = names
         finder = JSONMemberFinder(names)
         let sources = names.indices.compactMap { place in entity[field: names[place]]?.source.map { (place, $0) } }
         self.sources = sources
         holders = Set(sources.compactMap { JSONPath.steps($0.1).first.map(String.init) }).sorted()
-        computed = entity.fields.compactMap { field in
-            guard field.isComputedOnReading, let derivation = field.derivation else { return nil }
-            let places = derivation.ownFields.map { ($0, names.firstIndex(of: $0) ?? 0) }
-            let isSearched = search?.parts.contains { $0.fields.contains(field.name) } ?? false
-            return Computed(
-                place: field.place(in: names), derivation: derivation, places: Dictionary(places) { one, _ in one },
-                isSetAlone: !isSearched && !RecordUpdate.sharesBits(fields: names.count))
-        }
+        computed = Self.computed(entity, watched: names, search)
         computedPlaces = computed.map(\.place)
         self.given = given
         columns = table.columns
         columnFields = table.storedFields.map { field in
             (field.place(in: names), ColumnValue.Kind(field))
         }
-        references = entity.ties.map { tie in
-            let counted = Self.counted(by: tie, entity, schema)
-            return Reference(
-                tie: tie, place: names.firstIndex(of: tie.field) ?? 0, counted: Self.fields(counted, in: names),
-                isSimple: Self.isSimple(tie, entity, schema))
-        }
-        owned = schema.entities.flatMap { child in
-            child.ties.filter { $0.entity == entity.name && $0.onDelete == .cascade }.map { tie in
-                Owned(table: EntityTable(entity: child), field: tie.field)
-            }
-        }
+        references = Self.references(entity, schema, watched: names)
+        owned = Self.owned(by: entity, schema)
         searchNotes = (search?.parts ?? []).map { RecordSearchNote($0, of: entity, watched: names, &numbers) }
         searchDeletion = search.map { numbers.next($0.afterDeletion) }
         searchEnd = search.map { numbers.next($0.indexedTo) }
@@ -218,7 +199,42 @@ final class RecordPlan: Sendable {
         }
     }
 
-    // MARK: What to watch
+    // MARK: What depends on what
+
+    private static func referring(_ entity: Entity) -> [(field: String, target: String)] {
+        entity.fields.compactMap { field in
+            guard case .reference(let target) = field.kind else { return nil }
+            return (field.name, target)
+        }
+    }
+
+    private static func references(_ entity: Entity, _ schema: EntitySchema, watched: [String]) -> [Reference] {
+        entity.ties.map { tie in
+            let counted = counted(by: tie, entity, schema)
+            return Reference(
+                tie: tie, place: watched.firstIndex(of: tie.field) ?? 0, counted: fields(counted, in: watched),
+                isSimple: isSimple(tie, entity, schema))
+        }
+    }
+
+    private static func owned(by entity: Entity, _ schema: EntitySchema) -> [Owned] {
+        schema.entities.flatMap { child in
+            child.ties.filter { $0.entity == entity.name && $0.onDelete == .cascade }.map { tie in
+                Owned(table: EntityTable(entity: child), field: tie.field)
+            }
+        }
+    }
+
+    private static func computed(_ entity: Entity, watched: [String], _ search: SearchNotes?) -> [Computed] {
+        entity.fields.compactMap { field in
+            guard field.isComputedOnReading, let derivation = field.derivation else { return nil }
+            let places = derivation.ownFields.map { ($0, watched.firstIndex(of: $0) ?? 0) }
+            let isSearched = search?.parts.contains { $0.fields.contains(field.name) } ?? false
+            return Computed(
+                place: field.place(in: watched), derivation: derivation, places: Dictionary(places) { one, _ in one },
+                isSetAlone: !isSearched && !RecordUpdate.sharesBits(fields: watched.count))
+        }
+    }
 
     private static func watched(
         _ entity: Entity, _ schema: EntitySchema, _ reminders: [ReminderSchedule], _ search: SearchNotes?
