@@ -49,61 +49,83 @@ struct PageApplier {
 
     /// `clear`: the same records before their secrets were sealed.
     func apply(_ page: IncomingPage, clear: IncomingPage, _ bounds: Bounds) throws -> PageOutcome {
-        var outcome = PageOutcome(records: page.records.count)
-        outcome.shown = page.shown
-        var written = Written(greatestPK: try greatestPK())
-        if bounds.isNew, bounds.hasMore, written.greatestPK == 0 {
+        var progress = Progress(
+            bounds: bounds, outcome: PageOutcome(records: page.records.count),
+            written: Written(greatestPK: try greatestPK()),
+            times: ChangeTimes(
+                upTo: bounds.serverNow ?? now + Self.clockAllowance, clock: entity.pull?.clock ?? .zero),
+            arrivals: try Arrivals(
+                table, context, bounds.view, position: bounds.position, isPartial: bounds.isDelta && isPartial))
+        if bounds.isNew, bounds.hasMore, progress.written.greatestPK == 0 {
             try SecondaryIndexes(table: table, db: db).postpone()
         }
-        var times = ChangeTimes(
-            upTo: bounds.serverNow ?? now + Self.clockAllowance, clock: entity.pull?.clock ?? .zero)
-        var arrivals = try Arrivals(
-            table, context, bounds.view, position: bounds.position, isPartial: bounds.isDelta && isPartial)
-        var tombstones: [String] = []
-        var marked = 0
-        var ties: WindowTies?
-        context.records.isQueueKnownEmpty = try context.records.isQueueEmpty()
-        defer { context.records.isQueueKnownEmpty = nil }
-        for (index, record) in page.records.enumerated() {
-            guard let key = record.key else {
-                outcome.setAside += 1
-                try setAside(record.text)
-                // It is listed, so it was not deleted.
-                if let key = record.unreadableKey { try written.note(known: writer.image(of: key)?.pk) }
-                continue
-            }
-            if let changed = record.changed { times.insert(changed) }
-            if record.isDeleted {
-                marked += 1
-                guard let (known, acknowledged) = try lookForDeleted(key) else { continue }
-                written.note(known: known.pk)
-                guard try !isOvertaken(key, acknowledged, bounds, &arrivals), !isStale(record, known),
-                    try !arrivals.isStale(tombstone: record.text, of: key)
-                else { continue }
-                if bounds.holdsUndated, !isComparable(record, known) {
-                    outcome.heldTombstones.append(key)
-                } else {
-                    tombstones.append(key)
-                }
-            } else if try !arrivals.isDeleted(key) {
-                if record.isOutside, bounds.view == .list, try !isWanted(key, &ties) {
-                    outcome.outside += 1
-                } else {
-                    try write(record, key, index, bounds, &arrivals, &written)
-                }
-            }
-        }
-        context.records.isQueueKnownEmpty = nil
-        times.finish()
-        outcome.add(written, times)
-        outcome.hadBefore = outcome.records - outcome.setAside - outcome.outside - marked - written.inserted
+        try apply(page.records, &progress)
+        progress.times.finish()
+        let written = progress.written
+        var outcome = progress.outcome
+        outcome.shown = page.shown
+        outcome.add(written, progress.times)
+        outcome.hadBefore =
+            outcome.records - outcome.setAside - outcome.outside - progress.marked - written.inserted
         try finish(written, clear)
-        if tombstones.count > bounds.tombstones {
-            outcome.heldTombstones += tombstones
+        if progress.tombstones.count > bounds.tombstones {
+            outcome.heldTombstones += progress.tombstones
         } else {
-            outcome.deleted = try delete(keys: tombstones)
+            outcome.deleted = try delete(keys: progress.tombstones)
         }
         return outcome
+    }
+
+    /// How far a page is.
+    private struct Progress {
+        let bounds: Bounds
+        var outcome: PageOutcome
+        var written: Written
+        var times: ChangeTimes
+        var arrivals: Arrivals
+        /// The keys of records to delete.
+        var tombstones: [String] = []
+        /// Records that are marked as deleted.
+        var marked = 0
+        var ties: WindowTies?
+    }
+
+    private func apply(_ records: [IncomingPage.Record], _ progress: inout Progress) throws {
+        context.records.isQueueKnownEmpty = try context.records.isQueueEmpty()
+        defer { context.records.isQueueKnownEmpty = nil }
+        for (index, record) in records.enumerated() {
+            guard let key = record.key else {
+                progress.outcome.setAside += 1
+                try setAside(record.text)
+                // It is listed, so it was not deleted.
+                if let key = record.unreadableKey { try progress.written.note(known: writer.image(of: key)?.pk) }
+                continue
+            }
+            if let changed = record.changed { progress.times.insert(changed) }
+            if record.isDeleted {
+                try take(tombstone: record, key, &progress)
+            } else if try !progress.arrivals.isDeleted(key) {
+                if record.isOutside, progress.bounds.view == .list, try !isWanted(key, &progress.ties) {
+                    progress.outcome.outside += 1
+                } else {
+                    try write(record, key, index, &progress)
+                }
+            }
+        }
+    }
+
+    private func take(tombstone: IncomingPage.Record, _ key: String, _ progress: inout Progress) throws {
+        progress.marked += 1
+        guard let (known, acknowledged) = try lookForDeleted(key) else { return }
+        progress.written.note(known: known.pk)
+        guard try !isOvertaken(key, acknowledged, &progress), !isStale(tombstone, known),
+            try !progress.arrivals.isStale(tombstone: tombstone.text, of: key)
+        else { return }
+        if progress.bounds.holdsUndated, !isComparable(tombstone, known) {
+            progress.outcome.heldTombstones.append(key)
+        } else {
+            progress.tombstones.append(key)
+        }
     }
 
     /// What the records of a page did to the table.
@@ -123,6 +145,13 @@ struct PageApplier {
         mutating func note(known pk: Int64?) {
             if let pk, pk <= greatestPK { known.append(pk) }
         }
+
+        mutating func note(lateness new: Int64) { lateness = max(lateness, new) }
+
+        mutating func noteInserted(lateness: Int64) {
+            note(lateness: lateness)
+            inserted += 1
+        }
     }
 
     /// Whether a record outside of the window is in the cache, or a kept record refers to it.
@@ -134,43 +163,42 @@ struct PageApplier {
     }
 
     private func write(
-        _ record: IncomingPage.Record, _ key: String, _ index: Int, _ bounds: Bounds, _ arrivals: inout Arrivals,
-        _ written: inout Written
+        _ record: IncomingPage.Record, _ key: String, _ index: Int, _ progress: inout Progress
     ) throws {
+        let bounds = progress.bounds
         let origin = RecordWriter.Origin(at: now)
         if bounds.isNew,
-            try writer.insertUncounted(key, remote: record.text, from: origin, pk: firstPK(of: written)) != nil
+            try writer.insertUncounted(key, remote: record.text, from: origin, pk: firstPK(of: progress.written)) != nil
         {
-            written.lateness = max(written.lateness, lateness(record, nil, bounds.watermark))
-            written.inserted += 1
+            progress.written.noteInserted(lateness: lateness(record, nil, bounds.watermark))
         } else if let (known, acknowledged) = try look(for: key, record.text) {
             guard let known else {
-                try arrivals.confirm(key)
-                return written.note(known: acknowledged)
+                try progress.arrivals.confirm(key)
+                return progress.written.note(known: acknowledged)
             }
-            written.note(known: known.pk)
-            written.lateness = max(written.lateness, lateness(record, known.remote, bounds.watermark))
+            progress.written.note(known: known.pk)
+            progress.written.note(lateness: lateness(record, known.remote, bounds.watermark))
             if bounds.isDelta, !isPartial, let before = known.remote {
                 try DriftTable(table: table, db: db, now: now).countLacking(record.text, before, key: key)
             }
-            guard try !isOvertaken(key, acknowledged, bounds, &arrivals), try !arrivals.isLate(record.text, of: known),
-                let news = try arrivals.news(record.text, of: known)
+            guard try !isOvertaken(key, acknowledged, &progress),
+                try !progress.arrivals.isLate(record.text, of: known),
+                let news = try progress.arrivals.news(record.text, of: known)
             else { return }
             var new = known
             new.remote = news.remote
             try writer.update(known, to: new, from: origin)
             if known.local != nil {
                 try merge.adopt(news.added, of: key)
-                written.changedHere.append(key)
+                progress.written.changedHere.append(key)
             }
         } else {
-            written.lateness = max(written.lateness, lateness(record, nil, bounds.watermark))
-            _ = try writer.insertUncounted(key, remote: record.text, from: origin, pk: firstPK(of: written))
-            try arrivals.noteInserted(record.text, of: key)
-            written.inserted += 1
+            _ = try writer.insertUncounted(key, remote: record.text, from: origin, pk: firstPK(of: progress.written))
+            try progress.arrivals.noteInserted(record.text, of: key)
+            progress.written.noteInserted(lateness: lateness(record, nil, bounds.watermark))
         }
-        written.places.append(index)
-        written.keys.append(key)
+        progress.written.places.append(index)
+        progress.written.keys.append(key)
     }
 
     /// The `_pk` of the first record that a page inserts, where the next free one is not the right one: that of a deleted
@@ -203,11 +231,9 @@ struct PageApplier {
 
     /// Whether a change of the record was acknowledged after the page was requested, and may be newer than the page. What the
     /// server shows only once may be the newer all the same: then the record is read by its key.
-    private func isOvertaken(
-        _ key: String, _ acknowledged: Int64, _ bounds: Bounds, _ arrivals: inout Arrivals
-    ) throws -> Bool {
-        guard acknowledged > bounds.position else { return false }
-        if bounds.isShownOnce { try arrivals.doubt(key) }
+    private func isOvertaken(_ key: String, _ acknowledged: Int64, _ progress: inout Progress) throws -> Bool {
+        guard acknowledged > progress.bounds.position else { return false }
+        if progress.bounds.isShownOnce { try progress.arrivals.doubt(key) }
         return true
     }
 
