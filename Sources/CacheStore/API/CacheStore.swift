@@ -71,19 +71,9 @@ package final class CacheStore: Sendable {
             try DatabaseFile.requireRegular(path)
             try preview.check()
             pool = try DatabasePool(path: path, configuration: Self.configuration(reminderDays))
-            do {
-                try Self.prepareWriter(pool)
-                try WorkWatch(goesOn).during(pool) { [pool, plans, sealers] in
-                    try Self.migrate(pool, plans, sealer, sealers, reminderDays, progress)
-                    try Self.layLateChanges(pool, plans, sealers, makeID)
-                }
-                epoch = try Epoch.current(pool, path: path)
-                // From here on `GroupCommit` checkpoints.
-                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
-            } catch {
-                pool.writeWithoutTransaction { [plans] db in plans.statements.release(db) }
-                try? pool.close()
-                throw error
+            epoch = try Self.prepare(pool, at: path, plans, while: goesOn) { [pool, plans, sealers] in
+                try Self.migrate(pool, plans, sealer, sealers, reminderDays, progress)
+                try Self.layLateChanges(pool, plans, sealers, makeID)
             }
         } catch {
             // Closes last, so that the log of a damaged file is preserved.
@@ -95,11 +85,7 @@ package final class CacheStore: Sendable {
         filterContext = FilterContext(schema: schema, sealers: sealers, readers: readers)
         writer = GroupCommit(
             writer: pool, readers: readers, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
-            committed: signal.announce,
-            upkeep: { [plans, searchCatchUp] in
-                guard plans.searchBacklog.isDue else { return nil }
-                return { db in try plans.searchBacklog.work(searchCatchUp, db) }
-            })
+            committed: signal.announce, upkeep: Self.upkeep(plans, searchCatchUp))
     }
 
     /// Returns when the writer has run: for a watchdog. A full disk is no standstill.
@@ -144,6 +130,35 @@ package final class CacheStore: Sendable {
             addFunctions(to: db, reminderDays)
         }
         return configuration
+    }
+
+    /// Returns the epoch of the file that `adapt` has prepared. Closes the pool if that fails.
+    private static func prepare(
+        _ pool: DatabasePool, at path: String, _ plans: RecordPlans, while goesOn: @escaping @Sendable () -> Bool,
+        _ adapt: () throws -> Void
+    ) throws -> String {
+        do {
+            try prepareWriter(pool)
+            try WorkWatch(goesOn).during(pool, adapt)
+            let epoch = try Epoch.current(pool, path: path)
+            // From here on `GroupCommit` checkpoints.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
+            return epoch
+        } catch {
+            pool.writeWithoutTransaction { db in plans.statements.release(db) }
+            try? pool.close()
+            throw error
+        }
+    }
+
+    /// The search index is brought up to date between commits.
+    private static func upkeep(
+        _ plans: RecordPlans, _ catchUp: SearchCatchUp
+    ) -> @Sendable () -> GroupCommit.Upkeep? {
+        {
+            guard plans.searchBacklog.isDue else { return nil }
+            return { db in try plans.searchBacklog.work(catchUp, db) }
+        }
     }
 
     /// The functions that the statements over records use.
