@@ -3,6 +3,7 @@ import GRDB
 import JSONText
 import SQLiteStore
 import SchemaDrift
+import TestSupport
 import Testing
 
 @testable import CacheStore

@@ -1,5 +1,6 @@
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import CacheStore

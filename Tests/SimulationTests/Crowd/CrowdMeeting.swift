@@ -1,6 +1,7 @@
 import EntitySchema
 import JSONText
 import SyncEngine
+import TestSupport
 
 @testable import CacheStore
 

@@ -1,6 +1,5 @@
 package import EntitySchema
 internal import GRDB
-package import JSONText
 internal import SQLiteStore
 
 /// Local changes: each is validated, applied over the record and queued in one transaction.
@@ -22,36 +21,5 @@ extension CacheStore {
             try context.records.hooks.log(to: context.log)
             return result
         }
-    }
-
-    /// Creates a record and queues its creation; returns its key, which is generated unless the body has one.
-    ///
-    /// Throws `.invalid` for a body that does not fit the schema, `.conflict` for a key that is taken.
-    package func create(_ entity: String, body: JSONText, at now: Timestamp, clockOffset: Duration = .zero) async throws
-        -> String
-    {
-        try await write(at: now, clockOffset: clockOffset) { try $0.create(entity, body) }
-    }
-
-    /// Changes the fields in `body`, where null sets null, and queues the change. A field that already has its value is
-    /// no change; when none is left, nothing is queued.
-    ///
-    /// Throws `.changed` for a version that is not expected; the transaction of the write checks that.
-    package func update(
-        _ entity: String, key: String, body: JSONText, expecting expected: ExpectedVersion = .any, at now: Timestamp,
-        clockOffset: Duration = .zero
-    ) async throws {
-        try await write(at: now, clockOffset: clockOffset) {
-            try $0.update(entity, key: key, body, expecting: expected)
-        }
-    }
-
-    /// Hides the record and queues its deletion. A record that was never sent is removed with its queued creation.
-    /// Throws `.changed` as `update` does.
-    package func delete(
-        _ entity: String, key: String, expecting expected: ExpectedVersion = .any, at now: Timestamp,
-        clockOffset: Duration = .zero
-    ) async throws {
-        try await write(at: now, clockOffset: clockOffset) { try $0.delete(entity, key: key, expecting: expected) }
     }
 }

@@ -14,6 +14,9 @@ package struct LocalTransaction {
 
     // MARK: Records
 
+    /// Creates a record and queues its creation; returns its key, which is generated unless the body has one.
+    ///
+    /// Throws `.invalid` for a body that does not fit the schema, `.conflict` for a key that is taken.
     package func create(_ entity: String, _ body: JSONText) throws -> String {
         try working { try writer(entity).create(body) }
     }
@@ -43,7 +46,11 @@ package struct LocalTransaction {
         return row.document[entity.key] ?? .string(current)
     }
 
-    /// `merging`: objects in the body are merged into the record's (RFC 7396), instead of replacing them.
+    /// Changes the fields in `body`, where null sets null, and queues the change. A field that already has its value is
+    /// no change; when none is left, nothing is queued.
+    ///
+    /// `merging`: objects in the body are merged into the record's (RFC 7396), instead of replacing them. Throws `.changed`
+    /// for a version that is not expected.
     package func update(
         _ entity: String, key: String, _ body: JSONText, merging: Bool = false,
         expecting expected: ExpectedVersion = .any
@@ -62,6 +69,8 @@ package struct LocalTransaction {
         try working { try writer(entity).replace(key, body: body, expecting: expected, mustExist: mustExist) }
     }
 
+    /// Hides the record and queues its deletion. A record that was never sent is removed with its queued creation.
+    /// Throws `.changed` for a version that is not expected.
     package func delete(_ entity: String, key: String, expecting expected: ExpectedVersion = .any) throws {
         try working { try DeletionWriter(writer(entity)).delete(key, expecting: expected) }
     }
