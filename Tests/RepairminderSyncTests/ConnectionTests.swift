@@ -172,4 +172,14 @@ import Testing
         }
         #expect(error?.status == .notAllowed)
     }
+
+    @Test("where no daemon listens, the message names the address and asks whether it runs", arguments: [true, false])
+    func noDaemon(isSocket: Bool) async throws {
+        let place: DaemonConnection.Place = isSocket ? .unix("/nowhere/api.sock") : .tcp("http://127.0.0.1:1")
+        let address = isSocket ? "/nowhere/api.sock" : "http://127.0.0.1:1"
+        let client = try DaemonConnection(place: place).client()
+        await #expect(throws: LocalAPIError.unreachable("the daemon cannot be reached at \(address); is it running?")) {
+            _ = try await client.get("/v1/status")
+        }
+    }
 }

@@ -47,6 +47,8 @@ struct CurlFailure {
 
     /// What the message says after the host if its certificate is the reason.
     fileprivate static let distrust = " is not trusted ("
+    /// The same if nothing accepts connections there.
+    fileprivate static let silence = " cannot be reached ("
 
     private var unreachableMessage: String {
         switch code {
@@ -54,8 +56,10 @@ struct CurlFailure {
             "\(host) was not found (\(explanation)): check the name and this machine's network"
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
             "\(host)\(Self.distrust)\(explanation)): check its certificate, and this machine's CA certificates and clock"
+        case CURLE_COULDNT_CONNECT:
+            "\(host)\(Self.silence)\(explanation)): check that it runs and that this machine may connect to it"
         default:
-            "\(host) cannot be reached (\(explanation)): check that it runs and that this machine may connect to it"
+            "no connection to \(host) (\(explanation)): check what is running there and that this machine may connect to it"
         }
     }
 }
@@ -64,5 +68,10 @@ extension TransportError {
     /// Whether the certificate of the server is the reason.
     package var isDistrust: Bool {
         if case .unreachable(let message) = self { message.contains(CurlFailure.distrust) } else { false }
+    }
+
+    /// Whether the reason is that nothing accepts connections at the address.
+    package var isSilence: Bool {
+        if case .unreachable(let message) = self { message.contains(CurlFailure.silence) } else { false }
     }
 }

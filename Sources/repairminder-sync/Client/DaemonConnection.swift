@@ -75,6 +75,9 @@ struct DaemonConnection: Equatable {
             case .tcp(let url): url
             }
         switch error {
+        // libcurl's text names a host and a port even for a Unix socket.
+        case .unreachable where error.isSilence:
+            return .unreachable("the daemon cannot be reached at \(address); is it running?")
         case .unsendable(let message), .unreachable(let message):
             return .unreachable("the daemon cannot be reached at \(address) (\(message)); is it running?")
         case .ambiguous(let message), .dropped(let message):

@@ -3,6 +3,7 @@ import LocalAPI
 /// The exit status of a command: 0, 2, or a code from sysexits.h.
 enum CommandStatus: Int32, CaseIterable, Sendable {
     case done = 0
+    case foundError = 1
     case usage = 2
     case badData = 65
     case notFound = 66
@@ -16,6 +17,7 @@ enum CommandStatus: Int32, CaseIterable, Sendable {
     var meaning: String {
         switch self {
         case .done: "done"
+        case .foundError: "`doctor` or `check-config --probe` found an error"
         case .usage: "invalid command line"
         case .badData: "the daemon rejected the input: a field, a value or a filter"
         case .notFound: "no such record, entity, change or conflict"
@@ -28,10 +30,11 @@ enum CommandStatus: Int32, CaseIterable, Sendable {
         }
     }
 
-    /// Its name for programs, of an error that is not the daemon's.
+    /// Its name for programs, of an error that is not the daemon's. That of `foundError` is in no answer: the findings are.
     var code: String {
         switch self {
         case .done: "done"
+        case .foundError: "found_error"
         case .usage: "usage"
         case .badData: "bad_data"
         case .notFound: "not_found"

@@ -68,6 +68,6 @@ struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
             finder: SchemaFinder(environment: .ofThisProcess()), now: StateFiles.now
         ).probed()
         StandardStream.output.write("\n" + findings.map(\.text).joined())
-        if findings.contains(where: { $0.level == .error }) { throw ExitCode(1) }
+        if findings.contains(where: { $0.level == .error }) { throw ExitCode(CommandStatus.foundError.rawValue) }
     }
 }

@@ -39,7 +39,7 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         let text =
             json ? JSONText.array(findings.map(\.json)).text + "\n" : findings.map(\.text).joined()
         StandardStream.output.write(text)
-        if findings.contains(where: { $0.level == .error }) { throw ExitCode(1) }
+        if findings.contains(where: { $0.level == .error }) { throw ExitCode(CommandStatus.foundError.rawValue) }
     }
 
     /// Only the packaged service has a socket unit.
