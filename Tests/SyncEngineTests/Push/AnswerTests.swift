@@ -28,10 +28,6 @@ struct AnswerTests {
         try await test.store.create("orders", body: JSONText(parsing: body), at: test.clock.timestamp)
     }
 
-    private func error(_ test: TestEngine, _ member: String = "class") throws -> String? {
-        try test.store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.\(member)")?.string
-    }
-
     private let unrecognised = UpstreamError.unclear(status: 200, "PATCH answered 200 without saying …")
 
     // MARK: Accepted
@@ -86,7 +82,7 @@ struct AnswerTests {
         let key = try await create(#"{"notes":"new"}"#, test)
         try test.upstream.answerLater(#"{"id":"job-77","state":"queued"}"#, times: 1)
         try await test.send()
-        #expect(try error(test) == "accepted")
+        #expect(try test.error() == "accepted")
         try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":1},{"id":"b","notes":"new"}]"#)
         try await test.send(after: .seconds(5))
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
@@ -113,7 +109,7 @@ struct AnswerTests {
             test.upstream.failList("/orders", isListed ? nil : .unclear(status: 503, "down"))
             try await test.send()
             #expect(try test.store.pendingCount().pending == (isListed ? 0 : 1))
-            if !isListed { #expect(try error(test) == "accepted") }
+            if !isListed { #expect(try test.error() == "accepted") }
             test.upstream.failList("/orders", nil)
             try await test.send()
             #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
@@ -136,7 +132,7 @@ struct AnswerTests {
             try await test.send()
         }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
-        #expect(try error(test) == "unclear")
+        #expect(try test.error() == "unclear")
         #expect(test.upstream.pushes.count == 1)
     }
 
@@ -147,7 +143,7 @@ struct AnswerTests {
         test.upstream.answerEmpty(times: 9)
         test.upstream.failList("/orders", .unclear(status: 503, "down"))
         for _ in 1...2 { try await test.send() }
-        #expect(try error(test) == "accepted")
+        #expect(try test.error() == "accepted")
         try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":1}]"#)
         test.upstream.failList("/orders", nil)
         for _ in 1...9 {
@@ -236,8 +232,8 @@ struct AnswerTests {
             #expect(try test.record(key)?["id"].map { $0 == "server-1" } == isFound)
             #expect(test.upstream.pushes.count == 1)
             guard !isFound else { continue }
-            #expect(try error(test) == "unclear")
-            if !lookUp { #expect(try error(test, "message")?.contains("orders/a") == true) }
+            #expect(try test.error() == "unclear")
+            if !lookUp { #expect(try test.error("message")?.contains("orders/a") == true) }
             try await test.change(key, #"{"notes":"edited"}"#)
             try await test.send(after: .seconds(6000))
             #expect(test.upstream.records("/orders").first?["notes"] == "n", "nor is that edited")
@@ -285,7 +281,7 @@ struct AnswerTests {
         try test.upstream.answer(#"{"id":"z","notes":"mine"}"#, times: 9, applying: false)
         for _ in 1...3 { try await test.send(after: .seconds(600)) }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
-        #expect(try error(test) == "unclear")
+        #expect(try test.error() == "unclear")
         #expect(try test.record("a")?["notes"] == "mine")
         #expect(test.upstream.pushes.count == 1)
     }
@@ -313,7 +309,7 @@ struct AnswerTests {
         try await test.change("a", #"{"notes":"mine"}"#)
         test.upstream.fail(.unclear(status: status, "PATCH answered \(status)"), afterApplying: true)
         try await test.send()
-        #expect(try error(test) == "server")
+        #expect(try test.error() == "server")
         try await test.send()
         #expect(try test.store.pendingCount().pending == 0)
         #expect(Set(test.upstream.pushes.map(\.key)).count == 1 && test.upstream.pushes.count == 2)
@@ -356,7 +352,7 @@ struct AnswerTests {
         test.upstream.fail(unrecognised, afterApplying: true, times: 9)
         for _ in 1...5 { try await test.send() }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
-        #expect(try error(test, "message") == unrecognised.message)
+        #expect(try test.error("message") == unrecognised.message)
         #expect(Set(test.upstream.pushes.map(\.key)).count == 1)
         #expect(test.upstream.records("/orders").count == 2)
     }

@@ -25,10 +25,6 @@ struct PusherTests {
         try await test.store.create(entity, body: JSONText(parsing: body), at: test.clock.timestamp)
     }
 
-    private func error(_ test: TestEngine) throws -> String? {
-        try test.store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.class")?.string
-    }
-
     // MARK: An answer without a record
 
     @Test("a creation answered without a key is repeated once, then left to the next pull", arguments: [1, 2])
@@ -91,7 +87,7 @@ struct PusherTests {
         }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
         #expect(test.upstream.pushes.count == 3)
-        #expect(try error(test) == "conflict")
+        #expect(try test.error() == "conflict")
     }
 
     @Test("an edit of a deleted record loses to the deletion and can be restored")
@@ -324,7 +320,7 @@ struct PusherTests {
         try await test.send()
         #expect(test.upstream.pushes.count == 1)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
-        #expect(try error(test) == "unclear")
+        #expect(try test.error() == "unclear")
         _ = try await test.store.retry(nil, at: test.clock.timestamp)
         try await test.send()
         #expect(test.upstream.pushes.count == 2, "a user's retry sends it")

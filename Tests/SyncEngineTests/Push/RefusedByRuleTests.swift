@@ -17,10 +17,6 @@ struct RefusedByRuleTests {
         return test
     }
 
-    private func error(_ test: TestEngine) throws -> String? {
-        try test.store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.class")?.string
-    }
-
     @Test("a change that is answered 409 twice fails if no one else has changed the record", arguments: [409, 412])
     func rule(_ status: Int) async throws {
         for operation in [Operation.update, .delete] {
@@ -36,7 +32,7 @@ struct RefusedByRuleTests {
             for _ in 1...9 { try await test.send() }
             #expect(test.upstream.pushes.count == (status == 409 ? 2 : 3))
             #expect(try test.store.pendingCount().failed == 1)
-            #expect(try error(test) == (status == 409 ? "refused" : "conflict"))
+            #expect(try test.error() == (status == 409 ? "refused" : "conflict"))
         }
     }
 

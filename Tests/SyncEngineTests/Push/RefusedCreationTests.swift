@@ -28,10 +28,6 @@ struct RefusedCreationTests {
         test.clock.advance(by: .seconds(70))
     }
 
-    private func error(_ test: TestEngine) throws -> String? {
-        try test.store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.class")?.string
-    }
-
     @Test(
         "is sent again without a look-up, because nothing of it was applied",
         arguments: [
@@ -56,7 +52,7 @@ struct RefusedCreationTests {
         test.upstream.fail(.unclear(status: 423, "locked"), times: 3)
         try await send(test)
         #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
-        #expect(try error(test) == "refused")
+        #expect(try test.error() == "refused")
         for _ in 1...2 { try await send(test) }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
         #expect(test.upstream.pushes.count == 3)
@@ -70,7 +66,7 @@ struct RefusedCreationTests {
         for _ in 1...3 { try await send(test) }
         #expect(test.upstream.pushes.count == 3)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
-        #expect(try error(test) == "server")
+        #expect(try test.error() == "server")
     }
 
     @Test("is left to a person if the answer may come from one that was applied", arguments: [200, 302, 303, 408, 503])
@@ -80,7 +76,7 @@ struct RefusedCreationTests {
         try await send(test)
         try await send(test)
         #expect(test.upstream.pushes.count == 1)
-        #expect(try error(test) == "unclear")
+        #expect(try test.error() == "unclear")
     }
 
     @Test(
@@ -123,7 +119,7 @@ struct RefusedCreationTests {
         try await send(test)
         try await send(test)
         #expect(test.upstream.pushes.count == 2)
-        #expect(try error(test) == "gone")
+        #expect(try test.error() == "gone")
     }
 
     @Test(

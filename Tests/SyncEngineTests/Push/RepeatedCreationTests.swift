@@ -30,10 +30,6 @@ struct RepeatedCreationTests {
         }
     }
 
-    private func error(_ test: TestEngine, _ member: String = "class") throws -> String? {
-        try test.store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.\(member)")?.string
-    }
-
     @Test(
         "is repeated under its key until the first attempt has ended, and counts no attempt", arguments: [true, false])
     func inProgress(_ hasLookUp: Bool) async throws {
@@ -57,7 +53,7 @@ struct RepeatedCreationTests {
         test.upstream.fail(conflict, times: 99)
         try await send(test, times: 9)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
-        #expect(try error(test) == "unclear")
+        #expect(try test.error() == "unclear")
         try await test.change(key, #"{"notes":"edited"}"#)
         test.upstream.clearFailures()
         try await send(test, times: 1)
@@ -75,7 +71,7 @@ struct RepeatedCreationTests {
         test.upstream.fail(conflict, times: 99)
         try await send(test, times: 20)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
-        #expect(try error(test) == "conflict")
+        #expect(try test.error() == "conflict")
         test.upstream.clearFailures()
         try await test.change(key, #"{"notes":"edited"}"#)
         try await send(test, times: 1)
@@ -89,6 +85,6 @@ struct RepeatedCreationTests {
         test.upstream.fail(.changed(status: 409, "this name is taken"))
         try await send(test, times: 3)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
-        #expect(try error(test) == "conflict")
+        #expect(try test.error() == "conflict")
     }
 }

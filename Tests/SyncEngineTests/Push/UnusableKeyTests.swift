@@ -25,10 +25,6 @@ struct UnusableKeyTests {
         try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
     }
 
-    private func error(_ test: TestEngine, _ member: String) throws -> String? {
-        try test.store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.\(member)")?.string
-    }
-
     @Test(
         "leaves a creation to a person, who is told of it",
         arguments: [
@@ -40,8 +36,8 @@ struct UnusableKeyTests {
         try test.upstream.answer(#"{"id":\#(key),"notes":"new"}"#, times: 1, applying: false)
         try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
-        #expect(try error(test, "class") == "unclear")
-        let message = try #require(try error(test, "message"))
+        #expect(try test.error("class") == "unclear")
+        let message = try #require(try test.error("message"))
         #expect(message.contains("cannot be used") && message.count < 200, "\(message)")
         #expect(try test.record(own)?["id"]?.string == own)
         #expect(try test.store.rowCounts()["orders"] == 2)
@@ -63,7 +59,7 @@ struct UnusableKeyTests {
                 test.clock.advance(by: .seconds(60))
             }
             #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1), "lost: \(isLost)")
-            #expect(try error(test, "class") == "unclear")
+            #expect(try test.error("class") == "unclear")
             #expect(test.upstream.pushes.count == 1, "lost: \(isLost)")
             #expect(try test.record(own)?["id"]?.string == own)
         }

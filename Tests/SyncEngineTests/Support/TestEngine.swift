@@ -87,6 +87,11 @@ struct TestEngine {
         try store.record(entity, key: key).map { try JSONText($0) }
     }
 
+    /// A member of the oldest queued change's error.
+    func error(_ member: String = "class") throws -> String? {
+        try store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.\(member)")?.string
+    }
+
     func change(_ key: String, _ body: String) async throws {
         try await store.update("orders", key: key, body: JSONText(parsing: body), at: clock.timestamp)
     }

@@ -1,4 +1,4 @@
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import Upstream
@@ -32,13 +32,6 @@ struct LargeAnswerTests {
         return bytes + [high >> 8, high & 0xFF, low >> 8, low & 0xFF].map(UInt8.init)
     }
 
-    private final class Counter: Sendable {
-        private let value = Atomic<Int>(0)
-        var count: Int { value.load(ordering: .relaxed) }
-
-        func add() { value.wrappingAdd(1, ordering: .relaxed) }
-    }
-
     private static func server(_ answer: [UInt8]) throws -> ScriptedServer {
         try ScriptedServer([.receive, .send(answer), .awaitClientLeaving])
     }
@@ -56,7 +49,7 @@ struct LargeAnswerTests {
             for server in servers.dropFirst() {
                 group.addTask {
                     let response = try await transport.send(HTTPRequest(url: server.url))
-                    arrived.add()
+                    arrived.next()
                     #expect(response.body.count == Self.size)
                 }
             }
