@@ -17,15 +17,6 @@ struct AcknowledgementTests {
         return cache
     }
 
-    private func edit(_ cache: TestCache, _ body: String) async throws {
-        try await cache.store.update("orders", key: "a", body: JSONText(parsing: body), at: now)
-    }
-
-    /// Sends the next change; `answer` is nil for one without a record.
-    private func send(_ cache: TestCache, _ answer: String?) async throws {
-        try await cache.send(.acknowledged(record: answer.map { try JSONText(parsing: $0) }))
-    }
-
     private func pull(
         _ cache: TestCache, _ records: String, after seconds: Int = 1, view: RecordView = .list
     ) async throws {
@@ -33,16 +24,12 @@ struct AcknowledgementTests {
         _ = try await cache.store.apply(page, at: now + .seconds(seconds))
     }
 
-    private func conflicts(_ cache: TestCache) throws -> Int {
-        try cache.store.conflicts(before: nil, open: false, limit: 100).conflicts.count
-    }
-
     private func notes(_ cache: TestCache) throws -> String? { try cache.record("orders", "a")?["notes"]?.string }
 
     @Test("an older answer without the edited field does not show that another person's edit came after it")
     func silentAnswer() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A","updated_at":"2026-03-01T10:00:01Z"}"#)
-        try await edit(cache, #"{"notes":"B"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         try await pull(cache, #"[{"id":"a","notes":"C","updated_at":"2026-03-01T10:00:03Z"}]"#)
@@ -59,7 +46,7 @@ struct AcknowledgementTests {
             #"{"id":"a","notes":"\#(notes)","updated_at":"2026-03-01T10:00:0\#(second)Z"}"#
         }
         let cache = try await cache(version("A", 1))
-        try await edit(cache, #"{"notes":"B"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         try await pull(cache, "[\(version("C", 3))]")
@@ -69,7 +56,7 @@ struct AcknowledgementTests {
         #expect(try notes(cache) == "C")
         try await pull(cache, "[\(version("A", 4))]", after: 6)
         #expect(try notes(cache) == "A")
-        #expect(try conflicts(cache) == 0)
+        #expect(try cache.conflictCount() == 0)
     }
 
     @Test(
@@ -79,7 +66,7 @@ struct AcknowledgementTests {
         let version = #"{"id":"a","notes":"A","updated_at":"2026-03-01T10:00:01Z"}"#
         let later = version.replacing("01Z", with: "03Z")
         let cache = try await cache(version)
-        try await edit(cache, #"{"notes":"B"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         if wasPulled { try await pull(cache, "[\(later)]") }
@@ -89,7 +76,7 @@ struct AcknowledgementTests {
         #expect(try cache.store.remote(of: "orders", key: "a")?.text == later)
         try await pull(cache, "[\(version.replacing(#""A""#, with: #""B""#).replacing("01Z", with: "02Z"))]", after: 5)
         #expect(try notes(cache) == "A")
-        #expect(try conflicts(cache) == 0)
+        #expect(try cache.conflictCount() == 0)
     }
 
     @Test(
@@ -97,22 +84,22 @@ struct AcknowledgementTests {
     func overtakenBeforeTheNext(theirs: String) async throws {
         let version = #"{"id":"a","notes":"A","updated_at":"2026-03-01T10:00:01Z"}"#
         let cache = try await cache(version)
-        try await edit(cache, #"{"notes":"B"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
-        try await edit(cache, #"{"notes":"C"}"#)
+        try await cache.change("orders", "a", #"{"notes":"C"}"#)
         let later = version.replacing(#""A""#, with: "\"\(theirs)\"").replacing("01Z", with: "03Z")
         let sentAt = Timestamp(iso8601: "2026-03-01T10:00:02Z")
         let outcome = try PushOutcome.acknowledged(record: JSONText(parsing: later), view: .single, sentAt: sentAt)
         try await cache.store.settle(change.id, outcome, at: now)
-        #expect(try conflicts(cache) == 1)
+        #expect(try cache.conflictCount() == 1)
     }
 
     @Test("an answer with another key that lacks the edit renames nothing")
     func anotherKey() async throws {
         let cache = try await cache()
-        try await edit(cache, #"{"notes":"B"}"#)
-        try await send(cache, #"{"id":"z"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        try await cache.send(answer: #"{"id":"z"}"#)
         #expect(try notes(cache) == "B")
         #expect(try cache.record("orders", "z") == nil)
     }
@@ -120,8 +107,8 @@ struct AcknowledgementTests {
     @Test("what was sent stays although the record's own address lacks it, until the time is over")
     func notShown() async throws {
         let cache = try await cache()
-        try await edit(cache, #"{"status":"open"}"#)
-        try await send(cache, nil)
+        try await cache.change("orders", "a", #"{"status":"open"}"#)
+        try await cache.send(answer: nil)
         for (second, status) in [(1, "open"), (61, nil)] as [(Int, String?)] {
             try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: second, view: .single)
             #expect(try cache.record("orders", "a")?["status"]?.string == status)
@@ -142,8 +129,8 @@ struct AcknowledgementTests {
     @Test("a page that was requested right after the acknowledgement counts")
     func requestedAfter() async throws {
         let cache = try await cache()
-        try await edit(cache, #"{"notes":"B"}"#)
-        try await send(cache, #"{"id":"a","notes":"B"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        try await cache.send(answer: #"{"id":"a","notes":"B"}"#)
         let page = PulledPage(
             entity: "orders", records: #"[{"id":"a","notes":"theirs"}]"#, position: try cache.store.position())
         _ = try await cache.store.apply(page, at: now + .seconds(1))

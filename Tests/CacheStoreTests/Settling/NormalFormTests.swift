@@ -19,10 +19,6 @@ struct NormalFormTests {
         return cache
     }
 
-    private func edit(_ cache: TestCache, _ body: String) async throws {
-        try await cache.store.update("orders", key: "a", body: JSONText(parsing: body), at: now)
-    }
-
     private func begin(_ cache: TestCache) async throws -> OutboxChange {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
@@ -34,18 +30,14 @@ struct NormalFormTests {
         try await cache.store.settle(change.id, .acknowledged(record: record), at: now)
     }
 
-    private func conflicts(_ cache: TestCache) throws -> Int {
-        try cache.store.conflicts(before: nil, open: false, limit: 100).conflicts.count
-    }
-
     private static let policies = ["manual", "server_wins", "local_wins", "last_write_wins"]
 
     @Test("#9 a server that trims, rounds and lower-cases makes no conflicts, in any policy", arguments: policies)
     func normalized(policy: String) async throws {
         let cache = try await cache(policy)
-        try await edit(cache, #"{"notes":"  Bob ","total":12.346}"#)
+        try await cache.change("orders", "a", #"{"notes":"  Bob ","total":12.346}"#)
         let first = try await begin(cache)
-        try await edit(cache, #"{"notes":"  Carl ","total":9.999}"#)
+        try await cache.change("orders", "a", #"{"notes":"  Carl ","total":9.999}"#)
         try await acknowledge(cache, first, #"{"id":"a","notes":"bob","total":"12.35"}"#)
         let second = try await begin(cache)
         #expect(second.body["notes"] == "  Carl ")
@@ -54,18 +46,18 @@ struct NormalFormTests {
         #expect(try cache.record("orders", "a")?["notes"] == "carl")
         #expect(try cache.record("orders", "a")?["total"]?.text == #""10.00""#)
         #expect(try cache.store.pendingCount().pending == 0)
-        #expect(try conflicts(cache) == 0)
+        #expect(try cache.conflictCount() == 0)
     }
 
     @Test("a server that answers text as it came, and lists it as HTML, makes no conflicts", arguments: policies)
     func escaped(policy: String) async throws {
         let cache = try await cache(policy)
-        try await edit(cache, #"{"notes":"A & B"}"#)
+        try await cache.change("orders", "a", #"{"notes":"A & B"}"#)
         let first = try await begin(cache)
-        try await edit(cache, #"{"notes":"A & C"}"#)
+        try await cache.change("orders", "a", #"{"notes":"A & C"}"#)
         try await acknowledge(cache, first, #"{"id":"a","notes":"A & B","total":1}"#)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"A &amp; B","total":1}]"#)
-        #expect(try conflicts(cache) == 0)
+        #expect(try cache.conflictCount() == 0)
         let second = try await begin(cache)
         #expect(second.body["notes"] == "A & C")
     }
@@ -73,24 +65,24 @@ struct NormalFormTests {
     @Test("a text that others trimmed after the server had shown the change is their edit")
     func trimmedByOthers() async throws {
         let cache = try await cache("manual")
-        try await edit(cache, #"{"notes":" B "}"#)
+        try await cache.change("orders", "a", #"{"notes":" B "}"#)
         let first = try await begin(cache)
-        try await edit(cache, #"{"notes":"C"}"#)
+        try await cache.change("orders", "a", #"{"notes":"C"}"#)
         try await acknowledge(cache, first, #"{"id":"a","notes":" B ","total":1}"#)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"B","total":1}]"#)
-        #expect(try conflicts(cache) == 1)
+        #expect(try cache.conflictCount() == 1)
     }
 
     @Test("#9 a lost answer whose change the server has normalized is no conflict, and not sent again")
     func lostAnswer() async throws {
         for policy in Self.policies {
             let cache = try await cache(policy)
-            try await edit(cache, #"{"notes":" Bob "}"#)
+            try await cache.change("orders", "a", #"{"notes":" Bob "}"#)
             let change = try await begin(cache)
             let lost = PushFailure(.timeout, message: "no answer")
             try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
             _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
-            #expect(try conflicts(cache) == 0, "\(policy)")
+            #expect(try cache.conflictCount() == 0, "\(policy)")
             let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
             let found = try JSONText(parsing: #"{"id":"a","notes":"Bob"}"#)
             let entity = try #require(cache.store.schema["orders"])
@@ -102,11 +94,11 @@ struct NormalFormTests {
     func learnedFromView() async throws {
         for policy in Self.policies {
             let cache = try await cache(policy)
-            try await edit(cache, #"{"notes":" Bob "}"#)
+            try await cache.change("orders", "a", #"{"notes":" Bob "}"#)
             try await acknowledge(cache, begin(cache), nil)
-            try await edit(cache, #"{"notes":" Carl "}"#)
+            try await cache.change("orders", "a", #"{"notes":" Carl "}"#)
             _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
-            #expect(try conflicts(cache) == 0, "\(policy)")
+            #expect(try cache.conflictCount() == 0, "\(policy)")
             #expect(try cache.record("orders", "a")?["notes"] == " Carl ")
         }
     }
@@ -114,12 +106,12 @@ struct NormalFormTests {
     @Test("the first view may come long after the change, and still shows what became of it")
     func lateView() async throws {
         let cache = try await cache("manual")
-        try await edit(cache, #"{"notes":" Bob "}"#)
+        try await cache.change("orders", "a", #"{"notes":" Bob "}"#)
         try await acknowledge(cache, begin(cache), nil)
-        try await edit(cache, #"{"notes":" Carl "}"#)
+        try await cache.change("orders", "a", #"{"notes":" Carl "}"#)
         let page = PulledPage(entity: "orders", records: #"[{"id":"a","notes":"Bob","total":1}]"#)
         _ = try await cache.store.apply(page, at: now + .seconds(600))
-        #expect(try conflicts(cache) == 0)
+        #expect(try cache.conflictCount() == 0)
     }
 
     @Test("what a view makes of a creation that was answered with its key alone is no conflict with the next edit")
@@ -129,26 +121,26 @@ struct NormalFormTests {
         try await acknowledge(cache, begin(cache), #"{"id":"b"}"#)
         try await cache.store.update("orders", key: "b", body: JSONText(parsing: #"{"notes":" Carl "}"#), at: now)
         _ = try await cache.pull("orders", #"[{"id":"b","notes":"Bob"}]"#)
-        #expect(try conflicts(cache) == 0)
+        #expect(try cache.conflictCount() == 0)
     }
 
     @Test("what a server made of a field that the schema lost meanwhile is no conflict either")
     func lostField() async throws {
         let before = try await cache("manual")
-        try await edit(before, #"{"notes":" Bob "}"#)
+        try await before.change("orders", "a", #"{"notes":" Bob "}"#)
         let change = try await begin(before)
         let lost = PushFailure(.timeout, message: "no answer")
         try await before.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
         let cache = try before.reopened(schema: TestCache.shop.replacing("      notes: { type: string }\n", with: ""))
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
-        #expect(try conflicts(cache) == 0)
+        #expect(try cache.conflictCount() == 0)
     }
 
     @Test("what a server made of the change before is older than the last one")
     func earlierForm() async throws {
         let cache = try await cache("manual")
         for notes in [" Bob ", " Carl "] {
-            try await edit(cache, #"{"notes":"\#(notes)"}"#)
+            try await cache.change("orders", "a", #"{"notes":"\#(notes)"}"#)
             try await acknowledge(cache, begin(cache), nil)
         }
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
@@ -158,19 +150,19 @@ struct NormalFormTests {
     @Test("a value that was never sent is not taken for the normal form of ours")
     func notSent() async throws {
         let cache = try await cache("manual")
-        try await edit(cache, #"{"notes":" Bob "}"#)
+        try await cache.change("orders", "a", #"{"notes":" Bob "}"#)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
-        #expect(try conflicts(cache) == 1)
+        #expect(try cache.conflictCount() == 1)
     }
 
     @Test("#9 a form is remembered for its field, and a look-up compares by it")
     func remembered() async throws {
         let cache = try await cache("manual")
-        try await edit(cache, #"{"notes":"  B "}"#)
+        try await cache.change("orders", "a", #"{"notes":"  B "}"#)
         try await acknowledge(cache, begin(cache), #"{"id":"a","notes":"B","total":1}"#)
         let reopened = try cache.reopened(
             schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
-        try await edit(reopened, #"{"notes":" C","status":"open"}"#)
+        try await reopened.change("orders", "a", #"{"notes":" C","status":"open"}"#)
         let change = try #require(try reopened.store.readyChanges(limit: 1, at: now).first)
         let entity = try #require(reopened.store.schema["orders"])
         #expect(change.isSaid(by: try JSONText(parsing: #"{"notes":"C"}"#), of: entity, ["notes"]))
@@ -180,7 +172,7 @@ struct NormalFormTests {
     @Test("#17 an open manual conflict closes when both sides agree by now")
     func agreement() async throws {
         let cache = try await cache("manual")
-        try await edit(cache, #"{"notes":"mine","total":2}"#)
+        try await cache.change("orders", "a", #"{"notes":"mine","total":2}"#)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":1}]"#)
         #expect(try cache.store.conflicts(before: nil, open: true, limit: 9).conflicts.count == 1)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"mine","total":1}]"#)

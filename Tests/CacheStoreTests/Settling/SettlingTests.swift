@@ -20,18 +20,6 @@ struct SettlingTests {
         return cache
     }
 
-    private func edit(_ cache: TestCache, _ body: String) async throws {
-        try await cache.store.update("orders", key: "a", body: JSONText(parsing: body), at: now)
-    }
-
-    /// Sends the next change; `answer` is nil for one without a record.
-    private func send(_ cache: TestCache, _ answer: String?) async throws {
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
-        let record = try answer.map { try JSONText(parsing: $0) }
-        try await cache.store.settle(change.id, .acknowledged(record: record), at: now)
-    }
-
     private func pull(
         _ cache: TestCache, _ records: String, after seconds: Int = 1, view: RecordView = .list
     ) async throws {
@@ -40,10 +28,6 @@ struct SettlingTests {
     }
 
     private func notes(_ cache: TestCache) throws -> String? { try cache.record("orders", "a")?["notes"]?.string }
-
-    private func conflicts(_ cache: TestCache) throws -> Int {
-        try cache.store.conflicts(before: nil, open: false, limit: 100).conflicts.count
-    }
 
     private func ready(_ cache: TestCache) throws -> [String] {
         try cache.store.readyChanges(limit: 100, at: now).map(\.body.text)
@@ -56,8 +40,8 @@ struct SettlingTests {
     @Test("#7 an acknowledged value does not flicker back", arguments: [RecordView.list, .single])
     func flicker(view: RecordView) async throws {
         let cache = try await cache()
-        try await edit(cache, #"{"notes":"B"}"#)
-        try await send(cache, #"{"id":"a","notes":"B"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        try await cache.send(answer: #"{"id":"a","notes":"B"}"#)
         try await pull(cache, #"[{"id":"a","notes":"A"}]"#, view: view)
         #expect(try notes(cache) == "B")
         try await pull(cache, #"[{"id":"a","notes":"B"}]"#, after: 5, view: view)
@@ -78,7 +62,7 @@ struct SettlingTests {
         #expect(try await cache.store.begin(creation, at: now))
         try await pull(cache, #"[{"id":"b","notes":"first"\#(time(1))}]"#)
         try await cache.store.update("orders", key: "b", body: JSONText(parsing: #"{"notes":"second"}"#), at: now)
-        try await send(cache, #"{"id":"b","notes":"second"\#(time(2))}"#)
+        try await cache.send(answer: #"{"id":"b","notes":"second"\#(time(2))}"#)
         let old = try JSONText(parsing: #"{"id":"b","notes":"first"\#(time(1))}"#)
         try await cache.store.settle(creation.id, .acknowledged(record: old), at: now)
         #expect(try cache.record("orders", key)?["notes"] == "second")
@@ -92,10 +76,10 @@ struct SettlingTests {
     func oldAnswer() async throws {
         for policy in ["manual", "server_wins", "local_wins", "last_write_wins"] {
             let cache = try await cache(#"{"id":"a","notes":"A"}"#, policy)
-            try await edit(cache, #"{"notes":"B"}"#)
+            try await cache.change("orders", "a", #"{"notes":"B"}"#)
             let first = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
             _ = try await cache.store.begin(first, at: now)
-            try await edit(cache, #"{"notes":"C"}"#)
+            try await cache.change("orders", "a", #"{"notes":"C"}"#)
             let answer = try JSONText(parsing: #"{"id":"a","notes":"A"}"#)
             try await cache.store.settle(first.id, .acknowledged(record: answer), at: now)
             let remote = try cache.store.remote(of: "orders", key: "a")
@@ -103,20 +87,20 @@ struct SettlingTests {
             for seen in ["A", "B", "A"] { try await pull(cache, #"[{"id":"a","notes":"\#(seen)"}]"#) }
             #expect(try notes(cache) == "C")
             #expect(try ready(cache) == [#"{"notes":"C"}"#])
-            try await send(cache, #"{"id":"a","notes":"B"}"#)
+            try await cache.send(answer: #"{"id":"a","notes":"B"}"#)
             for seen in ["A", "B", "C", "B", "A"] {
                 try await pull(cache, #"[{"id":"a","notes":"\#(seen)"}]"#, after: 2)
                 #expect(try notes(cache) == "C", "\(policy): the server shows \(seen)")
             }
-            #expect(try conflicts(cache) == 0, "\(policy)")
+            #expect(try cache.conflictCount() == 0, "\(policy)")
         }
     }
 
     @Test("#7 a version that is older than the acknowledged one is stale as a whole")
     func olderVersion() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A","total":1,"updated_at":"2026-01-01T00:00:01Z"}"#)
-        try await edit(cache, #"{"notes":"B"}"#)
-        try await send(cache, #"{"id":"a","notes":"B","total":2,"updated_at":"2026-01-01T00:00:03Z"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        try await cache.send(answer: #"{"id":"a","notes":"B","total":2,"updated_at":"2026-01-01T00:00:03Z"}"#)
         try await pull(cache, #"[{"id":"a","notes":"X","total":1,"updated_at":"2026-01-01T00:00:02Z"}]"#)
         #expect(try notes(cache) == "B")
         #expect(try cache.record("orders", "a")?["total"] == 2)
@@ -126,8 +110,8 @@ struct SettlingTests {
     @Test("a newer version is news, even if it has the earlier value again")
     func newerVersion() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A","updated_at":"2026-01-01T00:00:01Z"}"#)
-        try await edit(cache, #"{"notes":"B"}"#)
-        try await send(cache, #"{"id":"a","notes":"B","updated_at":"2026-01-01T00:00:03Z"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        try await cache.send(answer: #"{"id":"a","notes":"B","updated_at":"2026-01-01T00:00:03Z"}"#)
         try await pull(cache, #"[{"id":"a","notes":"A","updated_at":"2026-01-01T00:00:04Z"}]"#)
         #expect(try notes(cache) == "A")
     }
@@ -135,8 +119,8 @@ struct SettlingTests {
     @Test("another person's value is news, even if it came in the same second as ours")
     func sameSecond() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A","updated_at":"2026-01-01T00:00:01Z"}"#)
-        try await edit(cache, #"{"notes":"B"}"#)
-        try await send(cache, #"{"id":"a","notes":"B","updated_at":"2026-01-01T00:00:03Z"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        try await cache.send(answer: #"{"id":"a","notes":"B","updated_at":"2026-01-01T00:00:03Z"}"#)
         try await pull(cache, #"[{"id":"a","notes":"theirs","updated_at":"2026-01-01T00:00:03Z"}]"#)
         #expect(try notes(cache) == "theirs")
     }
@@ -144,8 +128,8 @@ struct SettlingTests {
     @Test("another person's value is news, and does not flicker either")
     func news() async throws {
         let cache = try await cache()
-        try await edit(cache, #"{"notes":"B"}"#)
-        try await send(cache, #"{"id":"a","notes":"B"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        try await cache.send(answer: #"{"id":"a","notes":"B"}"#)
         for (seen, shown) in [("theirs", "theirs"), ("B", "theirs"), ("A", "theirs"), ("theirs", "theirs")] {
             try await pull(cache, #"[{"id":"a","notes":"\#(seen)"}]"#)
             #expect(try notes(cache) == shown)
@@ -155,7 +139,7 @@ struct SettlingTests {
     @Test("a change whose answer was lost does not flicker once a view has shown it")
     func lostAnswer() async throws {
         let cache = try await cache()
-        try await edit(cache, #"{"notes":"B"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         let lost = PushFailure(.timeout, message: "no answer")
@@ -163,8 +147,8 @@ struct SettlingTests {
         let shown = #"{"id":"a","notes":"B"}"#
         try await pull(cache, "[\(shown)]", view: .single)
         try await pull(cache, #"[{"id":"a","notes":"A"}]"#)
-        #expect(try conflicts(cache) == 0)
-        try await send(cache, shown)
+        #expect(try cache.conflictCount() == 0)
+        try await cache.send(answer: shown)
         try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: 5)
         #expect(try notes(cache) == "B")
     }
@@ -173,13 +157,13 @@ struct SettlingTests {
     func shownBeforeItsAnswer() async throws {
         for policy in ["manual", "server_wins", "local_wins", "last_write_wins"] {
             let cache = try await cache(#"{"id":"a","notes":"A"}"#, policy)
-            try await edit(cache, #"{"notes":"B"}"#)
+            try await cache.change("orders", "a", #"{"notes":"B"}"#)
             let first = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
             #expect(try await cache.store.begin(first, at: now))
             try await pull(cache, #"[{"id":"a","notes":"B"}]"#)
-            try await edit(cache, #"{"notes":"C"}"#)
+            try await cache.change("orders", "a", #"{"notes":"C"}"#)
             try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: 2)
-            #expect(try conflicts(cache) == 0, "\(policy)")
+            #expect(try cache.conflictCount() == 0, "\(policy)")
             #expect(try notes(cache) == "C", "\(policy)")
         }
     }
@@ -190,12 +174,12 @@ struct SettlingTests {
         let cache = try TestCache(schema: yaml)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"A"}]"#)
         for (shown, version) in [("A", nil), ("C", "2")] as [(String, String?)] {
-            try await edit(cache, #"{"notes":"\#(shown == "A" ? "B" : "C")"}"#)
+            try await cache.change("orders", "a", #"{"notes":"\#(shown == "A" ? "B" : "C")"}"#)
             let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
             #expect(try await cache.store.begin(change, at: now))
             let answer = try JSONText(parsing: #"{"id":"a","notes":"\#(shown)"}"#)
             try await cache.store.settle(change.id, .acknowledged(record: answer, version: "2"), at: now)
-            try await edit(cache, #"{"total":1}"#)
+            try await cache.change("orders", "a", #"{"total":1}"#)
             #expect(try cache.store.readyChanges(limit: 1, at: now).first?.version == version)
             _ = try await cache.store.discard(change.id + 1, cascade: false, at: now)
         }
@@ -209,7 +193,7 @@ struct SettlingTests {
         _ = try await cache.pull("orders", records)
         _ = try await cache.store.apply(
             PulledPage(entity: "orders", records: records, version: "1", view: .single), at: now)
-        try await edit(cache, #"{"notes":"B"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
         #expect(try cache.store.readyChanges(limit: 1, at: now).first?.version == "1")
     }
 
@@ -225,8 +209,8 @@ struct SettlingTests {
     @Test("a stale field does not keep the other fields of the same answer back")
     func others() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A","total":1}"#)
-        try await edit(cache, #"{"notes":"B"}"#)
-        try await send(cache, #"{"id":"a","notes":"B","total":1}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        try await cache.send(answer: #"{"id":"a","notes":"B","total":1}"#)
         try await pull(cache, #"[{"id":"a","notes":"A","total":7}]"#)
         #expect(try notes(cache) == "B")
         #expect(try cache.record("orders", "a")?["total"] == 7)
@@ -235,11 +219,11 @@ struct SettlingTests {
     @Test("when the time is over, what the server says is the truth, and it is asked only if it contradicted")
     func truth() async throws {
         let cache = try await cache()
-        try await edit(cache, #"{"notes":"B"}"#)
-        try await send(cache, #"{"id":"a","notes":"B"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        try await cache.send(answer: #"{"id":"a","notes":"B"}"#)
         #expect(try await unconfirmed(cache, after: 61).isEmpty, "the answer had shown it")
-        try await edit(cache, #"{"notes":"C"}"#)
-        try await send(cache, nil)
+        try await cache.change("orders", "a", #"{"notes":"C"}"#)
+        try await cache.send(answer: nil)
         #expect(try await unconfirmed(cache, after: 59).isEmpty)
         #expect(try await unconfirmed(cache, after: 61) == ["a"])
         try await pull(cache, #"[{"id":"a","notes":"B"}]"#, after: 62, view: .single)
@@ -250,8 +234,8 @@ struct SettlingTests {
     @Test("an answer without a record is confirmed by the page that shows the change, also byte for byte")
     func confirmed() async throws {
         let cache = try await cache()
-        try await edit(cache, #"{"notes":"B"}"#)
-        try await send(cache, nil)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        try await cache.send(answer: nil)
         try await pull(cache, #"[{"id":"a","notes":"B"}]"#)
         #expect(try await unconfirmed(cache, after: 61).isEmpty)
     }
@@ -279,14 +263,14 @@ struct SettlingTests {
         #expect(again.body["notes"] == "m" && again.attemptCount == 0)
         // Once the time is over, it is gone like any other record.
         _ = try await cache.store.delete(["srv"], of: "orders", position: .max, at: now + .seconds(70))
-        #expect(try conflicts(cache) == 1)
+        #expect(try cache.conflictCount() == 1)
     }
 
     @Test("#7 a deleted record does not return because a list is behind; if it stays there, it is read once")
     func deleted() async throws {
         let cache = try await cache()
         try await cache.store.delete("orders", key: "a", at: now)
-        try await send(cache, nil)
+        try await cache.send(answer: nil)
         try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: 20)
         #expect(try cache.record("orders", "a") == nil)
         #expect(try await unconfirmed(cache, after: 61) == ["a"])
@@ -304,7 +288,7 @@ struct SettlingTests {
             let messages = #"[{"id":"m","order_id":"a","text":"T"}]"#
             _ = try await cache.pull("messages", messages)
             try await cache.store.delete("orders", key: "a", at: now)
-            try await send(cache, nil)
+            try await cache.send(answer: nil)
             for _ in 1...2 {
                 let page = PulledPage(entity: "messages", records: messages, view: .list)
                 _ = try await cache.store.apply(page, at: now + .seconds(20))
@@ -318,7 +302,7 @@ struct SettlingTests {
     func tombstone() async throws {
         let cache = try await cache(#"{"id":"b"}"#)
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a","notes":"n"}"#), at: now)
-        try await send(cache, #"{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:05Z"}"#)
+        try await cache.send(answer: #"{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:05Z"}"#)
         try await pull(cache, #"[{"id":"a","deleted_at":"x","updated_at":"2026-01-01T00:00:04Z"}]"#)
         #expect(try notes(cache) == "n")
         try await pull(cache, #"[{"id":"a","deleted_at":"x","updated_at":"2026-01-01T00:00:06Z"}]"#)
@@ -329,7 +313,7 @@ struct SettlingTests {
     func undatedTombstone() async throws {
         let cache = try await cache(#"{"id":"b"}"#)
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a","notes":"n"}"#), at: now)
-        try await send(cache, #"{"id":"a","notes":"n"}"#)
+        try await cache.send(answer: #"{"id":"a","notes":"n"}"#)
         let tombstone = #"[{"id":"a","deleted_at":"x"}]"#
         try await pull(cache, tombstone)
         #expect(try notes(cache) == "n")
@@ -340,9 +324,9 @@ struct SettlingTests {
     @Test("a field that no view had shown keeps what was sent until the time is over", arguments: [true, false])
     func blind(answered: Bool) async throws {
         let cache = try await cache(#"{"id":"a"}"#)
-        try await edit(cache, #"{"notes":"B"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
         let old = #"{"id":"a","notes":"A"}"#
-        try await send(cache, answered ? old : nil)
+        try await cache.send(answer: answered ? old : nil)
         if !answered { try await pull(cache, "[\(old)]", view: .single) }
         #expect(try notes(cache) == "B")
         #expect(try await unconfirmed(cache, after: 61) == ["a"])
@@ -355,8 +339,8 @@ struct SettlingTests {
         arguments: [#"[{"id":"a","notes":"B","total":"1.01"}]"#, #"[{"id":"a","notes":"B"}]"#])
     func shownByNoList(single: String) async throws {
         let cache = try await cache()
-        try await edit(cache, #"{"notes":"B","total":1.005}"#)
-        try await send(cache, nil)
+        try await cache.change("orders", "a", #"{"notes":"B","total":1.005}"#)
+        try await cache.send(answer: nil)
         for seconds in [30, 62, 64] { try await pull(cache, #"[{"id":"a","notes":"B"}]"#, after: seconds) }
         #expect(try await unconfirmed(cache, after: 65) == ["a"])
         try await pull(cache, single, after: 66, view: .single)
@@ -367,16 +351,16 @@ struct SettlingTests {
     @Test("an answer that shows one change shows what became of the other")
     func notBlind() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A"}"#)
-        try await edit(cache, #"{"notes":"B","status":"open"}"#)
-        try await send(cache, #"{"id":"a","notes":"B","status":"ready"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B","status":"open"}"#)
+        try await cache.send(answer: #"{"id":"a","notes":"B","status":"ready"}"#)
         #expect(try cache.record("orders", "a")?["status"] == "ready")
     }
 
     @Test("a clock that is set back starts the time again, and does not make it endless")
     func clock() async throws {
         let cache = try await cache()
-        try await edit(cache, #"{"notes":"B"}"#)
-        try await send(cache, nil)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        try await cache.send(answer: nil)
         try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: -86_400)
         #expect(try notes(cache) == "B")
         #expect(try await unconfirmed(cache, after: -86_400 + 61) == ["a"])

@@ -45,34 +45,19 @@ struct ViewTests {
 
     private func remote(_ cache: TestCache) throws -> String? { try cache.store.remote(of: "orders", key: "a")?.text }
 
-    private func send(_ cache: TestCache, _ answer: String?) async throws {
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
-        let record = try answer.map { try JSONText(parsing: $0) }
-        try await cache.store.settle(change.id, .acknowledged(record: record), at: now)
-    }
-
-    private func edit(_ cache: TestCache, _ body: String) async throws {
-        try await cache.store.update("orders", key: "a", body: JSONText(parsing: body), at: now)
-    }
-
-    private func conflicts(_ cache: TestCache) throws -> Int {
-        try cache.store.conflicts(before: nil, open: false, limit: 100).conflicts.count
-    }
-
     @Test("#8 an answer with a part of the record replaces only that part", arguments: [#"{"id":"a"}"#, "{}", nil])
     func partialAnswer(answer: String?) async throws {
         let cache = try await cache(#"{"id":"a","notes":"n","place":"p"}"#)
-        try await edit(cache, #"{"notes":"m"}"#)
-        try await send(cache, answer)
+        try await cache.change("orders", "a", #"{"notes":"m"}"#)
+        try await cache.send(answer: answer)
         #expect(try remote(cache) == #"{"id":"a","notes":"m","place":"p"}"#)
     }
 
     @Test("a member that only an answer had goes when the record's own address lacks it")
     func answered() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)
-        try await edit(cache, #"{"place":"p"}"#)
-        try await send(cache, #"{"id":"a","notes":"n","place":"p"}"#)
+        try await cache.change("orders", "a", #"{"place":"p"}"#)
+        try await cache.send(answer: #"{"id":"a","notes":"n","place":"p"}"#)
         try await show(cache, #"{"id":"a","notes":"n"}"#)
         #expect(try remote(cache) == #"{"id":"a","notes":"n","place":"p"}"#, "the list has never shown it")
         try await show(cache, #"{"id":"a","notes":"n"}"#, .single)
@@ -128,7 +113,7 @@ struct ViewTests {
     func partialCreation() async throws {
         let cache = try await cache()
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"n","deep":"d"}"#), at: now)
-        try await send(cache, #"{"id":"a"}"#)
+        try await cache.send(answer: #"{"id":"a"}"#)
         #expect(try remote(cache) == #"{"id":"a","notes":"n","deep":"d"}"#)
         try await show(cache, #"{"id":"a","notes":"n"}"#)
         #expect(try cache.record("orders", "a")?["deep"] == "d")
@@ -152,8 +137,8 @@ struct ViewTests {
     @Test("a view's spelling of what was sent counts; of two views, the list's does")
     func spelling() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)
-        try await edit(cache, #"{"tags":["b","a"]}"#)
-        try await send(cache, #"{"id":"a"}"#)
+        try await cache.change("orders", "a", #"{"tags":["b","a"]}"#)
+        try await cache.send(answer: #"{"id":"a"}"#)
         try await show(cache, #"{"id":"a","tags":["a","b"]}"#, .single)
         #expect(try cache.store.remote(of: "orders", key: "a")?["tags"]?.text == #"["a","b"]"#)
         for _ in 1...2 {
@@ -188,8 +173,8 @@ struct ViewTests {
     func sentAndNull() async throws {
         let there = #"{"id":"a","notes":"n","totals":{"total":null}}"#
         let cache = try await cache(there)
-        try await edit(cache, #"{"total":5}"#)
-        try await send(cache, nil)
+        try await cache.change("orders", "a", #"{"total":5}"#)
+        try await cache.send(answer: nil)
         #expect(try total(cache) == 5 && remote(cache)?.contains(#""total":5"#) == true)
         try await show(cache, there)
         #expect(try remote(cache) == there)
@@ -201,7 +186,7 @@ struct ViewTests {
         let cache = try await cache()
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a","total":5}"#), at: now)
         let answer = #"{"id":"a","totals":{"total":null}}"#
-        try await send(cache, answer)
+        try await cache.send(answer: answer)
         #expect(try remote(cache) == answer)
     }
 
@@ -216,24 +201,24 @@ struct ViewTests {
     func missingIsNotNull() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)
         try await show(cache, #"{"id":"a","notes":"n","deep":"d"}"#, .single)
-        try await edit(cache, #"{"deep":"mine"}"#)
+        try await cache.change("orders", "a", #"{"deep":"mine"}"#)
         try await show(cache, #"{"id":"a","notes":"x"}"#)
-        #expect(try conflicts(cache) == 0)
+        #expect(try cache.conflictCount() == 0)
         #expect(try cache.record("orders", "a")?["deep"] == "mine")
     }
 
     @Test("a value that another view shows for the first time is no change; the same view would have had it")
     func fuller() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)
-        try await edit(cache, #"{"deep":"mine"}"#)
+        try await cache.change("orders", "a", #"{"deep":"mine"}"#)
         try await show(cache, #"{"id":"a","notes":"n","deep":"d"}"#, .single)
-        #expect(try conflicts(cache) == 0)
+        #expect(try cache.conflictCount() == 0)
         try await show(cache, #"{"id":"a","notes":"n","deep":"theirs"}"#, .single)
-        #expect(try conflicts(cache) == 1)
+        #expect(try cache.conflictCount() == 1)
         let other = try await self.cache(#"{"id":"a","notes":"n"}"#)
-        try await edit(other, #"{"deep":"mine"}"#)
+        try await other.change("orders", "a", #"{"deep":"mine"}"#)
         try await show(other, #"{"id":"a","notes":"n","deep":"theirs"}"#)
-        #expect(try conflicts(other) == 1)
+        #expect(try other.conflictCount() == 1)
     }
 
     @Test(
@@ -241,17 +226,17 @@ struct ViewTests {
     func fullerAnswer(view: RecordView) async throws {
         for isDeletion in [false, true] {
             let cache = try await cache(#"{"id":"a","notes":"n"}"#)
-            try await edit(cache, #"{"notes":"m"}"#)
+            try await cache.change("orders", "a", #"{"notes":"m"}"#)
             let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
             #expect(try await cache.store.begin(change, at: now))
             if isDeletion {
                 try await cache.store.delete("orders", key: "a", at: now)
             } else {
-                try await edit(cache, #"{"deep":"mine"}"#)
+                try await cache.change("orders", "a", #"{"deep":"mine"}"#)
             }
             let answer = try JSONText(parsing: #"{"id":"a","notes":"m","deep":"d"}"#)
             try await cache.store.settle(change.id, .acknowledged(record: answer, view: view), at: now)
-            #expect(try conflicts(cache) == 0)
+            #expect(try cache.conflictCount() == 0)
         }
     }
 
@@ -262,8 +247,8 @@ struct ViewTests {
         let cache = try TestCache(schema: Self.schema.replacing("deleted: deleted_at", with: since))
         try await show(cache, #"{"id":"a","notes":"n","place":"p"}"#)
         try await show(cache, #"{"id":"a","notes":"n","place":"p","deep":"d"}"#, .single)
-        try await edit(cache, #"{"place":"mine"}"#)
-        try await send(cache, nil)
+        try await cache.change("orders", "a", #"{"place":"mine"}"#)
+        try await cache.send(answer: nil)
         var page = PulledPage(entity: "orders", records: #"[{"id":"a","notes":"m","totals":{"total":1}}]"#)
         page.isDelta = true
         _ = try await cache.store.apply(page, at: now)
@@ -279,14 +264,14 @@ struct ViewTests {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)
         try await cache.store.delete("orders", key: "a", at: now)
         try await show(cache, #"{"id":"a","notes":"n","deep":"d"}"#, .single)
-        #expect(try conflicts(cache) == 0)
+        #expect(try cache.conflictCount() == 0)
     }
 
     @Test("what views have is forgotten with the record, and follows its key")
     func cleanedUp() async throws {
         let cache = try await cache()
         let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"n"}"#), at: now)
-        try await send(cache, #"{"id":"a","deep":"d"}"#)
+        try await cache.send(answer: #"{"id":"a","deep":"d"}"#)
         #expect(try views(cache) == ["a"])
         #expect(try cache.record("orders", key)?["notes"] == "n")
         try await show(cache, #"{"id":"a","deleted_at":"x"}"#)

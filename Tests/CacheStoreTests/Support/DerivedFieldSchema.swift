@@ -76,6 +76,16 @@ extension TestCache {
         try await store.settle(change.id, outcome, at: Self.now)
     }
 
+    /// The same with an acknowledgement; `answer` is nil for one without a record.
+    func send(answer: String?) async throws {
+        try await send(.acknowledged(record: answer.map { try JSONText(parsing: $0) }))
+    }
+
+    /// Open and decided ones.
+    func conflictCount() throws -> Int {
+        try store.conflicts(before: nil, open: false, limit: 100).conflicts.count
+    }
+
     func change(_ entity: String, _ key: String, _ body: String) async throws {
         try await store.update(entity, key: key, body: JSONText(parsing: body), at: Self.now)
     }
