@@ -195,6 +195,11 @@ package final class GroupCommit: Sendable {
                 "the database has a value of more than \(ForeignFile.longestValue >> 20) MiB, which the daemon never stores, so "
                     + "another program has changed it; restore a backup, or set it aside (repairminder-sync database set-aside)"
             )
+        case .SQLITE_NOMEM:
+            return CacheError.failed(
+                "reading the database takes more memory than there is, or than the \(SQLiteLibrary.memoryOfCommand) MiB of a "
+                    + "command; if another program has changed it, restore a backup, or set it aside (repairminder-sync "
+                    + "database set-aside)")
         case .SQLITE_ERROR where reason.hasPrefix("access to view"):
             return CacheError.damaged("the database has another program's view in place of a table (\(reason))")
         case .SQLITE_ERROR where reason == "malformed JSON" || reason.hasPrefix("JSON path error"): return damaged

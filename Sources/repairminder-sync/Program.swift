@@ -3,6 +3,7 @@ import CLinux
 import Dispatch
 import Glibc
 import Pictures
+import SQLiteStore
 import ServiceManager
 
 /// Where the process starts: what must happen before there is a second thread, then the command.
@@ -32,6 +33,8 @@ enum Program {
             }
             // It needs no second thread, and gives up the right to have one.
             if let thumbnail = command as? ThumbnailCommand { thumbnail.run() }
+            // A daemon has the limit of its service.
+            if !(command is RunCommand || command is DemoCommand) { SQLiteLibrary.limitMemory() }
             let ready = command
             // `main` never returns, so there is no task for the command to be a child of.
             Task.detached { await RepairminderSync.run(ready) }

@@ -46,13 +46,15 @@ struct BackupCheck {
         for (object, kind) in others { try drop(object, kind) }
         // What is inside them cannot be checked. Opening the cache makes them again.
         for entity in entities { try dropSearch(of: entity) }
+        for entity in entities { try dropComputedColumns(of: entity) }
         try requireContents()
         try requireValues()
         try requireSettings()
         try requireSealedPlaces()
     }
 
-    /// Throws `.incompatible` if a view or a virtual table is in the place of a table: reading that would run it.
+    /// Throws `.incompatible` if a view or a virtual table is in the place of a table, or a column of a table without records
+    /// is computed: reading that would run it.
     func requireOwnNames() throws {
         let objects = try StoredObject.all(db)
         let entities = Self.entities(in: objects)
@@ -60,6 +62,11 @@ struct BackupCheck {
             // Reading runs no trigger.
             guard !object.isTable, !object.isIndex, !object.isAutomatic, !object.isTrigger else { continue }
             guard Self.kind(of: object, entities) != nil else { throw refusal(of: object) }
+        }
+        for object in objects where object.isTable && !entities.contains(where: object.holdsRecords) {
+            guard try computedColumns(of: object.name).isEmpty else {
+                throw refusal("a computed column in the table \(object.name.start(scalars: 100))")
+            }
         }
     }
 
@@ -143,6 +150,31 @@ struct BackupCheck {
         try SettingTable(db: db).remove("tables")
         guard try db.tableExists("sync_search") else { return }
         try db.execute(sql: "DELETE FROM sync_search WHERE entity = ?", arguments: [entity])
+    }
+
+    /// An expression can take any amount of memory. Only earlier versions had computed columns, in tables of records, and
+    /// opening the cache fills ordinary ones in their place.
+    private func dropComputedColumns(of entity: String) throws {
+        let table = "records_\(entity)"
+        let columns = try computedColumns(of: table)
+        guard !columns.isEmpty else { return }
+        do {
+            // SQLite drops no column that an index or a view uses.
+            for object in try StoredObject.all(db) where object.isIndex && object.table == table {
+                try db.execute(sql: "DROP INDEX \(object.name.quoted(by: "\""))")
+            }
+            try db.execute(sql: "DROP VIEW IF EXISTS \(entity.quoted(by: "\""))")
+            for column in columns {
+                try db.execute(sql: "ALTER TABLE \(table) DROP COLUMN \(column.quoted(by: "\""))")
+            }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            throw refusal("computed columns that no version has made in the table \(table)")
+        }
+        try SettingTable(db: db).remove("tables")
+    }
+
+    private func computedColumns(of table: String) throws -> [String] {
+        try String.fetchAll(db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden > 1", arguments: [table])
     }
 
     private func refusal(of object: StoredObject) -> CacheError {
