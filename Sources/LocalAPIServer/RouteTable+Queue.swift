@@ -18,7 +18,7 @@ extension RouteTable {
                     "retry_count.lt", "retry_count.lte", "retry_count.ne", "change_sort", "limit", "cursor",
                 ],
                 answers: [(200, .json("PendingChanges"))], leads: (PathTemplate.pendingChanges.text, "/data/0/id"))
-        ) { handlers, request, _ in try handlers.pending(request) },
+        ) { handlers, request, _ in try await handlers.pending(request) },
         .fixed(
             "GET", .pendingChange,
             OpenAPIOperation("One change", answers: [(200, .json("PendingChange"))], problems: [404])

@@ -177,6 +177,6 @@ struct RouteTable: Sendable {
             OpenAPIOperation(
                 "Counts and sums of a period, compared with earlier ones",
                 parameters: ["period", "scope", "user"], answers: [(200, .json("Dashboard"))], problems: [422])
-        ) { handlers, request, _ in try handlers.dashboard(request) }
+        ) { handlers, request, _ in try await handlers.dashboard(request) }
     }
 }

@@ -70,6 +70,13 @@ extension CacheStore {
         return try await longReads.read { try self.page(of: plan, $0) }
     }
 
+    /// Runs reads that may take long on another thread, as those of a long queue.
+    package func away<Result: Sendable>(
+        _ body: @escaping @Sendable (CacheStore) throws -> Result
+    ) async throws -> Result {
+        try await longReads.run { try body(self) }
+    }
+
     private func quickly(
         _ thousands: Int, _ body: @Sendable (ReadConnection) throws -> ListPage
     ) throws -> ListPage? {

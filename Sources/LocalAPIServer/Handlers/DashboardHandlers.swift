@@ -6,7 +6,7 @@ internal import SocketServer
 
 /// The dashboard's figures, computed from the cache, so they work offline.
 extension Handlers {
-    func dashboard(_ request: Request) throws -> Response {
+    func dashboard(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         var mistakes = mistakes
         let period = mistakes.collect(DashboardPeriod.today) { () throws(Problem) in try self.period(parameters) }
@@ -19,7 +19,7 @@ extension Handlers {
         let stretches = calendar.stretches(of: period, at: now())
         let counts = plan.figures.filter(\.isCounted).map(\.count)
         let all = plan.figures + counts
-        let values = try store.figures(all, in: stretches.map(\.range), user: user)
+        let values = try await store.away { try $0.figures(all, in: stretches.map(\.range), user: user) }
         let found = Dictionary(uniqueKeysWithValues: zip(all.map(\.name), values))
         var members: [(key: String, value: JSONText)] = [
             ("period", .string(period.rawValue)), ("scope", user == nil ? "company" : "user"),

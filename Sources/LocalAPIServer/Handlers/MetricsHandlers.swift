@@ -8,7 +8,7 @@ extension Handlers {
     private static let prefix = "repairminder_sync_"
 
     func metricsText() async throws -> Response {
-        let measures = try store.measures()
+        let (measures, hooks) = try await store.away { (try $0.measures(), try $0.hookStates()) }
         let status = await engine.status()
         var text = MetricsText()
         addProcess(to: &text)
@@ -21,7 +21,7 @@ extension Handlers {
         }
         addSignals(status, to: &text)
         addCache(measures, to: &text)
-        addHooks(try store.hookStates(), to: &text)
+        addHooks(hooks, to: &text)
         addRequests(to: &text)
         return Response(status: 200, headers: [("Content-Type", MetricsText.contentType)], body: text.bytes)
     }

@@ -16,14 +16,14 @@ extension Handlers {
         return .json(200, Array(document.bytes))
     }
 
-    func pending(_ request: Request) throws -> Response {
+    func pending(_ request: Request) async throws -> Response {
         var mistakes = mistakes
         let query = try QueryParameters(request).pendingQuery(&mistakes)
         guard mistakes.isEmpty else {
             mistakes.add(try store.mistakes(in: query).map { .parameter($0.field, $0.message) })
             throw mistakes.problem
         }
-        let (changes, next) = try store.pending(query)
+        let (changes, next) = try await store.away { [query] store in try store.pending(query) }
         return NextLink.page(changes, next: next, of: request)
     }
 

@@ -33,6 +33,19 @@ struct PendingListTests {
     }
 
     @Test(
+        "reads that take longer the longer the queue is run on the threads for those, which do not begin for a caller that has gone",
+        arguments: ["/v1/pending", "/v1/pending?entity=orders", "/metrics"])
+    func away(_ target: String) async throws {
+        let api = try await filled()
+        #expect(await api.call("GET", target).status == 200)
+        let gone = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await api.call("GET", target).status
+        }
+        #expect(await gone.value == 503)
+    }
+
+    @Test(
         "the count is text for callers that prefer it",
         arguments: [
             ("text/plain", true), ("text/plain;q=0.5, application/json;q=0.1", true), ("TEXT/PLAIN", true),

@@ -17,12 +17,24 @@ final class LongReads: Sendable {
     func read<Result: Sendable>(
         _ body: @escaping @Sendable (ReadConnection) throws -> Result
     ) async throws -> Result {
+        try await run { [readers] isCancelled in try Self.read(readers, until: isCancelled, body) }
+    }
+
+    /// Runs a read that needs none of these connections. Throws `CancellationError` if the task is cancelled before it begins.
+    func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await run { isCancelled in
+            guard !isCancelled.isSet else { throw CancellationError() }
+            return try body()
+        }
+    }
+
+    private func run<Result: Sendable>(
+        _ body: @escaping @Sendable (_ isCancelled: Flag) throws -> Result
+    ) async throws -> Result {
         let isCancelled = Flag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                onQueue { [readers] in
-                    continuation.resume(with: Swift.Result { try Self.read(readers, until: isCancelled, body) })
-                }
+                onQueue { continuation.resume(with: Swift.Result { try body(isCancelled) }) }
             }
         } onCancel: {
             isCancelled.set()
