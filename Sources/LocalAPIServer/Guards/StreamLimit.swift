@@ -1,33 +1,46 @@
+internal import SocketServer
 internal import Synchronization
 
-/// Limits how many event streams are open at once.
+/// Limits how many event streams are open at once. One caller takes half of them at most, unless it is root or the daemon's
+/// user.
 final class StreamLimit: Sendable {
     private let limit: Int
-    private let open = Mutex(0)
+    private let open = Mutex<[RateLimit.Key: Int]>([:])
 
     init(_ limit: Int) {
         self.limit = limit
     }
 
-    var openCount: Int { open.withLock { $0 } }
+    var openCount: Int { open.withLock { $0.values.reduce(0, +) } }
 
-    /// A place for one more stream; nil when all are taken.
-    func take() -> Place? {
+    /// A place for one more stream; nil when all are taken, or the caller's share of them.
+    func take(for request: Request) -> Place? {
+        let caller = RateLimit.Key(request)
+        let share = request.caller.access == .owner ? limit : max(limit / 2, 1)
+        return open.withLock { open in
+            guard open.values.reduce(0, +) < limit, open[caller, default: 0] < share else { return nil }
+            open[caller, default: 0] += 1
+            return Place(self, caller)
+        }
+    }
+
+    private func release(_ caller: RateLimit.Key) {
         open.withLock { open in
-            guard open < limit else { return nil }
-            open += 1
-            return Place(self)
+            let left = open[caller, default: 1] - 1
+            open[caller] = left > 0 ? left : nil
         }
     }
 
     /// Held as long as the stream's response exists, whether or not it is ever written.
     final class Place: Sendable {
         private let limit: StreamLimit
+        private let caller: RateLimit.Key
 
-        fileprivate init(_ limit: StreamLimit) {
+        fileprivate init(_ limit: StreamLimit, _ caller: RateLimit.Key) {
             self.limit = limit
+            self.caller = caller
         }
 
-        deinit { limit.open.withLock { $0 -= 1 } }
+        deinit { limit.release(caller) }
     }
 }

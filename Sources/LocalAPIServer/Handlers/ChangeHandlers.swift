@@ -22,6 +22,7 @@ extension Handlers {
         var page = try store.changes(since: since, filter: filter, limit: limit)
         if page.events.isEmpty, wait > 0 {
             page = try await within(.seconds(wait)) { try await firstChanges(since, filter, limit) }
+            try requireCaller(of: request)
         }
         let document = JSONText.object([
             "epoch": .string(store.epoch), "data": .array(page.events.map(\.document)),

@@ -10,14 +10,22 @@ extension Handlers {
     func get(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let response = try await read(entity, key, request)
         guard response.status == 304, let seconds = Preference(request).wait, seconds > 0 else { return response }
-        guard let place = waiting.take() else {
+        guard let place = waiting.take(for: request) else {
             throw Problem.unavailable("too many callers wait for a record; follow GET /v1/changes instead")
         }
         defer { withExtendedLifetime(place) {} }
         let limit = min(seconds, Self.longestWait)
         var changed = try await within(.seconds(limit)) { try await nextVersion(of: entity, key, request) }
+        try requireCaller(of: request)
         changed.headers.append(("Preference-Applied", "wait=\(limit)"))
         return changed
+    }
+
+    /// Throws if the session that let the caller in has ended while it waited.
+    func requireCaller(of request: Request) throws(Problem) {
+        guard !callers.mayContinue(request) else { return }
+        throw Problem(
+            .tokenRequired, "the session has ended; sign in again", headers: [("WWW-Authenticate", "Bearer")])
     }
 
     /// The longest wait, in seconds.

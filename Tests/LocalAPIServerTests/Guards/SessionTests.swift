@@ -1,5 +1,6 @@
 import CacheStore
 import JSONText
+import SQLiteStore
 import SocketServer
 import TestSupport
 import Testing
@@ -137,6 +138,22 @@ struct SessionTests {
             _ = try await api.store.apply(later, at: TestAPI.now)
         }
         #expect(text.contains("\"id\":\"a\"") && !text.contains("later"))
+    }
+
+    @Test(
+        "who waits gets nothing more once the session has ended",
+        arguments: ["/v1/changes?wait=30", "/v1/orders/a"])
+    func waiting(_ target: String) async throws {
+        let api = try await TestAPI.filled()
+        let cookie = try await cookie(signIn(api))
+        let known = Self.page.merging(["Cookie": cookie]) { $1 }
+        let tag = try #require(await api.call("GET", "/v1/orders/a").header("ETag"))
+        let waiting = known.merging(["If-None-Match": tag, "Prefer": "wait=30"]) { $1 }
+        async let answer = api.call("GET", target, headers: waiting)
+        while api.store.signal.waiterCount == 0 { await Task.yield() }
+        #expect(await api.call("DELETE", "/v1/_session", headers: known).status == 204)
+        _ = await api.call("PATCH", "/v1/orders/a", body: #"{"status":"open"}"#)
+        #expect(await answer.status == 401)
     }
 
     @Test("an event stream does not keep its session from ending")

@@ -169,6 +169,24 @@ struct ChangesTests {
         }
     }
 
+    @Test("one user leaves half of the streams to others; root and the daemon's user may take all")
+    func share() async throws {
+        let api = try TestAPI(streamLimit: 4)
+        var answers: [TestAPI.Answer] = []
+        func open(_ user: UInt32, _ access: Caller.Access = .member) async -> Int {
+            let answer = await api.call("GET", "/v1/events", caller: Caller(user: user, access: access))
+            if answer.status == 200 { answers.append(answer) }
+            return answer.status
+        }
+        for status in [200, 200, 503] { #expect(await open(1001) == status) }
+        #expect(await open(1002) == 200)
+        answers = []
+        for status in [200, 200, 200, 200, 503] { #expect(await open(1000, .owner) == status) }
+        #expect(api.api.handlers.streams.openCount == 4)
+        answers = []
+        #expect(api.api.handlers.streams.openCount == 0)
+    }
+
     @Test("a stalled reader is dropped, and the others continue")
     func slowReader() async throws {
         let api = try TestAPI()
