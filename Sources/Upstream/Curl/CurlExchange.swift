@@ -191,6 +191,7 @@ final class CurlExchange {
         let head = HTTPResponse(status: easy.status, headers: response.headers)
         let sink = (200..<300).contains(easy.status) ? request.sink : nil
         refusal = sink.flatMap { _ in objection(to: head) } ?? head.undecodedCodings.map(Self.unasked)
+            ?? head.differingLengths.map(Self.differing)
         if refusal == nil, let sink { refusal = sink.begin(head.status, head.mediaType) }
         return refusal == nil
     }
@@ -213,6 +214,10 @@ final class CurlExchange {
         its body is coded as \(coding.cut(toBytes: 40)), which was not asked for; let the server, or the proxy before it, \
         send gzip or nothing
         """
+    }
+
+    private static func differing(_ lengths: String) -> String {
+        "it has more than one length (\(lengths.cut(toBytes: 40))), so where its body ends is uncertain (RFC 9112, 6.3)"
     }
 
     private static func notWhole(_ status: Int) -> String {

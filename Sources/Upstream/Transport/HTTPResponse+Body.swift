@@ -73,6 +73,12 @@ extension HTTPResponse {
     /// Whether a length says where the body ends; beside any transfer coding, it says nothing (RFC 9112, 6.3).
     var hasLength: Bool { header("Content-Length") != nil && header("Transfer-Encoding") == nil }
 
+    /// The values of Content-Length if they differ: what stands between may end the body elsewhere than this side.
+    var differingLengths: String? {
+        let lengths = codings("Content-Length")
+        return Set(lengths).count > 1 ? lengths.joined(separator: ", ") : nil
+    }
+
     /// Whether the body came compressed: where such a body ends is not checked.
     var isCompressed: Bool {
         let codings = codings("Content-Encoding") + codings("Transfer-Encoding")
@@ -91,7 +97,7 @@ extension HTTPResponse {
         return isDecoded ? nil : codings.joined(separator: ", ")
     }
 
-    /// In lower case, in the order in which they were applied.
+    /// The elements of a field that is a list, in lower case, in order.
     private func codings(_ name: String) -> [String] {
         headers.filter { HTTPSyntax.isSameName($0.name, name) }
             .flatMap { $0.value.lowercased().split(separator: ",") }

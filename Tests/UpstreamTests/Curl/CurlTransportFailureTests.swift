@@ -101,6 +101,20 @@ struct CurlTransportFailureTests {
         #expect(error.message.contains("not asked for"))
     }
 
+    @Test(
+        "two lengths that differ are unacceptable; the same one twice is not",
+        arguments: ["Content-Length: 5\r\nContent-Length: 4", "Content-Length: 4\r\nContent-Length: 5"], [200, 404])
+    func twoLengths(_ fields: String, _ status: Int) async throws {
+        let error = try await failure(of: .send("HTTP/1.1 \(status) X\r\n\(fields)\r\n\r\nhello"), .finish)
+        #expect(error.kind == .unacceptable)
+        #expect(error.message.contains("more than one length"))
+        let same = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello"
+        let server = try ScriptedServer([.receive, .send(same)])
+        let answer = try await transport.send(
+            HTTPRequest(url: server.url, deadline: .seconds(30), maximumBody: 1000))
+        #expect(answer.body == Array("hello".utf8))
+    }
+
     @Test("one coding of the transfer within one of the content is unacceptable")
     func codingWithinCoding() async throws {
         let heads = "Content-Encoding: gzip\r\nTransfer-Encoding: gzip, chunked\r\n"
