@@ -20,6 +20,8 @@ struct ContentWitness {
     let upstream: any Upstream
     /// Nil if contents cannot be fetched.
     let contents: ContentFolder?
+    /// Must not go back when the clock is set.
+    let monotonicNow: @Sendable () -> Timestamp
 
     func verdict(on record: JSONText, for change: OutboxChange, _ entity: Entity) async throws -> Verdict {
         guard case .upload(let content) = change.content else { return .own }
@@ -32,13 +34,13 @@ struct ContentWitness {
         return others.contains(found) ? .another : .unclear
     }
 
-    /// Nil if there is no content there, or not such a one as the schema allows.
-    private func hash(of address: String, _ entity: Entity) async throws -> String? {
+    /// Nil if there is no content there, or not such a one as the schema allows, or it comes too slowly.
+    func hash(of address: String, _ entity: Entity) async throws -> String? {
         guard let contents, let plan = entity.content else { return nil }
         let draft = try contents.draft(limit: plan.maximumSize)
         do throws(UpstreamError) {
             _ = try await upstream.download(
-                address, limit: plan.maximumSize, into: BodySink { (try? draft.write($0)) != nil })
+                address, limit: plan.maximumSize, into: BodySink(paced: monotonicNow) { try draft.write($0) })
         } catch {
             switch error {
             case .gone, .refused, .malformed: return nil

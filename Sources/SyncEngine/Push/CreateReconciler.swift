@@ -27,6 +27,7 @@ struct CreateReconciler {
     var clockOffset: Duration?
     /// Where contents are fetched to; nil if they are not.
     var contents: ContentFolder?
+    let monotonicNow: @Sendable () -> Timestamp
 
     private var store: CacheStore { reader.store }
     private var upstream: any Upstream { reader.upstream }
@@ -241,7 +242,8 @@ struct CreateReconciler {
                 let tells = fields.contains { entity.value(of: $0, in: record) != nil }
                 reading.isTelling = reading.isTelling || tells
                 guard let near = try await candidate(record, fields, change, entity) else { continue }
-                let witness = ContentWitness(store: store, upstream: upstream, contents: contents)
+                let witness = ContentWitness(
+                    store: store, upstream: upstream, contents: contents, monotonicNow: monotonicNow)
                 let verdict = try await witness.verdict(on: near.record, for: change, entity)
                 if verdict == .another { continue }
                 let isOwn = verdict == .own && mayBeOwn(near.record, change, entity)

@@ -125,7 +125,8 @@ struct Pusher {
     }
 
     var reconciler: CreateReconciler {
-        CreateReconciler(reader: reader, now: now(), clockOffset: clockOffset(), contents: contents)
+        CreateReconciler(
+            reader: reader, now: now(), clockOffset: clockOffset(), contents: contents, monotonicNow: monotonicNow)
     }
 
     private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {

@@ -1,4 +1,7 @@
+import CacheStore
+import ContentStore
 import EntitySchema
+import JSONText
 import Synchronization
 import TestSupport
 import Testing
@@ -53,6 +56,48 @@ struct DownloadPaceTests {
             seconds.set(60 * minute)
             #expect(takes(240 << 10, sink))
         }
+    }
+
+    /// Gives a kilobyte, waits two hours, and gives another.
+    private struct Trickle: Upstream {
+        let seconds: Seconds
+        var budget: RequestBudget.Balance?
+
+        func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
+            for second in [0, 7200] {
+                seconds.set(second)
+                let isTaken = [UInt8](repeating: 0, count: 1024).withUnsafeBytes { sink.take($0) }
+                guard isTaken else { throw .malformed("refused") }
+            }
+            return nil
+        }
+
+        func account() async throws(UpstreamError) -> SignedInAccount? { nil }
+        func page(_ request: PageRequest) async throws(UpstreamError) -> Page { throw .offline("no records") }
+        func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? { nil }
+        func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
+            throw .offline("no changes")
+        }
+        func probe() async throws(UpstreamError) {}
+    }
+
+    @Test func `one that tells creations apart must not trickle either`() async throws {
+        let folder = try TemporaryFolder()
+        let schema = try EntitySchema(
+            yaml: """
+                schema: home
+                upstream: { base_url: http://localhost }
+                entities:
+                  scans:
+                    content: { upload: { call: "PUT /scans/{id}" } }
+                    fields: { id: { type: string } }
+                    pull: { path: /scans }
+                """, file: "home.yaml")
+        let witness = ContentWitness(
+            store: try CacheStore.temporary(schema), upstream: Trickle(seconds: seconds),
+            contents: try ContentFolder(path: folder.path("content")), monotonicNow: { [seconds] in seconds.now })
+        let hash = try await witness.hash(of: "http://localhost/scan", try #require(schema["scans"]))
+        #expect(hash == nil)
     }
 
     @Test func `the time before the first byte does not count`() {
