@@ -6,6 +6,11 @@ struct FeedSource {
     let client: LocalAPIClient
     /// The entities to feed; empty for all.
     let entities: [String]
+    /// What the answers about one batch of changes may have together, in bytes.
+    var largestBatch = 1 << 30
+
+    /// How many entries and records are asked for at once.
+    private static let most = 1000
 
     /// The entities as the daemon has them now, and a text that changes with anything that the tables depend on.
     struct Shape: Equatable {
@@ -82,7 +87,7 @@ struct FeedSource {
     func changes(after position: FeedPosition, wait: Int) async throws -> Batch? {
         do throws(LocalAPIError) {
             return try await batch([
-                ("since", "\(position.sequence)"), ("epoch", position.epoch), ("wait", "\(wait)"), ("limit", "1000"),
+                ("since", "\(position.sequence)"), ("epoch", position.epoch), ("wait", "\(wait)"), ("limit", "\(Self.most)"),
             ])
         } catch {
             if case .problem(let problem) = error, problem.status == 410 { return nil }
@@ -95,7 +100,11 @@ struct FeedSource {
         guard let data = body?["data"], let next = body?["next"]?.integer, let epoch = body?["epoch"]?.string else {
             throw .unexpected("\(LocalAPIPaths.changes) returned no list of changes; is the daemon the same version?")
         }
-        return Batch(entries: data.elements, epoch: epoch, next: next)
+        let entries = data.elements
+        guard entries.count <= Self.most else {
+            throw .unexpected("\(LocalAPIPaths.changes) returned more changes than were asked for")
+        }
+        return Batch(entries: entries, epoch: epoch, next: next)
     }
 
     // MARK: Records
@@ -111,19 +120,26 @@ struct FeedSource {
     }
 
     /// The next page of all records, and where the one after it begins.
-    func page(of entity: FeedEntity, after cursor: String?) async throws -> (records: [JSONText], next: String?) {
-        try await page(entity, [("limit", "1000")], cursor)
+    func page(of entity: FeedEntity, after cursor: String?) async throws -> Page {
+        try await page(entity, [("limit", "\(Self.most)")], cursor)
     }
 
     /// Those of the records with these keys that the cache has. It never asks the upstream. Throws for more records than
     /// keys: a compromised daemon must not take memory without end.
     func records(of entity: FeedEntity, _ keys: [String]) async throws -> [JSONText] {
         var found: [JSONText] = []
+        var size = 0
         for values in Self.filters(keys) {
             var cursor: String?
             repeat {
-                let page = try await page(entity, [("\(entity.key).in", values), ("limit", "1000")], cursor)
+                let page = try await page(entity, [("\(entity.key).in", values), ("limit", "\(Self.most)")], cursor)
                 found += page.records
+                // An empty page is not expected, and one without end would have no records.
+                size += page.size + 1000
+                guard size <= largestBatch else {
+                    throw LocalAPIError.unexpected(
+                        "the changed \(entity.name) have more than \(largestBatch >> 20) MiB, which is not held in memory")
+                }
                 guard found.count <= keys.count else {
                     throw LocalAPIError.unexpected(
                         "\(entity.name) has more records than were asked for; is the daemon the same version?")
@@ -134,9 +150,16 @@ struct FeedSource {
         return found
     }
 
+    struct Page {
+        var records: [JSONText]
+        /// Of the whole answer, which its records keep in memory.
+        var size: Int
+        var next: String?
+    }
+
     private func page(
         _ entity: FeedEntity, _ query: LocalAPIClient.Query, _ cursor: String?
-    ) async throws -> (records: [JSONText], next: String?) {
+    ) async throws -> Page {
         let path = LocalAPIPaths.records(of: entity.name)
         let body = try await client.get(path, query: query + (cursor.map { [("cursor", $0)] } ?? [])).body
         guard let data = body?["data"] else {
@@ -146,7 +169,7 @@ struct FeedSource {
         guard next == nil || next != cursor else {
             throw LocalAPIError.unexpected("\(path) returned the same cursor twice, so the list has no end")
         }
-        return (data.elements, next)
+        return Page(records: data.elements, size: body?.bytes.count ?? 0, next: next)
     }
 
     /// Filters for keys, each short enough for one request: a list of quoted values in parentheses.
