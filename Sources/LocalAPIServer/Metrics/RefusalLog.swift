@@ -3,7 +3,8 @@ internal import Logging
 internal import SocketServer
 internal import Synchronization
 
-/// Counts callers that may not call, and logs them: each user at most once a minute for each reason, whatever they send.
+/// Counts callers that may not call, and logs them: each user at most once a minute for each reason, and a hundred of
+/// them together, whatever they send.
 final class RefusalLog: Sendable {
     private struct Kind: Hashable {
         var reason: RefusedCaller
@@ -15,6 +16,8 @@ final class RefusalLog: Sendable {
     private let log: Logger
     private let logged = Mutex<[Kind: Duration]>([:])
     private static let pause = Duration.seconds(60)
+    /// The most lines a minute: one person can call as 65,536 users of a user namespace.
+    private static let most = 100
 
     init(metrics: Metrics, log: Logger) {
         self.metrics = metrics
@@ -28,6 +31,7 @@ final class RefusalLog: Sendable {
         let isDue = logged.withLock { logged in
             if let last = logged[kind], now - last < Self.pause { return false }
             logged = logged.filter { now - $0.value < Self.pause }
+            guard logged.count < Self.most else { return false }
             logged[kind] = now
             return true
         }

@@ -6,6 +6,17 @@ import Testing
 
 @Suite("Rate limits")
 struct RateTests {
+    @Test("refused callers of many users, as one person has in a user namespace, do not fill the log")
+    func refusals() async throws {
+        let recorder = LogRecorder()
+        let api = try TestAPI(log: recorder.logger)
+        for user in 0..<300 {
+            let caller = Caller(user: 100_000 + UInt32(user), access: .stranger)
+            #expect(await api.call("GET", "/v1/status", headers: ["Authorization": nil], caller: caller).status == 401)
+        }
+        #expect(recorder.lines.count { $0.message == "refused a caller" } == 100)
+    }
+
     @Test("a burst is allowed, then a fixed rate, for each caller separately")
     func bucket() {
         let clock = Instants()
