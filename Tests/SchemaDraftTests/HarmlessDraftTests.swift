@@ -19,6 +19,15 @@ struct HarmlessDraftTests {
         ]
     }
 
+    @Test("No text of the document shows the draft's lines in another order", arguments: ["202E", "2066", "200F", "061C"])
+    func direction(code: String) throws {
+        let order = "Order: { type: object, properties: { id: { type: string }, state: { type: string, description: \"evil\\u\(code)x\", enum: [\"a\\u\(code)b\", c] } } }"
+        let draft = try draft([order], Self.records("/orders", "Order", "id"))
+        #expect(draft.yaml.contains("orders:"))
+        let scalar = try #require(UInt32(code, radix: 16).flatMap(Unicode.Scalar.init))
+        #expect(!draft.yaml.unicodeScalars.contains(scalar), "\(draft.yaml)")
+    }
+
     // MARK: Names in paths
 
     @Test("The name in a record's path is the member that is called so in other words")

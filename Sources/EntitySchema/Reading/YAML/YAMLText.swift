@@ -45,10 +45,12 @@ package enum YAMLText {
         return lines + [line]
     }
 
-    /// What a YAML stream may not have, or ends a line in it.
+    /// What a YAML stream may not have, ends a line in it, or shows it in another order (Unicode Annex #9).
     package static func isOdd(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || [0x2028, 0x2029, 0xFEFF].contains(scalar.value)
             || (0xFFFE...0xFFFF).contains(scalar.value) || scalar.value > 0x10_0000
+            || [0x061C, 0x200E, 0x200F].contains(scalar.value) || (0x202A...0x202E).contains(scalar.value)
+            || (0x2066...0x2069).contains(scalar.value)
     }
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
