@@ -7,6 +7,7 @@ extension CommandFailure {
             return CommandFailure(
                 .temporaryFailure, "cannot write \(file): the disk is full; free some space, then try again")
         }
-        return CommandFailure(.usage, "cannot write \(file): check the folder and its permissions")
+        return CommandFailure(
+            .usage, "cannot write \(file): check the folder and its permissions, and that it is no link of another user")
     }
 }

@@ -5,9 +5,14 @@ import Glibc
 enum WholeFile {
     /// Replaces a regular file in one step, follows a link, and writes into anything else: as root it would otherwise put a
     /// file in the place of /dev/null.
+    ///
+    /// Throws for a link that neither this user nor root has made: in a folder such as /tmp, another user could have a file
+    /// replaced. The kernel refuses to follow such links (`fs.protected_symlinks`), but not to say where they lead.
     static func write(_ text: String, to path: String) throws {
+        guard isOwnLink(path) != false else { throw CocoaError(.fileWriteNoPermission) }
         guard let status = Self.status(of: path), status.st_mode & S_IFMT != S_IFREG else {
-            return try Data(text.utf8).write(to: URL(filePath: real(path)), options: [.atomic])
+            let target = isOwnLink(path) == true ? real(path) : path
+            return try Data(text.utf8).write(to: URL(filePath: target), options: [.atomic])
         }
         let file = open(path, O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { throw CocoaError(.fileWriteNoPermission) }
@@ -15,6 +20,13 @@ enum WholeFile {
         guard StandardStream(descriptor: file).writeAll(Array(text.utf8)) == nil else {
             throw CocoaError(.fileWriteUnknown)
         }
+    }
+
+    /// Whether this user or root has made the link; nil for what is none.
+    private static func isOwnLink(_ path: String) -> Bool? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return nil }
+        return [0, geteuid()].contains(status.st_uid)
     }
 
     /// Of what a link leads to; nil if nothing is there.

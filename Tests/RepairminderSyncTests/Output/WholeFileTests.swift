@@ -38,6 +38,18 @@ struct WholeFileTests {
         #expect(try String(contentsOfFile: folder.path("target"), encoding: .utf8) == "new")
     }
 
+    @Test(
+        "a link of another user, as one in /tmp, is neither followed nor replaced",
+        .enabled(if: getuid() == 0, "only root can act as two users"), arguments: [true, false])
+    func foreignLink(isThere: Bool) throws {
+        if isThere { try folder.write("old", to: "target") }
+        try #require(symlink(folder.path("target"), path) == 0 && lchown(path, 54_321, 54_321) == 0)
+        #expect(throws: (any Error).self) { try WholeFile.write("new", to: path) }
+        #expect(try kind() == S_IFLNK)
+        let found = try? String(contentsOfFile: folder.path("target"), encoding: .utf8)
+        #expect(found == (isThere ? "old" : nil))
+    }
+
     @Test("what is no regular file, as /dev/null, is written to and stays what it is")
     func pipe() throws {
         try #require(mkfifo(path, 0o600) == 0)
