@@ -21,7 +21,8 @@ struct HarmlessDraftTests {
 
     @Test("No text of the document shows the draft's lines in another order", arguments: ["202E", "2066", "200F", "061C"])
     func direction(code: String) throws {
-        let order = "Order: { type: object, properties: { id: { type: string }, state: { type: string, description: \"evil\\u\(code)x\", enum: [\"a\\u\(code)b\", c] } } }"
+        let state = "{ type: string, description: \"evil\\u\(code)x\", enum: [\"a\\u\(code)b\", c] }"
+        let order = "Order: { type: object, properties: { id: { type: string }, state: \(state) } }"
         let draft = try draft([order], Self.records("/orders", "Order", "id"))
         #expect(draft.yaml.contains("orders:"))
         let scalar = try #require(UInt32(code, radix: 16).flatMap(Unicode.Scalar.init))

@@ -33,7 +33,7 @@ struct PendingListTests {
     }
 
     @Test(
-        "reads that take longer the longer the queue is run on the threads for those, which do not begin for a caller that has gone",
+        "what reads the whole queue is read on the threads for long reads, and not for a caller that has gone",
         arguments: ["/v1/pending", "/v1/pending?entity=orders", "/metrics"])
     func away(_ target: String) async throws {
         let api = try await filled()
