@@ -19,7 +19,9 @@ struct HarmlessDraftTests {
         ]
     }
 
-    @Test("No text of the document shows the draft's lines in another order", arguments: ["202E", "2066", "200F", "061C"])
+    @Test(
+        "No text of the document shows the draft's lines in another order",
+        arguments: ["202E", "2066", "200F", "061C"])
     func direction(code: String) throws {
         let state = "{ type: string, description: \"evil\\u\(code)x\", enum: [\"a\\u\(code)b\", c] }"
         let order = "Order: { type: object, properties: { id: { type: string }, state: \(state) } }"

@@ -47,8 +47,7 @@ extension PageApplier {
     ) throws -> [(key: String, parent: String)] {
         guard !children.complete.isEmpty else { return [] }
         let parent = table.sql(for: children.by)
-        let new = try context.newKeys(of: table.entity.name)
-        return try Row.fetchAll(
+        let missing = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
                     SELECT _key, CAST(\(parent) AS TEXT) FROM \(table.name)
@@ -56,7 +55,12 @@ extension PageApplier {
                       AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2
                     """),
             arguments: [JSONText.array(children.complete.map(JSONText.string)).text, position, table.entity.name]
-        ).map { (key: $0[0], parent: $0[1]) }.filter { !present.contains($0.key) && !new.contains($0.key) }
+        ).map { (key: $0[0] as String, parent: $0[1] as String) }.filter { !present.contains($0.key) }
+        // The server may be behind with what was just created. The list is not read again before its parent changes.
+        let new = try context.newKeys(of: table.entity.name)
+        let settling = SettlingTable(entity: table.entity.name, db: db)
+        for child in missing where new.contains(child.key) { try settling.doubt(child.key) }
+        return missing.filter { !new.contains($0.key) }
     }
 
     /// Leaves out a record whose deletion is on its way. One whose deletion failed, or waits for a change that failed, may

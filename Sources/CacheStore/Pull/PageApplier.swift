@@ -195,6 +195,8 @@ struct PageApplier {
         } else {
             _ = try writer.insertUncounted(key, remote: record.text, from: origin, pk: firstPK(of: progress.written))
             try progress.arrivals.noteInserted(record.text, of: key)
+            // It may have been deleted since it was asked for, and a list with a token does not say so.
+            if bounds.view == .single, entity.pull?.deltaToken != nil { try progress.arrivals.doubt(key) }
             progress.written.noteInserted(lateness: lateness(record, nil, bounds.watermark))
         }
         progress.written.places.append(index)

@@ -43,6 +43,13 @@ struct SettlingTable {
         ])
     }
 
+    /// Has the record read once the time to settle is over.
+    func doubt(_ key: String) throws {
+        try db.cachedStatement(
+            sql: "UPDATE sync_settling SET confirmed = 0 WHERE entity = ? AND record_key = ? AND confirmed = 1"
+        ).execute(arguments: [entity, key])
+    }
+
     func remove(_ key: String) throws {
         try db.cachedStatement(sql: "DELETE FROM sync_settling WHERE entity = ? AND record_key = ?")
             .execute(arguments: [entity, key])

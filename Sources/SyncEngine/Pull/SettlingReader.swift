@@ -59,13 +59,16 @@ struct SettlingReader {
     }
 
     /// A record that is served only with its parent: no pull asks for it again before the parent changes. Whether it is
-    /// gone is for pulls to decide.
+    /// gone is for the next pull to decide, which reads the siblings again.
     private func readAmongSiblings(_ record: CacheStore.UnconfirmedRecord, _ entity: Entity) async throws {
         let position = try store.position()
         let reader = RecordReader(schema: environment.schema, store: store, upstream: upstream)
         if let found = try await reader.record(of: entity, known: record.known) {
             let page = PulledPage(single: [found], of: entity, position: position)
             _ = try await store.apply(page, at: environment.now())
+        } else if let (parent, known) = try reader.parent(of: entity, record.known), let key = known[parent.key]?.plain
+        {
+            try await store.forgetFetched([key], of: parent.name, at: environment.now())
         }
         try await settle(record)
     }

@@ -190,7 +190,8 @@ final class CurlExchange {
         guard isNew else { return true }
         let head = HTTPResponse(status: easy.status, headers: response.headers)
         let sink = (200..<300).contains(easy.status) ? request.sink : nil
-        refusal = sink.flatMap { _ in objection(to: head) } ?? head.undecodedCodings.map(Self.unasked)
+        refusal =
+            sink.flatMap { _ in objection(to: head) } ?? head.undecodedCodings.map(Self.unasked)
             ?? head.differingLengths.map(Self.differing)
         if refusal == nil, let sink { refusal = sink.begin(head.status, head.mediaType) }
         return refusal == nil

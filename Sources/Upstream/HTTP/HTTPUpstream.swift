@@ -221,7 +221,9 @@ package struct HTTPUpstream: Upstream {
         case .etag: response.header("ETag").flatMap { $0.hasPrefix("W/") ? nil : $0 }
         // It is sent back as a header, so it must be a valid field value.
         case .field(let field):
-            record.at(path: field.place).flatMap { $0.plain.isEmpty || !HTTPSyntax.isFieldValue($0.plain) ? nil : $0.plain }
+            record.at(path: field.place).flatMap { value in
+                value.plain.isEmpty || !HTTPSyntax.isFieldValue(value.plain) ? nil : value.plain
+            }
         }
     }
 

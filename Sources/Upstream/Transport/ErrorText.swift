@@ -126,7 +126,8 @@ struct ErrorText {
             let strings = elements.compactMap(\.string).filter { !$0.isEmpty }
             if !strings.isEmpty {
                 collect(
-                    .string(strings.joined(separator: " ")), at: place, depth: depth, withCodes: withCodes, into: &texts)
+                    .string(strings.joined(separator: " ")), at: place, depth: depth, withCodes: withCodes, into: &texts
+                )
             }
             for element in elements where element.kind != .string {
                 collect(element, at: place, depth: depth + 1, withCodes: withCodes, into: &texts)

@@ -87,7 +87,8 @@ struct FeedSource {
     func changes(after position: FeedPosition, wait: Int) async throws -> Batch? {
         do throws(LocalAPIError) {
             return try await batch([
-                ("since", "\(position.sequence)"), ("epoch", position.epoch), ("wait", "\(wait)"), ("limit", "\(Self.most)"),
+                ("since", "\(position.sequence)"), ("epoch", position.epoch), ("wait", "\(wait)"),
+                ("limit", "\(Self.most)"),
             ])
         } catch {
             if case .problem(let problem) = error, problem.status == 410 { return nil }
@@ -138,7 +139,8 @@ struct FeedSource {
                 size += page.size + 1000
                 guard size <= largestBatch else {
                     throw LocalAPIError.unexpected(
-                        "the changed \(entity.name) have more than \(largestBatch >> 20) MiB, which is not held in memory")
+                        "the changed \(entity.name) have more than \(largestBatch >> 20) MiB, which is not held in memory"
+                    )
                 }
                 guard found.count <= keys.count else {
                     throw LocalAPIError.unexpected(

@@ -380,35 +380,4 @@ struct ConflictTests {
         let list = try cache.store.list(ListQuery(entity: "orders", fields: ["notes"]))
         #expect(try JSONText(list.records).elements.first?["notes"] == "theirs")
     }
-
-    @Test("the tombstone of a record that is created again does not delete the new one")
-    func oldTombstone() async throws {
-        let cache = try await cache(#"{"id":"a","notes":"n"}"#, "local_wins")
-        let tombstone = #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#
-        try await edit(cache, #"{"notes":"mine"}"#)
-        _ = try await cache.pull("orders", tombstone)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(creation.operation == .create)
-        _ = try await cache.store.begin(creation, at: now)
-        _ = try await cache.pull("orders", tombstone)
-        let answer = try JSONText(parsing: #"{"id":"b","notes":"mine"}"#)
-        try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
-        #expect(try cache.record("orders", "b")?["notes"] == "mine")
-        #expect(try cache.record("orders", "a")?["id"] == "b", "the old key still works")
-    }
-    @Test("if the response to a creation was lost and the record was deleted on the server, it is only created again")
-    func lostCreationDeleted() async throws {
-        let cache = try await cache(#"{"id":"a"}"#)
-        let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        _ = try await cache.store.begin(creation, at: now)
-        let lost = PushFailure(.timeout, message: "no answer")
-        try await cache.store.settle(creation.id, .failed(lost), at: now)
-        _ = try await cache.pull("orders", #"[{"id":"\#(key)","notes":"mine","status":"open"}]"#)
-        #expect(try cache.record("orders", key)?["status"] == "open")
-        _ = try await cache.pull("orders", #"[{"id":"\#(key)","deleted_at":"2026-11-21T00:00:00Z"}]"#)
-        #expect(try cache.store.pendingCount().failed == 1)
-        #expect(try cache.record("orders", key)?["notes"] == "mine")
-        #expect(try cache.record("orders", key)?["status"] == nil, "the server no longer has the record")
-    }
 }

@@ -21,7 +21,8 @@ struct ChangeTimesTests {
         let now = try #require(Timestamp(iso8601: "2026-11-21T10:00:00Z"))
         for (clock, latest) in [(5.5, "2026-11-21T09:30:00.000Z"), (-8, "2026-11-21T09:45:00.000Z")] {
             var times = ChangeTimes(upTo: now, clock: .seconds(clock * 3600))
-            for text in ["2026-11-21 15:00:00", "2026-11-21T01:45:00", "2026-11-21T08:00:00Z", "2026-11-21 15:31:00.5"] {
+            for text in ["2026-11-21 15:00:00", "2026-11-21T01:45:00", "2026-11-21T08:00:00Z", "2026-11-21 15:31:00.5"]
+            {
                 times.insert(.string(text))
             }
             times.finish()

@@ -142,4 +142,19 @@ struct ChildListTests {
         let message = try #require(cache.store.schema["messages"])
         #expect(message[field: "order_id"]?.indexed == true)
     }
+
+    @Test("a new record that its parent's list lacks stays, and is looked for when the server must have caught up")
+    func newChild() async throws {
+        let cache = try await filled()
+        let now = TestCache.now
+        _ = try await cache.store.create(
+            "messages", body: JSONText(parsing: #"{"order_id":"a","text":"mine"}"#), at: now)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(creation, at: now))
+        let answer = try JSONText(parsing: #"{"id":"new","order_id":"a","text":"mine"}"#)
+        try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
+        _ = try await apply(#"[{"id":"m","order_id":"a"},{"id":"n","order_id":"a"}]"#, complete: ["a"], cache)
+        #expect(try cache.record("messages", "new") != nil)
+        #expect(try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key) == ["new"])
+    }
 }

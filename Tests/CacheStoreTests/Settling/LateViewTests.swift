@@ -44,6 +44,17 @@ struct LateViewTests {
         _ = try await cache.store.apply(page, at: now + .seconds(seconds))
     }
 
+    @Test("a record that came by itself is read again, where a list with a token would not name its deletion")
+    func single() async throws {
+        let since = "since: { param: since, field: updated_at }"
+        let token = "since: { token: delta, param: delta, field: updated_at }"
+        for hasToken in [false, true] {
+            let cache = try TestCache(schema: hasToken ? TestCache.shop.replacing(since, with: token) : TestCache.shop)
+            try await read(cache, #"{"id":"a"}"#, after: 0)
+            #expect(try await unconfirmed(cache, after: 61) == (hasToken ? ["a"] : []))
+        }
+    }
+
     @Test("a single record that is older than the cached one is read again, and counts then")
     func older() async throws {
         let cache = try TestCache()

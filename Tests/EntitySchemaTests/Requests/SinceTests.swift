@@ -136,7 +136,9 @@ struct SinceTests {
         #expect(try JSONText(parsing: text).changeTime == Timestamp(milliseconds: milliseconds))
     }
 
-    @Test("anything else is no change time", arguments: ["null", "true", #""soon""#, #""/Date(x)/""#, "0", "-5", "1e300", "[1]"])
+    @Test(
+        "anything else is no change time",
+        arguments: ["null", "true", #""soon""#, #""/Date(x)/""#, "0", "-5", "1e300", "[1]"])
     func others(_ text: String) throws {
         #expect(try JSONText(parsing: text).changeTime == nil)
     }

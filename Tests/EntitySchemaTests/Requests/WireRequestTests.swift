@@ -87,7 +87,9 @@ struct WireRequestTests {
         #expect(try updating(#""PATCH /notes/{id}", fields: [owner, text]"#, body, over: remote) == body)
     }
 
-    @Test("a whole record has the changes of its nested fields in their places", arguments: ["", ", body: { note: $record }"])
+    @Test(
+        "a whole record has the changes of its nested fields in their places",
+        arguments: ["", ", body: { note: $record }"])
     func replacesNested(_ form: String) throws {
         func sent(_ owner: String, over remote: String) throws -> String? {
             try updating(#""PUT /notes/{id}"\#(form)"#, #"{"owner":\#(owner)}"#, over: remote)

@@ -65,6 +65,30 @@ struct SettlingReaderTests {
         }
     }
 
+    @Test("a child that others delete soon after its creation goes, although its parent does not change again")
+    func deletedChild() async throws {
+        let test = try TestEngine()
+        let messages = "/orders/b/messages"
+        try test.upstream.set("/orders", list("n"))
+        try test.upstream.set(messages, #"[{"id":"m"}]"#)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            _ = try await test.store.create(
+                "messages", body: JSONText(parsing: #"{"order_id":"b"}"#), at: test.clock.timestamp)
+            try await test.engine.sync(SyncRequest())
+            try await test.until { try test.store.pendingCount().pending == 0 }
+            try test.upstream.set(messages, #"[{"id":"m"}]"#)
+            try test.upstream.set("/orders", list("n").replacing("2026-06-01", with: "2026-06-02"))
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.rowCounts()["messages"] == 2, "the list may be behind")
+            for _ in 1...2 {
+                test.clock.advance(by: .seconds(61))
+                try await test.engine.sync(SyncRequest())
+            }
+            #expect(try test.store.rowCounts()["messages"] == 1)
+        }
+    }
+
     @Test("a record that no request can read keeps what was sent when the time is over, and is not asked for")
     func notServed() async throws {
         let test = try TestEngine(

@@ -61,7 +61,8 @@ struct CreateReconcilerTests {
         let change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
         let orders = try #require(test.schema["orders"])
         let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
-        let finding = try await CreateReconciler(reader: reader, now: now, monotonicNow: { now }).finding(for: change, orders)
+        let finding = try await CreateReconciler(reader: reader, now: now, monotonicNow: { now })
+            .finding(for: change, orders)
         guard case .applied = finding else {
             Issue.record("not found: \(finding)")
             return

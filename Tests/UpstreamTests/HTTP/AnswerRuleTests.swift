@@ -92,7 +92,8 @@ struct AnswerRuleTests {
     func codes() async throws {
         #expect(try await error(422, #"{"code":4711}"#) == .barred(status: 422, "\(words) 422"))
         #expect(try await error(400, #"{"code":"stale"}"#) == .changed(status: 400, "\(words) 400: code: stale"))
-        #expect(try await error(400, #"{"code":"no_such_order"}"#) == .gone(status: 400, "\(words) 400: code: no_such_order"))
+        let gone = UpstreamError.gone(status: 400, "\(words) 400: code: no_such_order")
+        #expect(try await error(400, #"{"code":"no_such_order"}"#) == gone)
         #expect(try await error(400, #"{"code":"other"}"#) == .refused(status: 400, "\(words) 400: code: other"))
     }
 

@@ -33,7 +33,8 @@ struct VersionContractTests {
 
     private func patch(_ version: String?) -> PushRequest {
         PushRequest(
-            method: "PATCH", path: "/orders/1", body: .object(["note": "mine", "rev": 5, "meta": .object(["version": "5"])]),
+            method: "PATCH", path: "/orders/1",
+            body: .object(["note": "mine", "rev": 5, "meta": .object(["version": "5"])]),
             record: Place(paths: ["data"]), version: version)
     }
 
@@ -70,7 +71,8 @@ struct VersionContractTests {
     func changed(_ way: UpstreamFixture, _ version: String) async throws {
         try await with(way, version) { upstream, reference, orders in
             let found = try await upstream.record(of: orders, known: .object(["id": "1"]))
-            try reference.update("orders", "1", with: .object(["note": "theirs", "rev": 9, "meta": .object(["version": "9"])]))
+            try reference.update(
+                "orders", "1", with: .object(["note": "theirs", "rev": 9, "meta": .object(["version": "9"])]))
             for request in [
                 patch(found?.version),
                 PushRequest(method: "DELETE", path: "/orders/1", body: nil, version: found?.version),

@@ -1,0 +1,50 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Records that are created again")
+struct RecreationTests {
+    private let now = TestCache.now
+
+    private func cache(_ record: String) async throws -> TestCache {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: local_wins\n"))
+        _ = try await cache.pull("orders", "[\(record)]")
+        return cache
+    }
+
+    @Test("the tombstone of a record that is created again does not delete the new one")
+    func oldTombstone() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+        let tombstone = #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
+        _ = try await cache.pull("orders", tombstone)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(creation.operation == .create)
+        _ = try await cache.store.begin(creation, at: now)
+        _ = try await cache.pull("orders", tombstone)
+        let answer = try JSONText(parsing: #"{"id":"b","notes":"mine"}"#)
+        try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
+        #expect(try cache.record("orders", "b")?["notes"] == "mine")
+        #expect(try cache.record("orders", "a")?["id"] == "b", "the old key still works")
+    }
+
+    @Test("if the response to a creation was lost and the record was deleted on the server, it is only created again")
+    func lostCreationDeleted() async throws {
+        let cache = try await cache(#"{"id":"a"}"#)
+        let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        _ = try await cache.store.begin(creation, at: now)
+        let lost = PushFailure(.timeout, message: "no answer")
+        try await cache.store.settle(creation.id, .failed(lost), at: now)
+        _ = try await cache.pull("orders", #"[{"id":"\#(key)","notes":"mine","status":"open"}]"#)
+        #expect(try cache.record("orders", key)?["status"] == "open")
+        _ = try await cache.pull("orders", #"[{"id":"\#(key)","deleted_at":"2026-11-21T00:00:00Z"}]"#)
+        #expect(try cache.store.pendingCount().failed == 1)
+        #expect(try cache.record("orders", key)?["notes"] == "mine")
+        #expect(try cache.record("orders", key)?["status"] == nil, "the server no longer has the record")
+    }
+}
