@@ -119,9 +119,9 @@ struct AcknowledgementTests {
     func editOfNewRecord() async throws {
         let cache = try await cache()
         _ = try await cache.make("orders", #"{"id":"x","notes":"first"}"#)
-        try await send(cache, #"{"id":"x","notes":"first"}"#)
+        try await cache.send(answer: #"{"id":"x","notes":"first"}"#)
         try await cache.change("orders", "x", #"{"notes":"second"}"#)
-        try await send(cache, #"{"id":"x","notes":"second"}"#)
+        try await cache.send(answer: #"{"id":"x","notes":"second"}"#)
         try await pull(cache, #"[{"id":"x","notes":"first"}]"#, after: 5)
         #expect(try cache.record("orders", "x")?["notes"] == "second")
     }

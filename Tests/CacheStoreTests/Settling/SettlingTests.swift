@@ -202,7 +202,7 @@ struct SettlingTests {
         let version = "  version: { field: meta.versionId, header: If-Match }\n"
         let cache = try TestCache(schema: TestCache.shop.replacing("upstream:\n", with: "upstream:\n\(version)"))
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"A","meta":{"versionId":"7"}}]"#)
-        try await edit(cache, #"{"notes":"B"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
         #expect(try cache.store.readyChanges(limit: 1, at: now).first?.version == "7")
     }
 
