@@ -42,8 +42,8 @@ extension JSONText {
         return elements.firstIndex { $0[name]?.plain == value }
     }
 
-    /// This value with another one at a place. Objects on the way are made where there is nothing. Nil if the place is in
-    /// all elements of a list, in one that is not there, or inside a value that has no members.
+    /// This value with another one at a place. Missing objects on the way are created. Nil if the place is in all
+    /// elements of a list, in an element that does not exist, or inside a value that has no members.
     package func setting(_ value: JSONText, at path: String) -> JSONText? { setting(value, JSONPath.steps(path)[...]) }
 
     private func setting(_ value: JSONText, _ steps: ArraySlice<Substring>) -> JSONText? {

@@ -9,10 +9,10 @@ package enum SQLiteLibrary {
     @discardableResult
     package static func stopCountingMemory() -> Bool { csqlite_stop_counting_memory() == SQLITE_OK }
 
-    /// In MiB: several times what a command needs, whose caches are small and whose sorts go to files.
+    /// In MiB. Several times what a command needs: its caches are small, and its sorts go to files.
     static let memoryOfCommand = 256
 
-    /// Limits the memory that SQLite takes in this process: the expressions of a database that another program has changed
-    /// could take all that there is. Has no effect after `stopCountingMemory`.
+    /// Limits the memory that SQLite takes in this process: expressions in a database that another program has changed
+    /// could take all of it. Has no effect after `stopCountingMemory`.
     package static func limitMemory() { sqlite3_hard_heap_limit64(Int64(memoryOfCommand) << 20) }
 }

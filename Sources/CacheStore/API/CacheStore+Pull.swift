@@ -90,7 +90,8 @@ extension CacheStore {
         return outcome
     }
 
-    /// Also a list of everything that ends with a token for what changes from then on.
+    /// Whether the upstream shows what is on the page only once, which is also so for a full list that ends with a
+    /// delta token.
     private func isShownOnce(_ page: PulledPage, _ entity: Entity) -> Bool {
         guard let deletions = page.deletions else { return page.view == .list && entity.pull?.deltaToken != nil }
         return deletions == .once

@@ -70,7 +70,7 @@ extension CacheStore {
         return try await longReads.read { try self.page(of: plan, $0) }
     }
 
-    /// Runs reads that may take long on another thread, as those of a long queue.
+    /// Runs reads that may take long, such as those of a long queue, on another thread.
     package func away<Result: Sendable>(
         _ body: @escaping @Sendable (CacheStore) throws -> Result
     ) async throws -> Result {

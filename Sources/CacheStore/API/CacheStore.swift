@@ -132,7 +132,7 @@ package final class CacheStore: Sendable {
         return configuration
     }
 
-    /// Returns the epoch of the file that `adapt` has prepared. Closes the pool if that fails.
+    /// Migrates the file with `adapt` and returns its epoch. Closes the pool if that fails.
     private static func prepare(
         _ pool: DatabasePool, at path: String, _ plans: RecordPlans, while goesOn: @escaping @Sendable () -> Bool,
         _ adapt: () throws -> Void
@@ -151,7 +151,7 @@ package final class CacheStore: Sendable {
         }
     }
 
-    /// The search index is brought up to date between commits.
+    /// Brings the search index up to date between commits.
     private static func upkeep(
         _ plans: RecordPlans, _ catchUp: SearchCatchUp
     ) -> @Sendable () -> GroupCommit.Upkeep? {

@@ -53,8 +53,8 @@ struct BackupCheck {
         try requireSealedPlaces()
     }
 
-    /// Throws `.incompatible` if a view or a virtual table is in the place of a table, or a column of a table without records
-    /// is computed: reading that would run it.
+    /// Throws `.incompatible` if a view or a virtual table is in the place of a table, or if a table without records
+    /// has a computed column: reading those would run them.
     func requireOwnNames() throws {
         let objects = try StoredObject.all(db)
         let entities = Self.entities(in: objects)
@@ -152,8 +152,8 @@ struct BackupCheck {
         try db.execute(sql: "DELETE FROM sync_search WHERE entity = ?", arguments: [entity])
     }
 
-    /// An expression can take any amount of memory. Only earlier versions had computed columns, in tables of records, and
-    /// opening the cache fills ordinary ones in their place.
+    /// An expression can take any amount of memory. Only earlier versions had computed columns, in tables of records;
+    /// opening the cache fills ordinary columns in their place.
     private func dropComputedColumns(of entity: String) throws {
         let table = "records_\(entity)"
         let columns = try computedColumns(of: table)

@@ -1,10 +1,10 @@
 /// Whether a server may have made one text out of another in a way that is never taken for the same: escaped for HTML,
-/// without tags, cut, with other spaces, signs, case or accents, or a telephone number in another form. Only for asking
-/// whether a record may be the one that was sent.
+/// without tags, cut, with other spaces, punctuation, case or accents, or a telephone number in another form. Only for
+/// asking whether a record may be the one that was sent.
 enum TextLikeness {
     /// A text of fewer letters and digits is no beginning of another one.
     private static let leastBeginning = 6
-    /// Fewer digits are no telephone number.
+    /// A text of fewer digits is no telephone number.
     private static let leastNumber = 7
 
     static func mayBecome(_ sent: String, _ answer: String) -> Bool {
@@ -33,8 +33,8 @@ enum TextLikeness {
 
     private static func withoutTags(_ text: String) -> String { text.replacing(#/<[^>]*>/#, with: "") }
 
-    /// Whether the answer has all letters of ASCII in their order, and in place of each other one at most two: `ü` as `u`,
-    /// `ue` or `?`, or in another encoding. Most of the text must be ASCII.
+    /// Whether the answer has all ASCII letters in order, and at most two characters in place of each other letter: `ü`
+    /// as `u`, `ue` or `?`, or in another encoding. Most of the text must be ASCII.
     private static func mayHaveLostAccents(_ sent: String, _ answer: String) -> Bool {
         let kept = sent.filter(\.isASCII)
         let others = sent.count - kept.count
@@ -44,13 +44,13 @@ enum TextLikeness {
         return rest.isEmpty
     }
 
-    /// Whether both are digits with signs, and one has a code before the other, as `+44` in place of `0`.
+    /// Whether both have no letters, and one has a prefix that the other lacks, such as `+44` in place of `0`.
     private static func isSameNumber(_ sent: String, _ answer: String) -> Bool {
         guard let sent = digits(of: sent), let answer = digits(of: answer) else { return false }
         return min(sent.count, answer.count) >= leastNumber && (sent.hasSuffix(answer) || answer.hasSuffix(sent))
     }
 
-    /// Without zeros before them; nil if there are letters.
+    /// The digits without leading zeros; nil if there are letters.
     private static func digits(of text: String) -> String? {
         guard !text.contains(where: \.isLetter) else { return nil }
         return String(text.replacing("(0)", with: "").filter { ("0"..."9").contains($0) }.drop { $0 == "0" })

@@ -62,7 +62,7 @@ struct ChangeTimes {
 }
 
 extension Timestamp {
-    /// Whether it is earlier, although it may have whole seconds where the other one has milliseconds.
+    /// Whether it is earlier even if it was cut to whole seconds and the other was not.
     func isSurely(before other: Timestamp) -> Bool {
         let isWhole = milliseconds % 1000 == 0
         return milliseconds < other.milliseconds - (isWhole ? other.milliseconds % 1000 : 0)

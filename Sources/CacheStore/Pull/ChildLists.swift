@@ -56,7 +56,7 @@ extension PageApplier {
                     """),
             arguments: [JSONText.array(children.complete.map(JSONText.string)).text, position, table.entity.name]
         ).map { (key: $0[0] as String, parent: $0[1] as String) }.filter { !present.contains($0.key) }
-        // The server may be behind with what was just created. The list is not read again before its parent changes.
+        // The list may not show yet what was just created, and is not read again before its parent changes.
         let new = try context.newKeys(of: table.entity.name)
         let settling = SettlingTable(entity: table.entity.name, db: db)
         for child in missing where new.contains(child.key) { try settling.doubt(child.key) }

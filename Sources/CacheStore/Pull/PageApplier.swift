@@ -28,7 +28,7 @@ struct PageApplier {
         var view = RecordView.list
         /// Only what changed since a token.
         var isDelta = false
-        /// Later pages do not repeat it.
+        /// The upstream shows what is on the page only once.
         var isShownOnce = false
     }
 
@@ -76,7 +76,7 @@ struct PageApplier {
         return outcome
     }
 
-    /// How far a page is.
+    /// What has been done with a page so far.
     private struct Progress {
         let bounds: Bounds
         var outcome: PageOutcome
@@ -195,7 +195,7 @@ struct PageApplier {
         } else {
             _ = try writer.insertUncounted(key, remote: record.text, from: origin, pk: firstPK(of: progress.written))
             try progress.arrivals.noteInserted(record.text, of: key)
-            // It may have been deleted since it was asked for, and a list with a token does not say so.
+            // It may have been deleted since the request, and a list with a token may not report that again.
             if bounds.view == .single, entity.pull?.deltaToken != nil { try progress.arrivals.doubt(key) }
             progress.written.noteInserted(lateness: lateness(record, nil, bounds.watermark))
         }
@@ -231,8 +231,8 @@ struct PageApplier {
         return found.flatMap { $0.0.remote == nil ? nil : $0 }
     }
 
-    /// Whether a change of the record was acknowledged after the page was requested, and may be newer than the page. What the
-    /// server shows only once may be the newer all the same: then the record is read by its key.
+    /// Whether a change of the record was acknowledged after the page was requested, so that the page may be older. It
+    /// may also be newer; if the server shows it only once, the record is read by its key later.
     private func isOvertaken(_ key: String, _ acknowledged: Int64, _ progress: inout Progress) throws -> Bool {
         guard acknowledged > progress.bounds.position else { return false }
         if progress.bounds.isShownOnce { try progress.arrivals.doubt(key) }

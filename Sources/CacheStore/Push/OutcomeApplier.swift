@@ -122,7 +122,7 @@ struct OutcomeApplier {
         // An edit may have set the mark of deletion: the answer need not repeat it. A look-up may find the tombstone of the
         // record that an attempt created.
         let isMarked = table.entity.isDeleted(result.remote)
-        // What was created under a parent that was deleted goes with it, unless the parent has come back.
+        // A record that was created under a deleted parent goes with it, unless the parent has come back.
         let isLost = try isGone && (change.operation != .create || context.row(table).isOrphan(result.remote))
         if isLost || isMarked || record.map(table.entity.isDeleted) ?? false {
             try delete(key, table, isMarked ? result.settling.position : nil)

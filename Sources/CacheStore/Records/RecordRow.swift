@@ -51,7 +51,7 @@ struct RecordRow {
         return false
     }
 
-    /// Whether the cache does not have the record that `record` goes with when that is deleted.
+    /// Whether the cache lacks a record whose deletion also deletes `record`.
     func isOrphan(_ record: JSONText) throws -> Bool {
         for tie in table.entity.ties where tie.onDelete == .cascade {
             guard let owner = table.entity.value(of: tie.field, in: record)?.plain, !owner.isEmpty else { continue }

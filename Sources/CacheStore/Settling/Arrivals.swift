@@ -79,8 +79,8 @@ struct Arrivals {
         try rows.save(row)
     }
 
-    /// Whether a single record is older than the cached one: it may have been asked for before that came. It is read again
-    /// once the time to settle is over, and counts then.
+    /// Whether a single record is older than the cached one, which may have come after the request. The record is read
+    /// again once the time to settle is over; that answer counts.
     mutating func isLate(_ shown: JSONText, of known: RecordImage) throws -> Bool {
         guard view == .single, let time = table.entity.changeTime(of: shown),
             let changed = known.remote.flatMap(table.entity.changeTime), time.isSurely(before: changed),

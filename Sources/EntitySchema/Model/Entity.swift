@@ -181,7 +181,7 @@ extension Entity {
         pull?.changedAt.flatMap { value(of: $0, in: record) }.flatMap(instant)
     }
 
-    /// When something changed or was deleted, by a value that says so.
+    /// The time in a value that says when something changed or was deleted.
     package func instant(_ value: JSONText) -> Timestamp? { value.changeTime(clock: pull?.clock ?? .zero) }
 
     /// The record's display name; its key when no title template can be filled without a secret field.

@@ -132,7 +132,7 @@ package struct PullPlan: Sendable, Equatable {
     package var changedAt: String?
     package var deleted: DeletionMark?
     package var single: Single
-    /// How far the clock is ahead of UTC by which the upstream writes change times without zone.
+    /// How far ahead of UTC the upstream's change times without zone are.
     package var clock = Duration.zero
     package var details: [Detail] = []
     package var fetch: Fetch?
@@ -165,7 +165,7 @@ package struct PullPlan: Sendable, Equatable {
         return sinceFormatsInCall.reduce(parameter.format.precision) { max($0, $1.precision) }
     }
 
-    /// The offset that the form of a time in requests has and does not show.
+    /// The offset that the form of times in requests has but does not show.
     var clockOfRequests: Duration {
         guard case .since(let parameter, _) = mode else { return .zero }
         for case .pattern(let pattern) in [parameter.format] + sinceFormatsInCall where pattern.hidesOffset {

@@ -80,7 +80,7 @@ extension Timestamp {
     /// milliseconds), and `Z`, `±hh:mm` or nothing for UTC. Nil for anything else.
     package init?(iso8601 text: String) { self.init(iso8601: text, clock: .zero) }
 
-    /// As `init(iso8601:)`; a time without zone is that of a clock so far ahead of UTC.
+    /// Like `init(iso8601:)`; a time without zone is by a clock that is this far ahead of UTC.
     init?(iso8601 text: String, clock: Duration) {
         var reader = TimeReader(bytes: Array(text.utf8))
         guard let year = reader.number(4, in: 0...9999), reader.skip(UInt8(ascii: "-")),

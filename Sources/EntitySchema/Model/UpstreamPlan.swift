@@ -34,7 +34,7 @@ package struct UpstreamPlan: Sendable, Equatable {
 
     /// Where a record has its version, and how a header has it: `If-Match: "12"`.
     package struct VersionField: Sendable, Equatable {
-        /// `revision`, `meta.versionId`.
+        /// Such as `revision` or `meta.versionId`.
         package var place: String
         package var header: String
         /// Around the value in the header.

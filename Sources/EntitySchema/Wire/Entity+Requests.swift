@@ -76,7 +76,7 @@ extension Entity {
         return changed + others.compactMap { field in value(of: field, in: remote).map { (field, $0) } }
     }
 
-    /// The whole record with the fields that change, each where the record has it.
+    /// The whole record with the changed fields, each in its original place.
     private func laid(_ changed: [(key: String, value: JSONText)], over remote: JSONText) -> JSONText {
         var record = remote
         var others: [(key: String, value: JSONText)] = []

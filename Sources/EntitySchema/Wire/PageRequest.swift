@@ -134,8 +134,8 @@ package struct PageRequest: Sendable, Equatable {
         return (number, overflow ? Int.max : before)
     }
 
-    /// The page before this one, if only an empty page shows that a list has ended with a full one. Nil for the first page,
-    /// and after a round number of records, where a list may be cut.
+    /// The page before this one, if only an empty page shows that a full one was the last. Nil for the first page, and
+    /// after a multiple of 1,000 records, where a list may be cut.
     package var before: PageRequest? {
         guard position != nil, list.total == nil, list.totalHeader == nil, list.more == nil else { return nil }
         var before = self

@@ -1,8 +1,8 @@
 internal import SocketServer
 internal import Synchronization
 
-/// Limits how many event streams are open at once. One caller takes half of them at most, unless it is root or the daemon's
-/// user.
+/// Limits how many event streams are open at once, and how many callers wait for a record. One user gets at most half
+/// of the places, unless it is root or the daemon's.
 final class StreamLimit: Sendable {
     private let limit: Int
     private let open = Mutex<[RateLimit.Key: Int]>([:])
@@ -13,7 +13,7 @@ final class StreamLimit: Sendable {
 
     var openCount: Int { open.withLock { $0.values.reduce(0, +) } }
 
-    /// A place for one more stream; nil when all are taken, or the caller's share of them.
+    /// A place for one more; nil when all are taken, or the caller's share of them.
     func take(for request: Request) -> Place? {
         let caller = RateLimit.Key(request)
         let share = request.caller.access == .owner ? limit : max(limit / 2, 1)

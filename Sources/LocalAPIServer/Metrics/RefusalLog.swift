@@ -3,8 +3,8 @@ internal import Logging
 internal import SocketServer
 internal import Synchronization
 
-/// Counts callers that may not call, and logs them: each user at most once a minute for each reason, and a hundred of
-/// them together, whatever they send.
+/// Counts callers that may not call, and logs them: each user at most once a minute for each reason, and at most a
+/// hundred lines a minute in all, whatever they send.
 final class RefusalLog: Sendable {
     private struct Kind: Hashable {
         var reason: RefusedCaller
@@ -16,7 +16,7 @@ final class RefusalLog: Sendable {
     private let log: Logger
     private let logged = Mutex<[Kind: Duration]>([:])
     private static let pause = Duration.seconds(60)
-    /// The most lines a minute: one person can call as 65,536 users of a user namespace.
+    /// The most lines a minute: in a user namespace, one person can call as 65,536 users.
     private static let most = 100
 
     init(metrics: Metrics, log: Logger) {

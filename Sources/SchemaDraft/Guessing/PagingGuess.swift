@@ -63,7 +63,7 @@ struct PagingGuess {
                 found, [size?.name, cursor?.name], places.first(Self.pageCounts, [.integer, .number]), list.nextPlace)
     }
 
-    /// What says where the list ends, in any style.
+    /// The places that say where the list ends, whatever its style.
     private static func end(of list: APIOperation, _ places: Places) -> DraftPaging {
         var found = DraftPaging()
         found.total = places.first(totals, [.integer, .number])

@@ -88,9 +88,9 @@ extension AbsenceJudge {
     /// So many refusals in a row are about the account or a gateway.
     private static let mostRefusals = 10
 
-    /// The records that the upstream does not have when it is asked for them. Nil if it cannot be asked for one. A record
-    /// that the account may not read, that has moved, or at which the upstream fails, is undecided, and keeps none of the
-    /// others from being decided.
+    /// The records that the upstream does not have when it is asked for them. Nil if it cannot be asked for one. A
+    /// record that the account may not read, that has moved, or for which the upstream answers 500, is undecided. It
+    /// does not keep the others from being decided.
     private func absent(
         among suspects: [CacheStore.UnseenRecord], of entity: Entity, _ findings: inout Findings,
         _ take: ([RemoteRecord]) async throws -> Void
@@ -175,8 +175,8 @@ extension AbsenceJudge {
 }
 
 extension UpstreamError {
-    /// Whether the upstream may answer so for ever if it is asked for this record. Of one that was merged into another, it
-    /// says that it has moved (301, 308).
+    /// Whether the upstream may answer so for ever if it is asked for this record. 301 and 308 are answers about a
+    /// record that was merged into another one.
     var mayConcernRecord: Bool {
         switch self {
         case .barred(let status, _, _): [301, 308, 403].contains(status)

@@ -14,9 +14,10 @@ struct CircuitBreaker: Equatable {
     private var failures = 0
     /// The entities of the consecutive failures.
     private(set) var failing: Set<String> = []
-    /// Whether anything of an entity was answered since the last outage: a probe may be answered by a part that works.
+    /// Whether a request for an entity was answered since the last outage. The probe may be answered by a part that
+    /// works.
     private var isServing = true
-    /// Consecutive outages with no such answer between them.
+    /// Consecutive outages without such an answer between them.
     private var relapses = 0
     private var probes = 0
     private var heldUntil: Timestamp?
@@ -52,7 +53,7 @@ struct CircuitBreaker: Equatable {
         probes < 0 ? .seconds(2) / (1 << -probes) : min(.seconds(2) * (1 << min(probes, 5)), .seconds(60))
     }
 
-    /// From the end of an outage to the next sync, when syncs have only led to outages: 2 s, doubling to 60 s.
+    /// The wait between an outage and the next sync, if syncs have only led to outages: 2 s, doubling to 60 s.
     var relapseWait: Duration {
         relapses == 0 ? .zero : min(.seconds(2) * (1 << min(relapses - 1, 5)), .seconds(60))
     }
@@ -82,7 +83,8 @@ struct CircuitBreaker: Equatable {
     /// True when one entity has failed so often that only a request for another shows whether this is an outage.
     var isDoubtful: Bool { !isDown && failures >= Self.failuresOfAnOutage && failing.count == 1 }
 
-    /// Any answer that shows that the upstream works, including a refusal. `servesEntity`: it is about one.
+    /// Any answer that shows that the upstream works, including a refusal. `servesEntity`: the request was for an
+    /// entity.
     mutating func answered(servesEntity: Bool = true) {
         if servesEntity { isServing = true }
         offline = nil

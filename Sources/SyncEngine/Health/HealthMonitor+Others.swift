@@ -1,7 +1,7 @@
 internal import EntitySchema
 internal import Upstream
 
-/// Distinguishes an outage from broken entities: asks for the list of another one.
+/// Distinguishes an outage from broken entities by asking for the list of another one.
 extension HealthMonitor {
     /// Asks for a page of an entity other than the given one; the outcome is recorded like that of any request.
     func askElsewhere(than entity: String, by upstream: GuardedUpstream) async throws {
@@ -9,7 +9,8 @@ extension HealthMonitor {
         _ = try await upstream.page(request)
     }
 
-    /// Whether the list of an entity that has not failed is served: then others are broken, and it is no outage.
+    /// Whether the list of an entity that has not failed is served: then only the others are broken, and there is no
+    /// outage.
     func servesAnother() async throws -> Bool {
         guard breaker.offline == nil, let request = requestOfAnother(than: breaker.failing) else { return false }
         do throws(UpstreamError) {

@@ -1,9 +1,9 @@
 internal import EntitySchema
 internal import Logging
 
-/// Lists that the upstream limits by themselves.
+/// Lists that the upstream limits separately.
 extension HealthMonitor {
-    /// The upstream asks to wait with reading a list; whether all else goes on.
+    /// Notes that the upstream asks to wait with reading a list. Returns whether all else goes on.
     func holdsOnly(_ entity: String, for delay: Duration, _ message: String) -> Bool {
         let time = environment.monotonicNow()
         let end = time + environment.schedule.holdWait(asked: delay)

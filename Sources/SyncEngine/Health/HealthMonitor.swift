@@ -109,8 +109,8 @@ actor HealthMonitor {
             })
     }
 
-    /// For pulls: a 401 to a read holds nothing until `meaning` has found out what it concerns, and a 429 to a list that is
-    /// limited by itself holds nothing at all.
+    /// For pulls: a 401 to a read holds nothing until `meaning` has found out what it concerns, and a 429 to a list
+    /// that is limited separately holds nothing else.
     nonisolated func pullUpstream(for heartbeat: Heartbeat) -> GuardedUpstream {
         let guarded = guardedUpstream(for: heartbeat, .background)
         return GuardedUpstream(

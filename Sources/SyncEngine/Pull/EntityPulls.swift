@@ -225,7 +225,7 @@ struct EntityPulls {
         try await setError(message, of: entity)
     }
 
-    /// The upstream asks to wait with this entity alone: pulling again soon would not help.
+    /// The upstream asks to wait with the list of this entity alone: pulling again soon would not help.
     private func notePostponement(of entity: String, _ message: String) async throws {
         let now = environment.now()
         await update { $0.postponed(entity, error: message, at: now) }

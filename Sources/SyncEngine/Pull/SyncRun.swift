@@ -7,7 +7,7 @@ struct SyncRun {
     private(set) var request = SyncRequest()
     var phase: String?
     var error: String?
-    /// The error, if it is only that the upstream asks to wait with a list: then no other run follows soon.
+    /// The error, if the upstream only asks to wait with a list: then no other run follows soon.
     private var postponement: String?
     var entities: [String: SyncStatus.Entity] = [:]
     private(set) var lastEndedAt: Timestamp?
@@ -49,7 +49,7 @@ struct SyncRun {
         if let error, self.error == nil || self.error == postponement { self.error = "\(entity): \(error)" }
     }
 
-    /// The upstream asks to wait with the entity alone.
+    /// The upstream asks to wait with the list of the entity alone.
     mutating func postponed(_ entity: String, error: String, at time: Timestamp) {
         let hasFailed = self.error != nil && self.error != postponement
         finished(entity, error: error, at: time)

@@ -20,7 +20,7 @@ struct ContentWitness {
     let upstream: any Upstream
     /// Nil if contents cannot be fetched.
     let contents: ContentFolder?
-    /// Must not go back when the clock is set.
+    /// A clock that does not go back when the time is set.
     let monotonicNow: @Sendable () -> Timestamp
 
     func verdict(on record: JSONText, for change: OutboxChange, _ entity: Entity) async throws -> Verdict {
@@ -34,7 +34,7 @@ struct ContentWitness {
         return others.contains(found) ? .another : .unclear
     }
 
-    /// Nil if there is no content there, or not such a one as the schema allows, or it comes too slowly.
+    /// Nil if there is no content, the schema does not allow it, or it comes too slowly.
     func hash(of address: String, _ entity: Entity) async throws -> String? {
         guard let contents, let plan = entity.content else { return nil }
         let draft = try contents.draft(limit: plan.maximumSize)

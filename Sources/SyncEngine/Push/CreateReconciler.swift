@@ -139,9 +139,10 @@ struct CreateReconciler {
     /// Searches a list for a record that has the same values and was not known before.
     ///
     /// In a list of several pages the record may slide past them while they are read. It counts as absent when the next
-    /// reading shows the same records again, in the same order: their keys and what the look-up compares, since other members
-    /// may change with each reading. In a list that others extend all the time, three readings must agree on that, each but
-    /// for what is new in it. A list that keeps changing otherwise is read again later, and left to a person after a day.
+    /// reading shows the same records again, in the same order: their keys and what the look-up compares, since other
+    /// members may change with each reading. If others keep adding records, three readings are needed, each of which
+    /// has all that the one before had. If the list keeps changing otherwise, it is read again later; after a day, the
+    /// creation is left to a person.
     private func match(
         _ request: PageRequest, _ fields: [String], _ change: OutboxChange, _ entity: Entity
     ) async throws -> Finding {
@@ -164,13 +165,13 @@ struct CreateReconciler {
         return .unknowable("\(restless), each time for a day (a look_up with a path that names the record avoids this)")
     }
 
-    /// Whether a look-up has been repeated for so long that a quiet moment of the list is not to be expected.
+    /// Whether a look-up has been repeated for so long that a quiet moment of the list is unlikely.
     private func isLongSince(_ change: OutboxChange) -> Bool {
         guard let attempt = change.lastAttemptAt, change.tried >= Self.leastLookUps else { return false }
         return now.since(attempt) >= .seconds(86_400)
     }
 
-    /// The machine may have been off for most of the day.
+    /// With fewer, the machine may have been off for most of the day.
     private static let leastLookUps = 20
 
     /// What a list says that does not have the record.
@@ -207,7 +208,7 @@ struct CreateReconciler {
         var digests: [Int] = []
         /// Why the list may be cut; nil if nothing suggests it.
         var doubt: String?
-        /// How many more records the list has by its total than it showed.
+        /// How many fewer records the list showed than its total.
         var missing = 0
 
         func isSame(as other: Reading) -> Bool { digests == other.digests && records == other.records }

@@ -3,8 +3,8 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// When the server answers a creation with 409: it has the record, or is still at work on an attempt. A refusal of a creation
-/// that was sent before may mean the same.
+/// When the server answers a creation with 409: it has the record, or is still at work on an attempt. Any refusal of a
+/// creation that was sent before may mean the same.
 extension Pusher {
     /// A record with this key exists: ours, from an attempt whose answer was lost, or someone else's.
     func meetExisting(

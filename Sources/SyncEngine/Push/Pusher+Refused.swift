@@ -3,9 +3,9 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// When the upstream refuses a change for what it says, or while others get through.
+/// When the upstream refuses a change for its content, or while others get through.
 extension Pusher {
-    /// The change fails, unless the upstream did it before.
+    /// The change fails, unless the upstream has already applied it.
     ///
     /// After a lost answer, the refusal may be about what that attempt did: the name is taken by the record that it made,
     /// or the order is closed by this edit. A deletion may be refused because someone else has deleted the record.

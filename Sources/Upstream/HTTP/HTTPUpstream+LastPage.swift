@@ -2,9 +2,9 @@ package import EntitySchema
 internal import JSONText
 
 extension HTTPUpstream {
-    /// Some upstreams answer 404 to a page after the last one, which only they know to be the last: where neither a total nor
-    /// anything else says so, a full page may be followed by another. Such an answer is an empty page if the page before is
-    /// still served and full, and it is answered again.
+    /// Some upstreams answer 404 to the page after the last one. If neither a total nor anything else says where the
+    /// list ends, that page is asked for after a full last one. The 404 then counts as an empty page, if the page
+    /// before is still full and the 404 comes again.
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         do {
             return try await served(request)

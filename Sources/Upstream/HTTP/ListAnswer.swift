@@ -46,7 +46,7 @@ struct ListAnswer {
         readable = Self.readable(elements, nonFinite.numbers, in: response.text)
     }
 
-    /// The body, and its numbers that JSON does not have with the error that they were.
+    /// The body, and the numbers in it that are not valid JSON, with the error that they caused.
     private static func read(
         _ response: HTTPResponse, _ strict: () throws(UpstreamError) -> JSONText
     ) throws(UpstreamError) -> (body: JSONText, nonFinite: (numbers: NonFiniteNumbers, error: UpstreamError)?) {

@@ -51,8 +51,9 @@ struct ErrorText {
 
     /// The texts in a body with their places: `title: Ensure this field …; data.name.message: Cannot be blank.`
     ///
-    /// Numbers, booleans and members that are only for programs are left out, but for codes where there is nothing else. Of a
-    /// large or deep body it has only the beginning, however long the names are: a little more than a message may have.
+    /// Numbers, booleans and members that are only for programs are left out, except codes if there is nothing else. Of
+    /// a large or deep body it has only the beginning, however long the names are: a little more than a message may
+    /// have.
     static func flattened(_ body: JSONText) -> String {
         var texts = Texts()
         collect(body, at: "", into: &texts)
@@ -66,7 +67,7 @@ struct ErrorText {
         "code", "documentation_url", "instance", "meta", "path", "request_id", "requestId", "stack", "status",
         "statusCode", "timestamp", "trace", "traceId", "type", "url",
     ]
-    /// Those of them that say something where no text does.
+    /// The left-out members that are shown if there is no text.
     private static let codes: Set = ["code", "type"]
     /// Of one object or list.
     private static let mostMembers = 200

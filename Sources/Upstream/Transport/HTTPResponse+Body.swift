@@ -73,7 +73,7 @@ extension HTTPResponse {
     /// Whether a length says where the body ends; beside any transfer coding, it says nothing (RFC 9112, 6.3).
     var hasLength: Bool { header("Content-Length") != nil && header("Transfer-Encoding") == nil }
 
-    /// The values of Content-Length if they differ: what stands between may end the body elsewhere than this side.
+    /// The values of Content-Length if they differ: a proxy in between may end the body elsewhere than this side.
     var differingLengths: String? {
         let lengths = codings("Content-Length")
         return Set(lengths).count > 1 ? lengths.joined(separator: ", ") : nil

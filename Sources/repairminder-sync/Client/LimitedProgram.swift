@@ -51,7 +51,7 @@ struct LimitedProgram: Sendable {
         watchdog.cancel()
         try Task.checkCancellation()
         guard end.isSignal else { return .exited(end.status) }
-        // It has a result only if it was not cancelled, so if the time was up.
+        // It has a result only if it was not cancelled, which means that the time was up.
         if case .success = await watchdog.result { return .tookTooLong }
         return .signalled(end.status)
     }

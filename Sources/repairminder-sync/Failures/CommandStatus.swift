@@ -30,7 +30,8 @@ enum CommandStatus: Int32, CaseIterable, Sendable {
         }
     }
 
-    /// Its name for programs, of an error that is not the daemon's. That of `foundError` is in no answer: the findings are.
+    /// Its name for programs, of an error that is not the daemon's. The name of `foundError` is never printed: the
+    /// findings are.
     var code: String {
         switch self {
         case .done: "done"

@@ -14,7 +14,7 @@ struct Feed {
 
     /// How long the daemon holds a call without changes, and how long until the schema's file is looked at again, in seconds.
     private static let wait = 30
-    /// Between two looks whether the daemon's first load has ended.
+    /// Between two checks whether the daemon's first load has ended.
     private static let pause = Duration.seconds(2)
 
     /// Follows until the task is cancelled, or with `once` until everything is fed. `progressed` is called after each batch.

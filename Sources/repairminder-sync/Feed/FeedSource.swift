@@ -6,7 +6,7 @@ struct FeedSource {
     let client: LocalAPIClient
     /// The entities to feed; empty for all.
     let entities: [String]
-    /// What the answers about one batch of changes may have together, in bytes.
+    /// The most bytes in the answers about the changed records of one entity in a batch.
     var largestBatch = 1 << 30
 
     /// How many entries and records are asked for at once.
@@ -135,7 +135,7 @@ struct FeedSource {
             repeat {
                 let page = try await page(entity, [("\(entity.key).in", values), ("limit", "\(Self.most)")], cursor)
                 found += page.records
-                // An empty page is not expected, and one without end would have no records.
+                // Counts pages without records too, so that they cannot go on without end.
                 size += page.size + 1000
                 guard size <= largestBatch else {
                     throw LocalAPIError.unexpected(

@@ -6,8 +6,9 @@ enum WholeFile {
     /// Replaces a regular file in one step, follows a link, and writes into anything else: as root it would otherwise put a
     /// file in the place of /dev/null.
     ///
-    /// Throws for a link that neither this user nor root has made: in a folder such as /tmp, another user could have a file
-    /// replaced. The kernel refuses to follow such links (`fs.protected_symlinks`), but not to say where they lead.
+    /// Throws for a link that neither this user nor root has made: in a folder such as /tmp, another user could have
+    /// any file replaced. The kernel does not follow such links (`fs.protected_symlinks`), but it does say where they
+    /// lead.
     static func write(_ text: String, to path: String) throws {
         guard isOwnLink(path) != false else { throw CocoaError(.fileWriteNoPermission) }
         guard let status = Self.status(of: path), status.st_mode & S_IFMT != S_IFREG else {
@@ -22,7 +23,7 @@ enum WholeFile {
         }
     }
 
-    /// Whether this user or root has made the link; nil for what is none.
+    /// Whether this user or root has made the link; nil if it is no link.
     private static func isOwnLink(_ path: String) -> Bool? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return nil }

@@ -9,7 +9,7 @@ import Testing
 /// An expression such as `hex(zeroblob(33000000))` takes 100 MB for each row that is read, and a table can have 2,000.
 @Suite("Columns that a backup computes")
 struct ComputedColumnTests {
-    /// Fails when it is computed, in place of taking memory.
+    /// Fails when it is computed, instead of taking memory.
     private static let expression = "json('no JSON')"
 
     private func restore(_ backup: String, to path: String) async throws -> DatabaseRestore.Report {

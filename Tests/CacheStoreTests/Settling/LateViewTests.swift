@@ -5,7 +5,7 @@ import Testing
 
 @testable import CacheStore
 
-/// Answers to requests that something has overtaken.
+/// Answers that arrive after something newer.
 @Suite("Views that come too late are read again")
 struct LateViewTests {
     private let now = TestCache.now

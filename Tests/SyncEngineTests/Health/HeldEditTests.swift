@@ -7,7 +7,7 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-/// Edits that could not be sent when they were made, and meet the server's version first.
+/// Edits that could not be sent when they were made, and are merged with the server's version first.
 @Suite("Edits that were held")
 struct HeldEditTests {
     private let failure = UpstreamError.unclear(status: 503, "down")

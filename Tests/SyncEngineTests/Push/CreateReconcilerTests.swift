@@ -144,7 +144,7 @@ struct CreateReconcilerTests {
         #expect(requests == 8, "four readings")
     }
 
-    /// Readings of a list of two pages, to the second of which others have added these.
+    /// Readings of a list of two pages; others have added these to the second.
     private func growing(_ added: String...) -> [String] {
         added.flatMap { more in
             [#"[{"id":"a","notes":"x"},{"id":"b","notes":"y"}]"#, #"[{"id":"d","notes":"z"}\#(more)]"#]

@@ -20,7 +20,8 @@ final class LongReads: Sendable {
         try await run { [readers] isCancelled in try Self.read(readers, until: isCancelled, body) }
     }
 
-    /// Runs a read that needs none of these connections. Throws `CancellationError` if the task is cancelled before it begins.
+    /// Runs a read that needs none of these connections. Throws `CancellationError` if the task is cancelled before the
+    /// read begins.
     func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await run { isCancelled in
             guard !isCancelled.isSet else { throw CancellationError() }

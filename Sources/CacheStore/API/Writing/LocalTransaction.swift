@@ -49,8 +49,8 @@ package struct LocalTransaction {
     /// Changes the fields in `body`, where null sets null, and queues the change. A field that already has its value is
     /// no change; when none is left, nothing is queued.
     ///
-    /// `merging`: objects in the body are merged into the record's (RFC 7396), instead of replacing them. Throws `.changed`
-    /// for a version that is not expected.
+    /// `merging`: objects in the body are merged into the record's (RFC 7396), instead of replacing them. Throws
+    /// `.changed` for a version that is not expected.
     package func update(
         _ entity: String, key: String, _ body: JSONText, merging: Bool = false,
         expecting expected: ExpectedVersion = .any

@@ -95,11 +95,11 @@ extension JSONText {
     /// Numbers from here on count milliseconds, below it seconds: as seconds it is the year 5138.
     private static let leastMilliseconds: Int64 = 100_000_000_000
 
-    /// When a record changed: a text in ISO 8601 or as .NET writes it, or a number of seconds or milliseconds since 1970.
+    /// When a record changed: a text in ISO 8601 or in .NET's form, or a number of seconds or milliseconds since 1970.
     /// Nil for anything else.
     package var changeTime: Timestamp? { changeTime(clock: .zero) }
 
-    /// As `changeTime`; a text without zone is the time of a clock so far ahead of UTC.
+    /// Like `changeTime`; a text without zone is by a clock that is this far ahead of UTC.
     package func changeTime(clock: Duration) -> Timestamp? {
         if let text = string { return Timestamp(iso8601: text, clock: clock) ?? Self.time(ofDotNET: text) }
         guard kind == .number, let value = Double(text), value.isFinite, value > 0, value < 1e15 else { return nil }

@@ -167,7 +167,8 @@ struct BodyReader {
             if try Self.slot(at: node) != nil { return .fields }
             var members: [BodyTemplate.Member] = []
             for (name, value) in try node.members() {
-                // Of a list or an object, $text is a member of the upstream's, such as an operator of MongoDB.
+                // With a list or an object as its value, $text is a member of the upstream's, such as an operator of
+                // MongoDB.
                 if [Self.orNull, Self.orEmpty].contains(name) || name == Self.text && value.value.text != nil {
                     throw value.error(
                         "\(name) can only stand in \(Self.fields): { … } or \(Self.record): { … }; around that, a text is "
