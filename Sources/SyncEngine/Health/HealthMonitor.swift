@@ -33,8 +33,6 @@ actor HealthMonitor {
     }
     /// Which changes the upstream asks to wait with. It has no effect on anything else.
     private(set) var throttled = ThrottledChanges()
-    /// Which lists it asks to wait with.
-    var throttledReads = ThrottledReads()
     private(set) var freshness: Freshness
     private var budget = RetryBudget()
     /// Attempts under way that the budget was charged for.
@@ -109,19 +107,13 @@ actor HealthMonitor {
             })
     }
 
-    /// For pulls: a 401 to a read holds nothing until `meaning` has found out what it concerns, and a 429 to a list
-    /// that is limited separately holds nothing else.
+    /// For pulls: a 401 to a read holds nothing until `meaning` has found out what it concerns.
     nonisolated func pullUpstream(for heartbeat: Heartbeat) -> GuardedUpstream {
         let guarded = guardedUpstream(for: heartbeat, .background)
         return GuardedUpstream(
             upstream: guarded.upstream, schema: guarded.schema, refusal: guarded.refusal,
             report: { origin, error in
                 if case .unauthorized = error, origin.entity != nil { return await self.noteAnswer() }
-                if case .throttled(let delay, let message) = error, let entity = origin.entity,
-                    await self.holdsOnly(entity, for: delay, message)
-                {
-                    return await self.noteAnswer()
-                }
                 await guarded.report(origin, error)
             })
     }
@@ -186,7 +178,6 @@ actor HealthMonitor {
         }
         environment.log.warning("the upstream asks to wait", metadata: metadata)
         breaker.hold(until: end)
-        throttledReads.hold(until: end)
         freshness.noteCallable(from: end)
     }
 
@@ -221,7 +212,6 @@ actor HealthMonitor {
         let time = environment.monotonicNow()
         if let change = origin.change { throttled.pass(change, at: time) }
         if !origin.isChange, origin.entity != nil { throttled.noteRead(at: time) }
-        if let entity = origin.entity { throttledReads.pass(entity, isChange: origin.isChange, at: time) }
         guard origin.isChange, budget.isExhausted else { return }
         // Changes are accepted again: send everything that was held back.
         budget.fill()

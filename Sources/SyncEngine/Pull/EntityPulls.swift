@@ -146,7 +146,6 @@ struct EntityPulls {
 
     private func pull(_ entity: Entity, full: Bool) async throws -> PullSummary {
         await monitor.notePull(of: entity.name)
-        if let reason = await monitor.reasonNotToRead(entity.name) { throw UpstreamError.throttled(.zero, reason) }
         try logWindow(of: entity)
         let summary = try await puller(of: entity.name).pull(entity, full: full)
         environment.measure(.pulled(entity: entity.name, written: summary.written, deleted: summary.deleted))
@@ -196,11 +195,6 @@ struct EntityPulls {
             await monitor.noteReadable(entity)
             return result
         } catch let failure as UpstreamError {
-            let isHeld = await monitor.heldUntil != nil
-            if case .throttled(_, let message) = failure, !isHeld {
-                try await notePostponement(of: entity, "\(message); only this list waits")
-                return nil
-            }
             let error = try await monitor.meaning(of: failure, toReadsOf: entity, by: heartbeat)
             if error.concernsWholeUpstream {
                 outcome = .interrupted
@@ -222,13 +216,6 @@ struct EntityPulls {
         let now = environment.now()
         await update { $0.finished(entity, error: message, at: now) }
         environment.log.error("pull failed", metadata: ["entity": "\(entity)", "error": "\(message)"])
-        try await setError(message, of: entity)
-    }
-
-    /// The upstream asks to wait with the list of this entity alone: pulling again soon would not help.
-    private func notePostponement(of entity: String, _ message: String) async throws {
-        let now = environment.now()
-        await update { $0.postponed(entity, error: message, at: now) }
         try await setError(message, of: entity)
     }
 

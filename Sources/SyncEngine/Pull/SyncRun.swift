@@ -7,8 +7,6 @@ struct SyncRun {
     private(set) var request = SyncRequest()
     var phase: String?
     var error: String?
-    /// The error, if the upstream only asks to wait with a list: then no other run follows soon.
-    private var postponement: String?
     var entities: [String: SyncStatus.Entity] = [:]
     private(set) var lastEndedAt: Timestamp?
     private(set) var lastSucceededAt: Timestamp?
@@ -23,7 +21,6 @@ struct SyncRun {
         isRunning = true
         self.request = request
         error = nil
-        postponement = nil
         done = 0
         phase = nil
     }
@@ -46,14 +43,7 @@ struct SyncRun {
         done += 1
         if error == nil { entities[entity]?.lastSyncedAt = time }
         entities[entity]?.state = error == nil ? .idle : .error
-        if let error, self.error == nil || self.error == postponement { self.error = "\(entity): \(error)" }
-    }
-
-    /// The upstream asks to wait with the list of the entity alone.
-    mutating func postponed(_ entity: String, error: String, at time: Timestamp) {
-        let hasFailed = self.error != nil && self.error != postponement
-        finished(entity, error: error, at: time)
-        if !hasFailed { postponement = self.error }
+        if let error { self.error = self.error ?? "\(entity): \(error)" }
     }
 
     /// Stopped by a problem of the whole upstream.
@@ -63,7 +53,7 @@ struct SyncRun {
         isRunning = false
         phase = nil
         lastEndedAt = time
-        failures = error == postponement ? 0 : failures + 1
+        failures = error == nil ? 0 : failures + 1
         if error == nil { lastSucceededAt = time }
     }
 
