@@ -60,7 +60,7 @@ extension JSONText {
         case .object:
             let name = String(step)
             return (self[name] ?? .null).setting(value, rest).map { setting(name, to: $0) }
-        case .null where step != "*" && Int(step) == nil:
+        case .null where step != "*" && Int(step) == nil && !step.contains("="):
             return JSONText.null.setting(value, rest).map { JSONText.object(members: [(String(step), $0)]) }
         default: return .none
         }

@@ -14,7 +14,12 @@ enum TextLikeness {
                 && isAlike(letters(of: withoutTags(sent)), letters(of: withoutTags(answer)))
     }
 
-    private static func hasTags(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "<")) }
+    /// In a long text, looking for where each tag ends may take too long.
+    private static let longestWithTags = 4096
+
+    private static func hasTags(_ text: String) -> Bool {
+        text.utf8.count <= longestWithTags && text.utf8.contains(UInt8(ascii: "<"))
+    }
 
     private static func isAlike(_ sent: String, _ answer: String) -> Bool {
         guard !answer.isEmpty else { return false }

@@ -82,7 +82,7 @@ struct Arrivals {
     /// Whether a single record is older than the cached one, which may have come after the request. The record is read
     /// again once the time to settle is over; that answer counts.
     mutating func isLate(_ shown: JSONText, of known: RecordImage) throws -> Bool {
-        guard view == .single, let time = table.entity.changeTime(of: shown),
+        guard view == .single, table.entity.pull?.deltaToken != nil, let time = table.entity.changeTime(of: shown),
             let changed = known.remote.flatMap(table.entity.changeTime), time.isSurely(before: changed),
             try rows[known.key] == nil
         else { return false }

@@ -76,20 +76,16 @@ extension Entity {
         return changed + others.compactMap { field in value(of: field, in: remote).map { (field, $0) } }
     }
 
-    /// The whole record with the changed fields, each in its original place.
+    /// The whole record with the changed fields, each in its original place. So are those that were changed before, which the
+    /// server has not shown since: the record has them under their own names.
     private func laid(_ changed: [(key: String, value: JSONText)], over remote: JSONText) -> JSONText {
-        var record = remote
-        var others: [(key: String, value: JSONText)] = []
-        for (name, value) in changed {
-            if remote[name] == nil, let field = self[field: name], let place = field.source,
-                let set = record.setting(field.onWire(value), at: place)
-            {
-                record = set
-            } else {
-                others.append((name, value))
-            }
+        let whole = remote.setting(.object(members: changed))
+        return fields.reduce(whole) { record, field in
+            guard let place = field.source, let value = whole[field.name],
+                remote[field.name] == nil || remote.at(path: place) != nil
+            else { return record }
+            return record.without(field.name).setting(field.onWire(value), at: place) ?? record
         }
-        return record.setting(.object(members: others))
     }
 
     /// Whether an update of these fields can only be formed from the record as the server has it: it sends more of the

@@ -113,6 +113,8 @@ extension AbsenceJudge {
                 where (error.mayConcernRecord || error.isFailure) && refusals + 1 < Self.mostRefusals
             {
                 refusals += 1
+                // A failure at another record as well is no matter of this one.
+                if error.isFailure, try await !servesAnother(of: entity, than: suspects.map(\.key)) { throw error }
                 findings.mayPass = findings.mayPass || error.isFailure
                 findings.refused.insert(suspect.key)
                 findings.undecided.append(suspect.key)

@@ -16,8 +16,8 @@ extension HealthMonitor {
         do throws(UpstreamError) {
             _ = try await trialUpstream.page(request)
         } catch {
+            // Any other answer than a failure shows as much.
             if case .cancelled = error { throw error }
-            return false
         }
         return !breaker.isDown
     }

@@ -155,7 +155,8 @@ struct CreateReconciler {
             guard hasSettled(change) else { return .notYet("the upstream may still apply the attempt") }
             let isSame = before.map(reading.isSame) ?? false
             extensions = before.map(reading.extends) ?? false ? extensions + 1 : 0
-            if reading.isNewer && reading.pages == 1 || isSame || extensions == 2 {
+            // A list that grows while it is read has a greater total in the end.
+            if reading.isNewer && reading.pages == 1 || isSame || extensions == 2 && reading.missing == 0 {
                 return try await finding(reading, entity)
             }
             before = reading

@@ -20,9 +20,10 @@ extension Pusher {
             case .delete: return try await applied(deletion: change, entity) ?? .failed(failure)
             case .create, .update: return .failed(failure)
             }
-        } catch UpstreamError.barred(let status, let message, _) {
+        } catch UpstreamError.barred(let status, let message, _) where status != 402 && status != 403 {
             return try await outcome(ofBarred: change, status, message, isLookUp: true)
-        } catch UpstreamError.refused, UpstreamError.gone, UpstreamError.malformed {
+        } catch UpstreamError.refused, UpstreamError.barred, UpstreamError.gone, UpstreamError.malformed {
+            // The account may neither change the record nor read it.
             return .failed(change.operation == .create ? unclear(failure) : failure)
         } catch let error as UpstreamError {
             let failure = change.operation == .create ? unclear(failure) : failure

@@ -10,6 +10,12 @@ import Testing
 struct LateViewTests {
     private let now = TestCache.now
 
+    private func cache(hasToken: Bool = true) throws -> TestCache {
+        let since = "since: { param: since, field: updated_at }"
+        let token = "since: { token: delta, param: delta, field: updated_at }"
+        return try TestCache(schema: hasToken ? TestCache.shop.replacing(since, with: token) : TestCache.shop)
+    }
+
     private func notes(_ cache: TestCache) throws -> String? { try cache.record("orders", "a")?["notes"]?.string }
 
     private func unconfirmed(_ cache: TestCache, after seconds: Int) async throws -> [String] {
@@ -23,9 +29,7 @@ struct LateViewTests {
         ])
     func shownOnce(records: String) async throws {
         for hasToken in [false, true] {
-            let since = "since: { param: since, field: updated_at }"
-            let token = "since: { token: delta, param: delta, field: updated_at }"
-            let cache = try TestCache(schema: hasToken ? TestCache.shop.replacing(since, with: token) : TestCache.shop)
+            let cache = try cache(hasToken: hasToken)
             _ = try await cache.pull("orders", #"[{"id":"a","notes":"A"}]"#)
             try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"B"}"#), at: now)
             let position = try cache.store.position()
@@ -46,18 +50,16 @@ struct LateViewTests {
 
     @Test("a record that came by itself is read again, where a list with a token would not name its deletion")
     func single() async throws {
-        let since = "since: { param: since, field: updated_at }"
-        let token = "since: { token: delta, param: delta, field: updated_at }"
         for hasToken in [false, true] {
-            let cache = try TestCache(schema: hasToken ? TestCache.shop.replacing(since, with: token) : TestCache.shop)
+            let cache = try cache(hasToken: hasToken)
             try await read(cache, #"{"id":"a"}"#, after: 0)
             #expect(try await unconfirmed(cache, after: 61) == (hasToken ? ["a"] : []))
         }
     }
 
-    @Test("a single record that is older than the cached one is read again, and counts then")
+    @Test("a single record that is older than what a list with a token has shown is read again, and counts then")
     func older() async throws {
-        let cache = try TestCache()
+        let cache = try cache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"new","updated_at":"2026-01-01T00:00:02Z"}]"#)
         let old = #"{"id":"a","notes":"old","updated_at":"2026-01-01T00:00:01Z"}"#
         try await read(cache, old, after: 1)
@@ -69,7 +71,7 @@ struct LateViewTests {
 
     @Test("a single record whose time has whole seconds is not older for that")
     func wholeSeconds() async throws {
-        let cache = try TestCache()
+        let cache = try cache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"A","updated_at":"2026-01-01T00:00:01.900Z"}]"#)
         try await read(cache, #"{"id":"a","notes":"B","updated_at":"2026-01-01T00:00:01Z"}"#, after: 1)
         #expect(try notes(cache) == "B")

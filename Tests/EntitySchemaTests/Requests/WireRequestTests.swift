@@ -101,6 +101,10 @@ struct WireRequestTests {
         #expect(try sent(#""Bo""#, over: #"{"id":1}"#) == #"{"id":1,"by":{"name":"Bo"}}"#)
         #expect(try sent(#""Bo""#, over: #"{"id":1,"by":"Ada"}"#) == #"{"id":1,"by":"Ada","owner":"Bo"}"#)
         #expect(try sent(#""Bo""#, over: #"{"id":1,"owner":"Ada"}"#) == #"{"id":1,"owner":"Bo"}"#)
+        let assumed = #"{"id":1,"by":{"name":"Ada"},"owner":"Cy"}"#
+        #expect(try sent(#""Bo""#, over: assumed) == #"{"id":1,"by":{"name":"Bo"}}"#)
+        let other = try updating(#""PUT /notes/{id}"\#(form)"#, #"{"state":"done"}"#, over: assumed)
+        #expect(other == #"{"id":1,"by":{"name":"Cy"},"state":"done"}"#, "what was sent before is not undone")
     }
 
     @Test("answers are read from success and account_errors, also in their short forms")

@@ -113,6 +113,16 @@ struct RefusedRepeatTests {
         #expect(try error(test) == (arrives ? nil : "refused"))
     }
 
+    @Test("a deletion of what the account may neither delete nor read is refused, and holds up no other change")
+    func forbidden() async throws {
+        let test = try await test(Self.deletion)
+        try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
+        test.upstream.refuse { _ in .refused(status: 400, "not yours") }
+        test.upstream.failRecords(.barred(status: 403, "not yours"))
+        try await send(test, times: 1)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+    }
+
     @Test("a deletion is done if the record is gone, whoever deleted it, and refused if not", arguments: [true, false])
     func deletion(_ isGone: Bool) async throws {
         let test = try await test(Self.deletion)

@@ -2,12 +2,13 @@ internal import Dispatch
 internal import SQLiteStore
 internal import Synchronization
 
-/// Reads that may take long, away from the threads that serve everybody: two at a time, the others wait.
+/// Reads that may take long, away from the threads that serve everybody: two lists and one other read at a time.
 final class LongReads: Sendable {
     private let readers: ReaderPool
     private let queues = (1...2).map { DispatchQueue(label: "long-reads-\($0)") }
     /// How many reads each queue has.
     private let counts = Mutex([0, 0])
+    private let others = DispatchQueue(label: "other-reads")
 
     init(path: String, damage: DamageWatch) {
         readers = ReaderPool(path: path, damage: damage, count: 2, first: nil, holdsSnapshots: false)
@@ -17,25 +18,26 @@ final class LongReads: Sendable {
     func read<Result: Sendable>(
         _ body: @escaping @Sendable (ReadConnection) throws -> Result
     ) async throws -> Result {
-        try await run { [readers] isCancelled in try Self.read(readers, until: isCancelled, body) }
+        try await run(onQueue) { [readers] isCancelled in try Self.read(readers, until: isCancelled, body) }
     }
 
-    /// Runs a read that needs none of these connections. Throws `CancellationError` if the task is cancelled before the
-    /// read begins.
+    /// Runs a read that needs none of these connections, one at a time, so that long lists do not keep it waiting. Throws
+    /// `CancellationError` if the task is cancelled before the read begins.
     func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await run { isCancelled in
+        try await run({ others.async(execute: $0) }) { isCancelled in
             guard !isCancelled.isSet else { throw CancellationError() }
             return try body()
         }
     }
 
     private func run<Result: Sendable>(
+        _ start: (@escaping @Sendable () -> Void) -> Void,
         _ body: @escaping @Sendable (_ isCancelled: Flag) throws -> Result
     ) async throws -> Result {
         let isCancelled = Flag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                onQueue { continuation.resume(with: Swift.Result { try body(isCancelled) }) }
+                start { continuation.resume(with: Swift.Result { try body(isCancelled) }) }
             }
         } onCancel: {
             isCancelled.set()
