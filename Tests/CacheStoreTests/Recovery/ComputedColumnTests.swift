@@ -44,8 +44,9 @@ struct ComputedColumnTests {
             backup,
             """
             ALTER TABLE records_orders ADD COLUMN "evil" TEXT AS (\(Self.expression)) VIRTUAL;
-            CREATE TABLE "records_former" (_pk INTEGER PRIMARY KEY, "evil" TEXT AS (\(Self.expression)) VIRTUAL);
-            INSERT INTO records_former VALUES (1)
+            CREATE TABLE "records_former" (_pk INTEGER PRIMARY KEY);
+            INSERT INTO records_former VALUES (1);
+            ALTER TABLE records_former ADD COLUMN "evil" TEXT AS (\(Self.expression)) VIRTUAL
             """)
         try fixture.cache.store.close()
         #expect(try await restore(backup, to: fixture.path).queued == 3)
