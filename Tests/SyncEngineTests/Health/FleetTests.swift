@@ -44,7 +44,7 @@ struct FleetTests {
             test.engine.noteLocalWrite()
             let back = test.clock.timestamp
             try await test.until { try test.store.pendingCount().pending == 0 }
-            #expect(test.clock.timestamp.since(back) < .seconds(5))
+            #expect(test.clock.timestamp.since(back) < .seconds(60), "the turn is 900 s later")
         }
     }
 }
