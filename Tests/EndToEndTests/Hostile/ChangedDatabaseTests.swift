@@ -11,21 +11,8 @@ struct ChangedDatabaseTests {
     @Test("what its expressions may take of the machine's memory is limited")
     func memory() async throws {
         let folder = try TemporaryFolder()
-        let schema = try folder.write(
-            """
-            schema: home
-            upstream: { base_url: "http://127.0.0.1:1" }
-            entities:
-              tasks:
-                fields: { id: { type: string }, title: { type: string } }
-                pull: { path: /tasks }
-            """, to: "home.yaml")
         let state = folder.path("state")
-        let config = try folder.write(
-            "schema: \(schema)\nstate_dir: \(state)\nlisten: { tcp: '127.0.0.1:1' }\n", to: "c.yaml")
-        try folder.write(
-            #"{"schema": "home", "upstream": "http://127.0.0.1:1", "epoch": "e"}"#, to: "mirror/_mirror.json")
-        try folder.write(#"[{"id": "t1", "title": "sweep"}]"#, to: "mirror/tasks.json")
+        let config = try folder.makeHome(state: state)
         let imported = try await Program.run(
             "repairminder-sync", ["import-mirror", folder.path("mirror"), "--config", config])
         try #require(imported.status == 0, "\(imported.output)")

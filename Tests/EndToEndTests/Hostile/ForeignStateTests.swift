@@ -17,24 +17,7 @@ struct ForeignStateTests {
         temporary = try TemporaryFolder()
         try Self.make(temporary.path, 0o755)
         try Self.make(temporary.path("state"), 0o700, Self.owner)
-        config = try Self.configure(temporary, state: temporary.path("state"))
-        try temporary.write(
-            #"{"schema": "home", "upstream": "http://127.0.0.1:1", "epoch": "e"}"#, to: "mirror/_mirror.json")
-        try temporary.write(#"[{"id": "t1", "title": "sweep"}]"#, to: "mirror/tasks.json")
-    }
-
-    private static func configure(_ temporary: TemporaryFolder, state: String) throws -> String {
-        let schema = try temporary.write(
-            """
-            schema: home
-            upstream: { base_url: "http://127.0.0.1:1" }
-            entities:
-              tasks:
-                fields: { id: { type: string }, title: { type: string } }
-                pull: { path: /tasks }
-            """, to: "home.yaml")
-        return try temporary.write(
-            "schema: \(schema)\nstate_dir: \(state)\nlisten: { tcp: '127.0.0.1:1' }\n", to: "c.yaml")
+        config = try temporary.makeHome(state: temporary.path("state"))
     }
 
     private static func make(_ folder: String, _ mode: mode_t, _ user: uid_t = 0) throws {
@@ -183,7 +166,7 @@ struct ForeignStateTests {
         try Self.make(temporary.path("private"), 0o700)
         let hidden = temporary.path("private/state")
         try Self.make(hidden, 0o700, Self.owner)
-        _ = try Self.configure(temporary, state: hidden)
+        _ = try temporary.makeHome(state: hidden)
         let (status, output) = try await run("import-mirror", mirror)
         #expect(status == 0, "\(output)")
         #expect(try owners(in: hidden) == [Self.owner])
@@ -234,7 +217,7 @@ struct ForeignStateTests {
         try Self.make(temporary.path("private"), 0o700)
         let hidden = temporary.path("private/state")
         try Self.make(hidden, 0o700, Self.owner)
-        _ = try Self.configure(temporary, state: hidden)
+        _ = try temporary.makeHome(state: hidden)
         for command in [["login"], ["logout"], ["backup", "x.db"], ["run"]] {
             let (status, output) = try await runAsStranger(command)
             #expect(status == 77 && output.contains(hidden) && !output.contains("denied"), "\(output)")

@@ -16,20 +16,7 @@ struct SharedFolderBackupTests {
                 atPath: temporary.path(name), withIntermediateDirectories: false,
                 attributes: [.posixPermissions: 0o700])
         }
-        let schema = try temporary.write(
-            """
-            schema: home
-            upstream: { base_url: "http://127.0.0.1:1" }
-            entities:
-              tasks:
-                fields: { id: { type: string }, title: { type: string } }
-                pull: { path: /tasks }
-            """, to: "home.yaml")
-        config = try temporary.write(
-            "schema: \(schema)\nstate_dir: \(temporary.path("state"))\nlisten: { tcp: '127.0.0.1:1' }\n", to: "c.yaml")
-        try temporary.write(
-            #"{"schema": "home", "upstream": "http://127.0.0.1:1", "epoch": "e"}"#, to: "mirror/_mirror.json")
-        try temporary.write(#"[{"id": "t1", "title": "sweep"}]"#, to: "mirror/tasks.json")
+        config = try temporary.makeHome(state: temporary.path("state"))
     }
 
     private func run(_ arguments: String...) async throws -> (status: Int32, output: String) {

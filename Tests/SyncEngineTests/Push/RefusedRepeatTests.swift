@@ -123,7 +123,7 @@ struct RefusedRepeatTests {
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
     }
 
-    @Test("a deletion is done if the record is gone, whoever deleted it, and refused if not", arguments: [true, false])
+    @Test("a refused deletion is done if the record is gone, and fails if it is there", arguments: [true, false])
     func deletion(_ isGone: Bool) async throws {
         let test = try await test(Self.deletion)
         if isGone { try test.upstream.set("/orders", #"[{"id":"b","notes":"n"}]"#) }
