@@ -161,9 +161,9 @@ struct CreateReconciler {
             }
             before = reading
         }
-        let restless = "\(request.path) changed while it was read"
+        let restless = "\(request.path) kept changing while it was read"
         guard isLongSince(change) else { return .notYet(restless) }
-        return .unknowable("\(restless), each time for a day (a look_up with a path that names the record avoids this)")
+        return .unknowable("\(restless) for a day (a look_up with a path that names the record avoids this)")
     }
 
     /// Whether a look-up has been repeated for so long that a quiet moment of the list is unlikely.

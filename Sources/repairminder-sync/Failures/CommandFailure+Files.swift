@@ -8,7 +8,7 @@ extension CommandFailure {
                 .temporaryFailure, "cannot write \(file): the disk is full; free some space, then try again")
         }
         return CommandFailure(
-            .usage, "cannot write \(file): check the folder and its permissions, and that it is no link of another user"
+            .usage, "cannot write \(file): check the folder and its permissions, and that it is not another user's link"
         )
     }
 }

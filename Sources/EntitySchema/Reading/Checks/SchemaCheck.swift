@@ -43,7 +43,7 @@ struct SchemaCheck {
         if case .field(let version)? = schema.upstream.version, let source = entity[field: version.place]?.source {
             throw error(
                 entity, "fields.\(version.place).from",
-                "\(version.place) is upstream.version, which has the place in the record: write field: \(source) there")
+                "upstream.version names this field; write field: \(source) there, and remove from here")
         }
         for name in entity.titles.flatMap(\.placeholders) { try field(name, of: entity, at: "title") }
         for term in entity.sort {
