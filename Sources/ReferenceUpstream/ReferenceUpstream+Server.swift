@@ -1,7 +1,8 @@
 package import SocketServer
 
 extension ReferenceUpstream {
-    /// A server of this upstream at the address, with room for its largest contents. Web pages are refused.
+    /// A server of this upstream at the address, with room for its largest contents and for lists of any length. Web pages
+    /// are refused.
     ///
     /// With a `lookup`, strangers may only read. Without one, all callers are equal.
     package func server(at listener: Listener, lookup: Caller.Lookup? = nil) -> SocketServer {
@@ -9,6 +10,7 @@ extension ReferenceUpstream {
         limits.shutdown = .seconds(2)
         limits.bodyBytes = max(limits.bodyBytes, largestBody)
         limits.allBodiesBytes = max(limits.allBodiesBytes, 4 * limits.bodyBytes)
+        limits.allUnsentBytes = .max
         let pages = PageGuard(isLocal: Self.isLocal(listener), tellsCallersApart: lookup != nil)
         return SocketServer(
             listeners: [listener], limits: limits,

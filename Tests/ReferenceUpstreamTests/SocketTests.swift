@@ -2,6 +2,7 @@ import EntitySchema
 import JSONText
 import ReferenceUpstream
 import SocketServer
+import Synchronization
 import Testing
 import Upstream
 
@@ -54,6 +55,30 @@ struct SocketTests {
             #expect(try await client.record(of: orders, known: .object(["id": "none"])) == nil)
         }
         #expect(harness.upstream.record("orders", "o1")?["status"] == "ready")
+    }
+
+    @Test("all records of an entity arrive whole, even when they take more than 64 MiB")
+    func large() async throws {
+        let notes = String(repeating: "x", count: 1 << 20)
+        let harness = try Harness(
+            TestSchema.repairminder(), ["orders": (1...65).map { #"{"id":"o\#($0)","notes":"\#(notes)"}"# }])
+        let server = harness.upstream.server(at: .tcp(host: "127.0.0.1", port: 0))
+        let address = try #require(try server.bind().first)
+        let client = HTTPUpstream(
+            plan: try TestSchema.repairminder().upstream, baseURL: "\(address)",
+            transport: try CurlTransport(userAgent: "test"), token: nil, now: { Timestamp(milliseconds: 0) })
+        let bytes = Mutex(0)
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await server.run() }
+            _ = try await client.download(
+                "/__admin/records/orders", limit: .max,
+                into: BodySink { piece in
+                    bytes.withLock { $0 += piece.count }
+                    return true
+                })
+            group.cancelAll()
+        }
+        #expect(bytes.withLock(\.self) > 64 << 20)
     }
 
     @Test("a truncated body, a missing response and a closed connection are each unclear to the client")
