@@ -79,6 +79,10 @@ struct OutageScenario {
 
     private func ready(_ reader: CacheReader) throws -> [CacheReader.Change] {
         let stuck = try reader.stuckChanges(orLookedUp: true)
-        return try reader.changes().filter { !stuck.contains($0.id) }
+        // An emptied list is not believed, so a change of one of its records waits while others are sent.
+        let emptied = Set(world.settings.entities.filter { world.server.records($0).isEmpty })
+        return try reader.changes().filter { change in
+            !stuck.contains(change.id) && (change.operation == .create || !emptied.contains(change.entity))
+        }
     }
 }
