@@ -16,6 +16,9 @@ package final class ReadConnection {
     /// The moment of `ReaderPool` that the held snapshot is as new as, or newer; nil while none is held.
     private var held: UInt64?
 
+    /// By the number of the query; see `kept`.
+    private var answers: [Int: Any] = [:]
+
     /// The last walk.
     private var walked: (query: Statement, version: Int64, rows: WalkedRows.Numbers)?
 
@@ -84,6 +87,16 @@ package final class ReadConnection {
 
     /// Lets statements use `entry_sum`.
     func addEntrySum() throws { try EntrySum.add(to: handle) }
+
+    /// The answer that `read` finds by this query, kept until the next commit: for what takes long to read and is asked for
+    /// often. A query must always be read in the same way, with the same arguments.
+    package func kept<Answer>(_ sql: NumberedSQL, _ read: () throws -> Answer) rethrows -> Answer {
+        if let known = answers[sql.number] as? Answer { return known }
+        let answer = try read()
+        // Without a snapshot that is held, the next read may see another commit.
+        if held != nil { answers[sql.number] = answer }
+        return answer
+    }
 
     package typealias Statement = (sql: String, arguments: [DatabaseValue])
 
@@ -161,6 +174,7 @@ package final class ReadConnection {
     func letGo() {
         guard held != nil else { return }
         held = nil
+        answers.removeAll(keepingCapacity: true)
         if sqlite3_get_autocommit(handle) == 0 { try? run(prepared("ROLLBACK")) }
     }
 

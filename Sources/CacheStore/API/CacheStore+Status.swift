@@ -4,8 +4,8 @@ internal import GRDB
 internal import GRDBSQLite
 package import SQLiteStore
 
-/// The state of the cache at one moment, for the status. Costs the same however much is cached, and next to nothing for
-/// each queued change.
+/// The state of the cache at one moment, for the status. Costs the same however much is cached; queued changes are counted once
+/// for each commit.
 package struct CacheSummary: Sendable {
     package var count: PendingCount
     package var openConflicts: Int
@@ -31,46 +31,28 @@ extension CacheStore {
 
     package func summary() throws -> CacheSummary {
         try readers.read { connection in
-            var tallies: [String: Int] = [:]
-            var rows: [String: Int] = [:]
-            var cursors: [String: PullCursor] = [:]
-            var settings: [String: String] = [:]
-            try connection.query(queries.summary, [QueueRescue.noteSetting.databaseValue]) { row in
-                guard let name = row.text(1) else { return true }
-                switch row.integer(0) {
-                case 0:
-                    let count = Int(row.integer(2) ?? 0)
-                    if name.hasPrefix("rows:") {
-                        rows[String(name.dropFirst(5))] = count
-                    } else {
-                        tallies[name] = count
-                    }
-                case 1:
-                    cursors[name] = PullCursor(
-                        watermark: row.text(3), lastSyncedAt: row.integer(2).map(Timestamp.init(milliseconds:)),
-                        heldDeletions: Int(row.integer(4) ?? 0), held: row.text(6), error: row.text(5),
-                        total: row.integer(7).map { Int($0) })
-                default: settings[name] = row.text(3)
-                }
-                return true
-            }
+            let stored = try connection.kept(queries.summary) { try StoredSummary(queries.summary, connection) }
+            let (tallies, settings) = (stored.tallies, stored.settings)
             return CacheSummary(
                 count: PendingCount(tallies), openConflicts: tallies["conflicts"] ?? 0,
                 parkedDeliveries: tallies["parked"] ?? 0, drift: tallies["drift"] ?? 0,
                 setAside: tallies["set_aside"] ?? 0,
-                rows: rows, cursors: cursors, account: settings[SettingTable.accountName] ?? settings["account"],
+                rows: stored.rows, cursors: stored.cursors,
+                account: settings[SettingTable.accountName] ?? settings["account"],
                 rescue: QueueRescue.note(settings[QueueRescue.noteSetting], at: pool.path))
         }
     }
 
     package func pendingCount() throws -> PendingCount {
         try readers.read { connection in
-            var tallies: [String: Int] = [:]
-            try connection.query(queries.pending) { row in
-                if let name = row.text(1) { tallies[name] = Int(row.integer(2) ?? 0) }
-                return true
+            try connection.kept(queries.pending) {
+                var tallies: [String: Int] = [:]
+                try connection.query(queries.pending) { row in
+                    if let name = row.text(1) { tallies[name] = Int(row.integer(2) ?? 0) }
+                    return true
+                }
+                return PendingCount(tallies)
             }
-            return PendingCount(tallies)
         }
     }
 }
@@ -79,6 +61,37 @@ extension PendingCount {
     fileprivate init(_ tallies: [String: Int]) {
         let failed = tallies["failed"] ?? 0
         self.init(pending: (tallies["queue"] ?? 0) - failed, failed: failed)
+    }
+}
+
+/// The rows of `FixedQueries.summary`.
+private struct StoredSummary {
+    var tallies: [String: Int] = [:]
+    /// By entity, as are the cursors.
+    var rows: [String: Int] = [:]
+    var cursors: [String: PullCursor] = [:]
+    var settings: [String: String] = [:]
+
+    init(_ query: NumberedSQL, _ connection: ReadConnection) throws {
+        try connection.query(query, [QueueRescue.noteSetting.databaseValue]) { row in
+            guard let name = row.text(1) else { return true }
+            switch row.integer(0) {
+            case 0:
+                let count = Int(row.integer(2) ?? 0)
+                if name.hasPrefix("rows:") {
+                    rows[String(name.dropFirst(5))] = count
+                } else {
+                    tallies[name] = count
+                }
+            case 1:
+                cursors[name] = PullCursor(
+                    watermark: row.text(3), lastSyncedAt: row.integer(2).map(Timestamp.init(milliseconds:)),
+                    heldDeletions: Int(row.integer(4) ?? 0), held: row.text(6), error: row.text(5),
+                    total: row.integer(7).map { Int($0) })
+            default: settings[name] = row.text(3)
+            }
+            return true
+        }
     }
 }
 

@@ -75,6 +75,18 @@ struct ReaderPoolTests {
         func read() throws -> [Int64] { try ReaderPoolTests.numbers(readers, sql) }
     }
 
+    @Test("an answer is kept until the next commit, and not while one is under way")
+    func kept() throws {
+        let pair = try Pair()
+        let (readers, sql, reads) = (pair.readers, pair.sql, Counter())
+        let answer = { try readers.read { connection in connection.kept(sql) { reads.next() } } }
+        #expect(try [answer(), answer()] == [1, 1])
+        readers.beginCommit()
+        #expect(try [answer(), answer()] == [2, 3])
+        readers.endCommit()
+        #expect(try [answer(), answer()] == [4, 4])
+    }
+
     @Test("a connection holds its snapshot until a commit has ended, and then lets go of it")
     func held() throws {
         let pair = try Pair()
