@@ -1,8 +1,9 @@
-"""Reads while the daemon is busy: a first pull and a queue being sent at the same time, against reads alone."""
+"""Reads while the daemon is busy: pulling and sending, building indexes, being backed up, sending a long queue."""
 
 import itertools
 import json
 import multiprocessing
+import subprocess
 import time
 
 import client
@@ -11,57 +12,105 @@ from figures import Row
 TITLE = "Reads while it works"
 HOW = """
 400 reads a second over 8 connections. They are sent at that rate no matter how fast the daemon answers, so waiting counts in
-full. They run first during a first pull with 100 changes sent a second, then alone. The upstream runs on the same cores.
+full. They run during each kind of work, then alone:
+
+- a first pull, with 100 changes sent a second;
+- after it, while search is built;
+- `repairminder-sync backup`, which copies the database and checks the copy, once after the other;
+- a queue of 10,000 changes, being sent.
+
+The reads, the upstream and the backup run on the same two cores as the daemon, so part of what they wait for is the processor.
 """
 
 # Low enough for two cores that also run the upstream: the topic measures latency, not throughput.
 READS_A_SECOND = 400
 CONNECTIONS = 8
+KINDS = {
+    "pulling": "during a first pull and sending", "building": "while search is built", "backing up": "during backups",
+    "sending": "while a long queue is sent"}
 
 
 def measure(bench):
-    calm, busy = [], []
-    for _ in range(bench.rounds):
-        alone, beside = one_round(bench)
-        calm.append(alone)
-        busy.append(beside)
-    return [Row("p99 of reads during a first pull and sending", busy, "ms", "reads alone", calm, at_most=3)]
+    rounds = [Round(bench).run() for _ in range(bench.rounds)]
+    alone = [p99["alone"] for p99 in rounds]
+    return [
+        Row(f"p99 of reads {when}", [p99[kind] for p99 in rounds], "ms", "reads alone", alone, at_most=2)
+        for kind, when in KINDS.items()]
 
 
-def one_round(bench):
-    shop, data = bench.shop, bench.shop.orders(bench.orders)
-    upstream = shop.true_upstream(data, latency_ms=0)
-    daemon = shop.daemon("busy")
-    try:
-        with daemon:
-            while not daemon.rows()["orders"]:
-                time.sleep(0.01)
-            ids = daemon.some(400)
-            # A process of its own, because reads and writes would share the interpreter lock.
-            stop = multiprocessing.Event()
-            writer = multiprocessing.Process(target=change, args=(daemon, ids, stop))
-            writer.start()
-            beside = client.drive(
-                daemon.address, reads(daemon, ids), CONNECTIONS, pace=READS_A_SECOND,
-                seconds=max(bench.seconds, 3)).p99
-            still_pulling = daemon.get("/v1/status")["state"] == "syncing"
-            stop.set()
-            writer.join()
-            if not still_pulling and not bench.smallest:
-                print("  the first pull ended before the reads did", flush=True)
-            daemon.sync()
-            while daemon.pending():
-                time.sleep(0.05)
-            alone = client.drive(
-                daemon.address, reads(daemon, ids), CONNECTIONS, pace=READS_A_SECOND,
-                seconds=max(bench.seconds, 3)).p99
-    finally:
-        upstream.stop()
-    return alone, beside
+class Round:
+    """Each kind of work once, on one daemon."""
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.shop = bench.shop
+        self.daemon = self.shop.daemon("busy")
+        self.p99 = {}
+
+    def run(self):
+        upstream = self.shop.true_upstream(self.shop.orders(self.bench.orders), latency_ms=0)
+        try:
+            with self.daemon:
+                self.pull()
+                self.build()
+                self.daemon.sync()
+                while self.daemon.pending():
+                    time.sleep(0.05)
+                self.back_up()
+                self.send()
+                self.measure("alone")
+        finally:
+            upstream.stop()
+        return self.p99
+
+    def measure(self, kind, goes_on=lambda: True):
+        """`goes_on` is asked after the reads whether the work was still under way."""
+        requests = itertools.cycle(
+            [client.request("GET", f"/v1/orders/{id}", self.daemon.headers) for id in self.ids])
+        self.p99[kind] = client.drive(
+            self.daemon.address, requests, CONNECTIONS, pace=READS_A_SECOND, seconds=max(self.bench.seconds, 3)).p99
+        if not goes_on() and not self.bench.smallest:
+            print(f"  {kind} ended before the reads did", flush=True)
+
+    def pull(self):
+        while not self.daemon.rows()["orders"]:
+            time.sleep(0.01)
+        self.ids = self.daemon.some(400)
+        with Worker(change, self.daemon, self.ids):
+            self.measure("pulling", lambda: self.daemon.get("/v1/status")["state"] == "syncing")
+
+    def build(self):
+        """Search is built once the lists are complete."""
+        while not self.daemon.lists_are_complete():
+            time.sleep(0.01)
+        self.measure("building", lambda: not self.daemon.get("/v1/search?q=zz&limit=1")["complete"])
+
+    def back_up(self):
+        with Worker(back_up, self.daemon, self.shop.folder("backups")):
+            self.measure("backing up")
+
+    def send(self):
+        self.daemon.pause()
+        self.daemon.queue(self.daemon.some(self.bench.changes))
+        self.daemon.resume()
+        self.measure("sending", self.daemon.pending)
+        while self.daemon.pending():
+            time.sleep(0.05)
 
 
-def reads(daemon, ids):
-    return itertools.cycle([client.request("GET", f"/v1/orders/{id}", daemon.headers) for id in ids])
+class Worker:
+    """Calls `work` again and again in a process of its own, because it and the reads would share the interpreter lock."""
+
+    def __init__(self, work, *arguments):
+        self.stop = multiprocessing.Event()
+        self.process = multiprocessing.Process(target=work, args=(*arguments, self.stop))
+
+    def __enter__(self):
+        self.process.start()
+
+    def __exit__(self, *_):
+        self.stop.set()
+        self.process.join()
 
 
 def change(daemon, ids, stop):
@@ -75,3 +124,13 @@ def change(daemon, ids, stop):
             (client.request("PATCH", f"/v1/orders/{id}", daemon.headers, json.dumps({"notes": f"{number}"}))
              for id in chunk),
             connections=1, count=len(chunk))
+
+
+def back_up(daemon, folder, stop):
+    for number in itertools.count():
+        if stop.is_set():
+            return
+        copy = folder / f"{number}.db"
+        subprocess.run(
+            [daemon.command[0], "backup", "--config", daemon.configuration, copy], check=True, capture_output=True)
+        copy.unlink()

@@ -43,7 +43,7 @@ class Connection:
         self.socket.sendall(text)
 
     def take(self):
-        """Reads what has arrived. True when the answer is complete; anything but a 2xx is an error."""
+        """Reads what has arrived. True when the answer is complete; anything but a 2xx or 304 is an error."""
         part = self.socket.recv(1 << 20)
         if not part:
             raise ConnectionError("the server closed the connection")
@@ -51,10 +51,11 @@ class Connection:
         head, end, body = self.answer.partition(b"\r\n\r\n")
         if not end:
             return False
-        length = LENGTH.search(head)
+        # A 304 has the length of what it does not send.
+        length = None if head.startswith(b"HTTP/1.1 304") else LENGTH.search(head)
         if len(body) < (int(length[1]) if length else 0):
             return False
-        if not head.startswith(b"HTTP/1.1 2"):
+        if not head.startswith((b"HTTP/1.1 2", b"HTTP/1.1 304")):
             raise ConnectionError(self.answer[:400].decode(errors="replace"))
         self.answer = b""
         return True

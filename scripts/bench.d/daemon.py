@@ -13,7 +13,7 @@ CONFIGURATION = """
 schema: {schema}
 state_dir: {state}
 upstream: {{ base_url: "http://127.0.0.1:{upstream}", parallel: {parallel} }}
-sync: {{ interval: 24h, full_every: 90d, delete_guard: 100% }}
+sync: {{ interval: 24h, full_every: 90d, delete_guard: 100%, write_delay: {write_delay} }}
 backup: {{ every: off }}
 listen: {{ tcp: "127.0.0.1:0", unix: {folder}/api.sock }}
 log: {{ level: notice }}
@@ -23,7 +23,8 @@ log: {{ level: notice }}
 class Daemon:
     """A daemon on one state folder. `start` returns when it answers."""
 
-    def __init__(self, binary, schema, folder, upstream_port, parallel=4, wrapper=(), environment=None):
+    def __init__(
+            self, binary, schema, folder, upstream_port, parallel=4, write_delay="100ms", wrapper=(), environment=None):
         self.folder = folder
         self.state = folder / "state"
         self.configuration = folder / "config.yaml"
@@ -32,7 +33,8 @@ class Daemon:
         folder.mkdir(parents=True, exist_ok=True)
         self.configuration.write_text(
             CONFIGURATION.format(
-                schema=schema, state=self.state, upstream=upstream_port, folder=folder, parallel=parallel))
+                schema=schema, state=self.state, upstream=upstream_port, folder=folder, parallel=parallel,
+                write_delay=write_delay))
         self.program = None
 
     def start(self):
@@ -70,6 +72,15 @@ class Daemon:
     # Calls
 
     def call(self, method, path, body=None):
+        """The body of a good answer."""
+        return self.exchange(method, path, body)[1]
+
+    def tag(self, path):
+        """The ETag of what is at the path."""
+        return self.exchange("GET", path)[0]["ETag"]
+
+    def exchange(self, method, path, body=None):
+        """The headers and the body of a good answer."""
         connection = http.client.HTTPConnection(*self.address, timeout=600)
         try:
             headers = self.headers | ({"Content-Type": "application/json"} if body else {})
@@ -80,7 +91,7 @@ class Daemon:
             connection.close()
         if answer.status >= 300:
             raise ConnectionError(f"{method} {path}: {answer.status} {text[:300].decode()}")
-        return text
+        return answer.headers, text
 
     def count_lines(self, path, type):
         """Reads an answer of this type, piece by piece."""

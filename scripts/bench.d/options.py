@@ -7,7 +7,8 @@ from pathlib import Path
 import figures
 from shop import ROOT, Shop
 
-TOPICS = ["pulls", "reads", "writes", "storage", "drain", "busy", "large", "idle", "growth", "instructions", "profiles"]
+TOPICS = [
+    "pulls", "reads", "writes", "storage", "drain", "busy", "delays", "large", "idle", "growth", "instructions", "profiles"]
 # Topics that need valgrind or perf; the smallest run skips them.
 WITH_TOOLS = ["instructions", "profiles"]
 

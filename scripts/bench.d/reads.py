@@ -14,20 +14,23 @@ Over TCP with the token, with `wrk`, 1,000 records in turn. The cache holds as m
 - *nginx* serves the same bytes as files, with cached descriptors.
 - *PocketBase* has the same orders in a collection with the same indexes, written directly into its database.
 - *Kinto* has them in memory, *Datasette* in an immutable file.
-- *SQLite alone* is a C program that reads the rows of the same list from the same file and discards them, without a socket. CPU
-  time hardly depends on what else runs on the machine.
+- *SQLite alone* is a C program that reads the same columns of the same rows from the same file and discards them, without a
+  socket. CPU time hardly depends on what else runs on the machine.
 
 The deep page is reached with the daemon's cursor, Datasette's `_next` and PocketBase's page number.
 """
 
 LIST = "/v1/orders?status=collected&sort=-created_at&limit=50"
 SEARCH = "/v1/orders?q={}&limit=50"
-# The SQL for the same rows.
+# The SQL for the same rows: the documents, the members that are computed for each, and what orders the list.
 ROWS = """
-SELECT coalesce(_document, _remote), _synced_at, _local IS NULL, _pk FROM records_orders
-WHERE status = 'collected' AND _deleted = 0 ORDER BY created_at DESC, _pk DESC LIMIT 50
+SELECT coalesce(_document, iif(_local IS NULL, _remote, json_patch(_remote, _local))), display_ref, is_active, is_paid,
+  _synced_at, _local IS NULL, created_at, _pk
+FROM records_orders WHERE status = 'collected' AND _deleted = 0 ORDER BY created_at DESC, _pk DESC LIMIT 50
 """
 LIST_CONNECTIONS = 16
+# With the rates that they should have, compared with one by id.
+COUNTS = {"/v1/pending/count": 1.3, "/v1/status": 1}
 DEEPEST_PAGE = 100
 
 
@@ -55,7 +58,7 @@ def one_record(bench, daemon, nginx, servers):
             nginx.name: lambda: nginx.load(copies, connections, bench.seconds),
             **{server.name: load_of(server, server.one(ids), connections, bench) for server in servers}})
         what = f"one by id, {connections} connection{'s' if connections > 1 else ''}"
-        targets = {nginx.name: 0.5} | {server.name: server.one_target for server in servers}
+        targets = {nginx.name: 0.9 if connections == 1 else 0.6} | {server.name: server.one_target for server in servers}
         rows += rate_rows(what, loads, targets)
         if "PocketBase" in loads:
             ours, theirs = ([load.p99 for load in loads[name]] for name in ("ours", "PocketBase"))
@@ -95,7 +98,7 @@ def lists(bench, daemon, nginx, servers):
                 contestants[server.name] = load_of(server, calls, LIST_CONNECTIONS, bench)
         if kind == "page":
             contestants["its first page"] = load_of(daemon, gets([LIST]), LIST_CONNECTIONS, bench)
-        targets = {"its first page": 0.9} | {server.name: server.list_target for server in servers}
+        targets = {"its first page": 0.92} | {server.name: server.list_target for server in servers}
         rows += rate_rows(f"{what}, {LIST_CONNECTIONS} connections", bench.in_turn(contestants), targets)
     return rows
 
@@ -136,7 +139,7 @@ def against_sqlite(bench, daemon):
     times = bench.in_turn({"ours": ours, "sqlite": sqlite})
     return [
         Row("CPU time of a list of 50 by status", times["ours"], "µs", "SQLite alone", times["sqlite"],
-            at_most=1.3)]
+            at_most=2)]
 
 
 def counts(bench, daemon):
@@ -148,11 +151,11 @@ def counts(bench, daemon):
         daemon.queue(ids[queued:length])
         queued = length
         contestants = {"one": load_of(daemon, one, LIST_CONNECTIONS, bench)}
-        for path in ("/v1/pending/count", "/v1/status"):
+        for path in COUNTS:
             contestants[path] = load_of(daemon, gets([path]), LIST_CONNECTIONS, bench)
         rates = {name: [load.rate for load in taken] for name, taken in bench.in_turn(contestants).items()}
         one_rates = rates.pop("one")
         rows += [
-            Row(f"{path}, {length:,} queued", ours, "/s", "one by id", one_rates, at_least=1)
+            Row(f"{path}, {length:,} queued", ours, "/s", "one by id", one_rates, at_least=COUNTS[path])
             for path, ours in rates.items()]
     return rows

@@ -98,12 +98,13 @@ class Shop:
 
     # Daemons
 
-    def daemon(self, name, state=None, binary=None, **more):
+    def daemon(self, name, state=None, binary=None, upstream_port=None, **more):
         """A daemon on a copy of the folder `state`, or on an empty folder."""
         folder = self.folder(name)
         if state:
             shutil.copytree(state, folder / "state", symlinks=True)
-        return Daemon(binary or self.binaries / "repairminder-sync", self.schema, folder, self.upstream_port, **more)
+        return Daemon(
+            binary or self.binaries / "repairminder-sync", self.schema, folder, upstream_port or self.upstream_port, **more)
 
     def state(self, count):
         """A state folder with `count` orders, pulled once for each run."""
