@@ -9,12 +9,16 @@ from dataclasses import asdict
 
 import charts
 import machine
-from figures import Row, median, with_spread
+from figures import Row, median, number, with_spread
 from shop import ROOT
 
 HEAD = ["measurement", "ours", "compared with", "theirs", "ratio", "target", "met"]
 BARS = {"pulls": "s", "reads": "/s", "writes": "/s"}
 INTRODUCTION = """# Benchmarks
+
+What to expect of one daemon, as measured on [two cores](#the-machine) that it shares with its callers:
+
+{expected}
 
 `make bench` writes this page. Compare the **ratios**, because absolute times mean little on a machine with other work. All
 contestants of a row are measured in turn in the same run, and the ratio is the median over the rounds. Figures are medians, with
@@ -22,6 +26,22 @@ minimum and maximum in brackets. `make bench-setup` installs the competitors; th
 `scripts/bench --help` lists its options. {reached} of {all} targets are met.
 [Drafted schemas](benchmarks/drafts.md) have a table of their own.
 """
+
+# What a user asks first: in words, the topic, and the measurement whose median answers it.
+EXPECTED = [
+    ("read one record, one caller after the other", "reads", "one by id, 1 connection"),
+    ("read one record, 64 callers at once", "reads", "one by id, 64 connections"),
+    ("list 50 records, 16 callers", "reads", "list of 50 by status, newest first, 16 connections"),
+    ("search 200,000 records, 16 callers", "reads", "search in orders, newest first, 16 connections"),
+    ("change a record, safely on disk, one caller", "writes", "durable writes, 1 caller"),
+    ("change a record, safely on disk, 64 callers", "writes", "durable writes, 64 callers"),
+    ("change records in batches of 500, one caller", "writes", "durable writes, 500 in one batch"),
+    ("first pull of 200,000 orders", "pulls", "first pull, 200,000 orders"),
+    ("pull again, nothing changed", "pulls", "pull, nothing changed"),
+    ("see a change after its page was read", "delays", "a change upstream until it can be read here"),
+    ("start with a million records", "large", "start until the first answer, 1,000,000 rows, 10,000 queued"),
+    ("memory under load with a million records", "large", "resident memory, 1,000,000 rows, under mixed load"),
+]
 
 
 def keep(bench, topic, rows):
@@ -64,13 +84,22 @@ def write(bench, order):
     kept = {topic: kept[topic] for topic in order if topic in kept}
     rows = {topic: [Row(**row) for row in taken["rows"]] for topic, taken in kept.items()}
     aims = [row for each in rows.values() for row in each if row.reached is not None]
-    parts = [INTRODUCTION.format(reached=sum(row.reached for row in aims), all=len(aims))]
+    parts = [INTRODUCTION.format(expected=expected(rows), reached=sum(row.reached for row in aims), all=len(aims))]
     pictures = bench.report.with_suffix("")
     pictures.mkdir(exist_ok=True)
     for topic, taken in kept.items():
         parts.append(section(importlib.import_module(topic), topic, taken, rows[topic], pictures))
     parts.append(machine.description())
     bench.report.write_text("\n".join(parts))
+
+
+def expected(rows):
+    """A table of what was measured of `EXPECTED`."""
+    lines = ["| what | figure |", "| --- | --- |"]
+    for words, topic, what in EXPECTED:
+        if row := next((row for row in rows.get(topic, []) if row.what == what), None):
+            lines.append(f"| {words} | {number(median(row.ours), row.unit)} |")
+    return "\n".join(lines)
 
 
 def section(module, topic, taken, rows, pictures):
