@@ -47,6 +47,8 @@ struct RecordSearchNote: Sendable {
 
     private func isPlain(_ value: JSONText?, _ kind: JSONText.Kind) -> Bool {
         guard let value else { return true }
+        // Of a longer one, only the beginning is indexed.
+        guard value.bytes.count <= SearchTable.longest else { return false }
         return value.kind == kind && (kind == .string || value.integer != nil)
     }
 

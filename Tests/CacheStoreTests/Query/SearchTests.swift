@@ -39,6 +39,19 @@ struct SearchTests {
         #expect(try await cache.found("needle") == keys)
     }
 
+    @Test("a text of which only the beginning is searched can change, and leaves no word behind", arguments: ["notes", "phone"])
+    func longChanges(_ field: String) async throws {
+        let cache = try await filled()
+        for word in ["1234quokka", "5678wombat", "9012numbat"] {
+            let text = String(repeating: "\(word) ", count: 30_000)
+            _ = try await cache.pull("clients", #"[{"id":"d","\#(field)":"\#(text)"}]"#)
+            #expect(try await cache.found(word) == ["d"])
+        }
+        #expect(try await cache.found("1234quokka") == [])
+        _ = try await cache.pull("clients", #"[{"id":"d","\#(field)":"short"}]"#)
+        #expect(try await cache.found("9012numbat") == [])
+    }
+
     @Test(
         "a number is found by any part of it, whatever the spacing of either",
         arguments: [
