@@ -85,6 +85,26 @@ struct DerivedFieldTests {
         #expect(try cache.values("talks", "t", "last_text") == [#""corrected""#])
     }
 
+    @Test("a child whose time is any text does not keep its page from being stored")
+    func latestWithOddTime() async throws {
+        let cache = try cache()
+        _ = try await cache.pull("talks", #"[{"id":"t"}]"#)
+        for (key, time) in [("a", #"9999-01-01\u001fx"#), ("b", #"\u007f\u001f"#), ("c", #"\u007f\u001f{}\u001f0"#)] {
+            _ = try await cache.pull("lines", #"[{"id":"\#(key)","talk_id":"t","text":"\#(key)","at":"\#(time)"}]"#)
+            #expect(try cache.values("talks", "t", "last_text") == [#""\#(key)""#])
+        }
+    }
+
+    @Test("an indexed list that is a text upstream does not keep its page from being stored", arguments: ["abc", "[", "me"])
+    func listAsText(_ text: String) async throws {
+        let list = "read_by: { type: list, "
+        let cache = try TestCache(schema: DerivedFieldSchema.yaml.replacing(list, with: "\(list)index: true, "))
+        try await cache.store.setAccount("me", at: now)
+        _ = try await cache.pull("talks", #"[{"id":"t"}]"#)
+        _ = try await cache.pull("lines", #"[{"id":"a","talk_id":"t","read_by":"\#(text)"}]"#)
+        #expect(try cache.values("talks", "t", "unread_count") == [text == "me" ? "0" : "1"])
+    }
+
     @Test("a moved child counts for its new parent and not for the old one; discarding reverts that")
     func moved() async throws {
         let cache = try cache()

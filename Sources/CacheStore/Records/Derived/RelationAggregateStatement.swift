@@ -80,11 +80,11 @@ struct RelationAggregateStatement {
     private func condition(_ condition: Condition, _ side: RelationAggregates.Side) -> String {
         guard let field = child.entity[field: condition.field] else { return "false" }
         let values = condition.values.map { literal($0, field) }.joined(separator: ", ")
-        let value = plain(condition.field, side)
+        // Not the column of a list: what an upstream has in its place need not be JSON there.
         let holds =
             field.kind == .list
-            ? "EXISTS (SELECT 1 FROM json_each(\(value)) WHERE CAST(value AS TEXT) IN (\(values)))"
-            : "CAST(\(value) AS TEXT) IN (\(values))"
+            ? "EXISTS (SELECT 1 FROM json_each(\(json(of: condition.field, side))) WHERE CAST(value AS TEXT) IN (\(values)))"
+            : "CAST(\(plain(condition.field, side)) AS TEXT) IN (\(values))"
         return condition.excluded ? "\(holds) IS NOT TRUE" : holds
     }
 

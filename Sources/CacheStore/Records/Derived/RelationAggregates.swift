@@ -167,8 +167,9 @@ struct RelationAggregates {
         case .count: return Total(count: row[column])
         case .sum: return Total(sum: Amount(json: row[column]) ?? .zero)
         case .latest:
+            // The last one: no JSON has it, but a text in a time's place may.
             guard let text: String = row[column],
-                let end = text.firstIndex(of: RelationAggregateStatement.separator)
+                let end = text.lastIndex(of: RelationAggregateStatement.separator)
             else { return Total() }
             let rest = text[text.index(after: end)...]
             let number = rest.prefix(RelationAggregateStatement.digits)
