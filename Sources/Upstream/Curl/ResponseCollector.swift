@@ -32,7 +32,9 @@ struct ResponseCollector {
         let text = trimLineEnd(line)
         switch section {
         case .statusLine:
-            section = isInterim(text) ? .interim : .headers
+            guard let status = status(in: text) else { return refuse("its status line is none of HTTP (RFC 9112, 4)") }
+            // 101 ends what there is of HTTP.
+            section = (100..<200).contains(status) && status != 101 ? .interim : .headers
             return true
         case .interim:
             if text.isEmpty { section = .statusLine }
@@ -78,10 +80,15 @@ struct ResponseCollector {
         return false
     }
 
-    /// Whether a status line starts an interim response (RFC 9110, 15.2), which another one follows.
-    private func isInterim(_ statusLine: Slice<UnsafeRawBufferPointer>) -> Bool {
-        let status = statusLine.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(3)
-        return status.first == UInt8(ascii: "1") && !status.elementsEqual("101".utf8)
+    /// Nil for a line that programs read differently. libcurl takes two spaces before the status: what it knew for an interim
+    /// response would be the last one here, and the head of the last one would be trailers.
+    private func status(in line: Slice<UnsafeRawBufferPointer>) -> Int? {
+        guard line.starts(with: "HTTP/".utf8) else { return nil }
+        let rest = line.drop { $0 != UInt8(ascii: " ") }.dropFirst()
+        let digits = rest.prefix(3)
+        guard digits.count == 3, digits.allSatisfy({ $0 &- 0x30 < 10 }), rest.dropFirst(3).first.map(HTTPSyntax.isBlank) ?? true
+        else { return nil }
+        return digits.reduce(0) { 10 * $0 + Int($1 - 0x30) }
     }
 
     private func trimLineEnd(_ line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {

@@ -123,6 +123,14 @@ struct CurlTransportFailureTests {
         #expect(error.message.contains("gzip, gzip"))
     }
 
+    @Test("codings behind a status line that could be another's are unacceptable", arguments: ["Content", "Transfer"])
+    func hiddenCodings(_ place: String) async throws {
+        let heads = "HTTP/1.1  103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n\(place)-Encoding: gzip, gzip\r\n"
+        let error = try await failure(of: .send("\(heads)Connection: close\r\n\r\nuryyb"), .finish)
+        #expect(error.kind == .unacceptable)
+        #expect(error.message.contains("status line"))
+    }
+
     @Test("a gzip bomb is rejected at the limit")
     func gzipBomb() async throws {
         let bomb = Gzip.endlessZeros(copies: 20_000)
