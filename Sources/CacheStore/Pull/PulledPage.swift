@@ -131,7 +131,8 @@ package struct ChildOutcome: Sendable, Equatable {
     package static func += (outcome: inout ChildOutcome, other: ChildOutcome) {
         outcome.written += other.written
         outcome.deleted += other.deleted
-        outcome.missing.merge(other.missing) { $0 + $1 }
+        // Of a parent that comes again, as on each page of a list without end, its last children count.
+        outcome.missing.merge(other.missing) { $1 }
     }
 }
 

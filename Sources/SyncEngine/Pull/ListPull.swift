@@ -382,7 +382,7 @@ struct ListPull {
 
     /// Tombstones beyond the guard are believed once each record was asked for by its key.
     private mutating func settleTombstones() async throws {
-        let tombstones = HeldTombstones(puller: puller, entity: entity, keys: summary.heldTombstones)
+        let tombstones = HeldTombstones(puller: puller, entity: entity, keys: summary.heldTombstones.sorted())
         let (deleted, left) = try await tombstones.settle()
         progress.summary.deleted += deleted
         hold(left, tombstones.words(left))

@@ -117,7 +117,7 @@ struct PullSummary: Equatable {
     var held = 0
     var heldReason: String?
     /// Keys of records that the upstream marks as deleted, more than the guard allows.
-    var heldTombstones: [String] = []
+    var heldTombstones: Set<String> = []
     /// The list changed while it was read: some records may not have been on any page.
     var hasGap = false
     /// What is wrong with the list as a whole, although its records could be used.
@@ -135,7 +135,7 @@ struct PullSummary: Equatable {
         deleted += outcome.deleted
         setAside += outcome.setAside
         for (entity, outcome) in outcome.children { children[entity, default: ChildOutcome()] += outcome }
-        heldTombstones += outcome.heldTombstones
+        heldTombstones.formUnion(outcome.heldTombstones)
     }
 
     mutating func add(_ outcome: TombstonePull.Outcome) {

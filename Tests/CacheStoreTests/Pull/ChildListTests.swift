@@ -61,6 +61,15 @@ struct ChildListTests {
         #expect(left == ["n"])
     }
 
+    @Test("of a parent that comes again, its last children count as missing")
+    func missingAgain() {
+        var (sum, last) = (ChildOutcome(), ChildOutcome())
+        sum.missing = ["a": ["m", "n"], "b": ["o"]]
+        last.missing = ["a": ["n"]]
+        sum += last
+        #expect(sum.missing == ["a": ["n"], "b": ["o"]])
+    }
+
     @Test("an incomplete list deletes nothing")
     func incomplete() async throws {
         let cache = try await filled()

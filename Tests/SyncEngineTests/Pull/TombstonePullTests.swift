@@ -208,6 +208,17 @@ struct TombstonePullTests {
         #expect(try test.cursor.held == nil)
     }
 
+    @Test("a record that is named again and again counts once")
+    func namedAgain() async throws {
+        let test = try await filled()
+        let names = (0..<120).map { Self.deletion("b", "11:\(10 + $0 / 60):\(10 + $0 % 50)") }
+        let orders = ["a", "c"].map { Self.order($0, "10:00:00") }.joined(separator: ",")
+        try serve(test, "[\(orders)]", "[\(names.joined(separator: ","))]")
+        let summary = try await test.pull()
+        #expect(summary.held == 0 && summary.deleted == 1)
+        #expect(try test.keys() == ["a", "c"])
+    }
+
     @Test("one deletion that is held is reported until the list no longer names it")
     func oneHeld() async throws {
         let test = try await filled()
