@@ -39,6 +39,7 @@ package final class ReadConnection {
         sqlite3_busy_timeout(handle, 5000)
         ForeignFile.limit(handle)
         csqlite_refuse_views(handle)
+        try TextPart.addFunctions(to: handle)
         // SQLite's default page cache of 2 MB is enough, since the kernel caches the file; setting it would read the
         // schema.
         try execute("PRAGMA temp_store = MEMORY")

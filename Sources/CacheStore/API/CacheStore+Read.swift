@@ -52,12 +52,14 @@ extension CacheStore {
         return try readers.read { try self.page(of: plan, $0) }
     }
 
-    /// The same for a thread that others wait for: nil for a list that takes long. `thousands` is how many thousands of
-    /// SQLite's own instructions it may take.
+    /// The same for a thread that others wait for: nil for a list that takes long, or that looks into texts. `thousands` is how
+    /// many thousands of SQLite's own instructions it may take.
     package func quickList(
         _ query: ListQuery, include: [Inclusion] = [], after opening: StaticString = "", thousands: Int = 50
     ) throws -> ListPage? {
         let plan = try plan(query, include, opening)
+        // Of these, a single instruction can take milliseconds.
+        guard !plan.list.readsWholeValues else { return nil }
         return try quickly(thousands) { try self.page(of: plan, $0) }
     }
 

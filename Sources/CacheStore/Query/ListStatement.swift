@@ -102,6 +102,9 @@ final class ListStatement: Sendable {
         return missing.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
+    /// Whether it goes through values, which takes SQLite long, and few instructions.
+    var readsWholeValues: Bool { filter.readsWholeValues }
+
     // MARK: Walking
 
     /// Alternatively, a search can walk through the records in the list's order, by an index, until it has a page: if

@@ -33,6 +33,20 @@ struct LongListTests {
         #expect(page.records == expected.records && page.count == 10 && page.unindexed == ["notes"])
     }
 
+    @Test func `a list whose filter looks into values is always read elsewhere`() async throws {
+        let cache = try await filled()
+        let inside: [FilterCondition] = [.test("notes", .contains, "A"), .not(.test("notes", .contains, "b"))]
+        for condition in inside + [.all(inside), .any(inside)] {
+            var query = ListQuery(entity: "orders", limit: 20)
+            query.conditions = [condition]
+            #expect(try cache.store.quickList(query) == nil)
+            #expect(try await cache.store.anyList(query).count == 10)
+        }
+        var query = ListQuery(entity: "orders", limit: 20)
+        query.conditions = [.test("notes", .starts, "A")]
+        #expect(try cache.store.quickList(query, thousands: 1000)?.count == 10)
+    }
+
     @Test func `any number of long lists are read, one after the other`() async throws {
         let cache = try await filled()
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in

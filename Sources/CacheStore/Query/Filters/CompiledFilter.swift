@@ -10,6 +10,8 @@ struct CompiledFilter {
     var unindexed: [String] = []
     /// What makes it read the whole table of another entity, however the rows are found.
     var scanned: [String] = []
+    /// Whether it goes through values, which can be as long as a record. That takes SQLite long, and few instructions.
+    var readsWholeValues = false
 
     /// What the indexes of fields leave out. SQLite uses such an index for a part of an OR only if the part says so too.
     static let indexed = "_deleted = 0"
@@ -29,6 +31,7 @@ struct CompiledFilter {
     {
         CompiledFilter(
             sql: "(\(sql.joined(separator: " \(word) ")))", arguments: parts.flatMap(\.arguments), isSought: isSought,
-            unindexed: parts.flatMap(\.unindexed), scanned: parts.flatMap(\.scanned))
+            unindexed: parts.flatMap(\.unindexed), scanned: parts.flatMap(\.scanned),
+            readsWholeValues: parts.contains(where: \.readsWholeValues))
     }
 }

@@ -87,7 +87,8 @@ struct FilterCompiler {
                   SELECT _key FROM \(related.table.name) WHERE _deleted = 0 AND \(inner.sql))
                 """,
             arguments: inner.arguments, isSought: isIndexed && inner.isSought, unindexed: isIndexed ? [] : [reference],
-            scanned: inner.isSought ? [] : inner.unindexed.map { "\(relation.name).\($0)" })
+            scanned: inner.isSought ? [] : inner.unindexed.map { "\(relation.name).\($0)" },
+            readsWholeValues: inner.readsWholeValues)
     }
 
     private func unknown(_ name: String, _ comparison: FilterComparison) -> CacheError {
@@ -157,17 +158,21 @@ struct FilterCompiler {
         guard !field.sealed else {
             throw comparison.refusal("this field is sealed, so only whole values of it can be compared")
         }
+        let operation = comparison.operation
         let condition = TextCondition(
-            table: table, field: field, text: try TextCondition.checked(comparison), comparison.operation)
-        guard !isNegated, let lookup = condition.lookup else {
-            return compiled(
-                "\(table.sql(for: field.name))\(isNegated ? " NOT" : "") \(TextCondition.like)", [condition.pattern],
-                field,
-                isSought: false, isUnindexed: !isNegated)
+            table: table, field: field, text: try TextCondition.checked(comparison), operation)
+        let sql = TextCondition.sql(of: table.sql(for: field.name), operation)
+        let text = condition.text.databaseValue
+        var result: CompiledFilter
+        if !isNegated, let lookup = condition.lookup {
+            result = CompiledFilter(
+                sql: "(\(lookup.condition) AND \(sql))", arguments: lookup.arguments + [text], isSought: true)
+        } else {
+            result = compiled(
+                isNegated ? "NOT \(sql)" : sql, [text], field, isSought: false, isUnindexed: !isNegated)
         }
-        return CompiledFilter(
-            sql: "(\(lookup.condition) AND \(table.sql(for: field.name)) \(TextCondition.like))",
-            arguments: lookup.arguments + [condition.pattern], isSought: true)
+        result.readsWholeValues = operation == .contains
+        return result
     }
 
     private func compiled(

@@ -42,7 +42,8 @@ struct PlaceCondition {
                 """, value.arguments + place.arguments
             )
         }
-        return CompiledFilter(sql: part.sql, arguments: part.arguments, unindexed: [field.name])
+        return CompiledFilter(
+            sql: part.sql, arguments: part.arguments, unindexed: [field.name], readsWholeValues: true)
     }
 
     private func check() throws(CacheError) {
@@ -95,8 +96,8 @@ struct PlaceCondition {
             let part = whole(comparison.values)
             return ("NOT (\(part.sql))", part.arguments)
         case .starts, .contains:
-            let pattern = TextCondition.pattern(try TextCondition.checked(comparison), comparison.operation)
-            return ("type = 'text' AND value \(TextCondition.like)", [pattern])
+            let text = try TextCondition.checked(comparison)
+            return ("type = 'text' AND \(TextCondition.sql(of: "value", comparison.operation))", [text.databaseValue])
         default:
             let sql = "value \(comparison.operation.sql) ?"
             guard let number = FilterValues.number(comparison.value) else {

@@ -2,9 +2,9 @@ internal import EntitySchema
 internal import GRDB
 internal import SQLiteStore
 
-/// A comparison with the beginning or a part of a text: by LIKE, for which A to Z are the same in either case.
+/// A comparison with the beginning or a part of a text, for which A to Z are the same in either case.
 ///
-/// LIKE reads the values of all rows. Where an index can name those that may match, and a few more, only these are read:
+/// It reads the values of all rows. Where an index can name those that may match, and a few more, only these are read:
 /// the field's own by its beginning, else the search index, which ignores case and accents too.
 struct TextCondition {
     let table: EntityTable
@@ -12,7 +12,7 @@ struct TextCondition {
     let text: String
     let operation: FilterComparison.Operation
 
-    /// Longer texts make LIKE slow, and no one looks for them.
+    /// No one looks for longer texts.
     private static let longest = 200
 
     init(table: EntityTable, field: Field, text: String, _ operation: FilterComparison.Operation) {
@@ -33,19 +33,9 @@ struct TextCondition {
         return text
     }
 
-    // MARK: LIKE
-
-    static let like = "LIKE ? ESCAPE '\\'"
-
-    var pattern: DatabaseValue { Self.pattern(text, operation) }
-
-    static func pattern(_ text: String, _ operation: FilterComparison.Operation) -> DatabaseValue {
-        var pattern = operation == .contains ? "%" : ""
-        for scalar in text.unicodeScalars {
-            if scalar == "%" || scalar == "_" || scalar == "\\" { pattern.unicodeScalars.append("\\") }
-            pattern.unicodeScalars.append(scalar)
-        }
-        return (pattern + "%").databaseValue
+    /// The comparison of a value with the text, which is bound.
+    static func sql(of value: String, _ operation: FilterComparison.Operation) -> String {
+        "\(operation == .contains ? "text_contains" : "text_begins")(\(value), ?)"
     }
 
     // MARK: Looking up
