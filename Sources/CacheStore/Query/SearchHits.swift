@@ -68,14 +68,15 @@ struct SearchHits {
         }
     }
 
-    /// The field with the longest match: the whole text if there is one, else the first word.
+    /// The field with the longest match: the whole text if there is one, else the first word. Looks no further into a field
+    /// than a snippet can show.
     private func snippetOfFragment(_ record: JSONText) -> String? {
-        let values = (match.table.fragments?.fields ?? []).compactMap {
-            entity.value(of: $0, in: record)?.plain.cut(toBytes: SearchTable.longest)
+        let marks = (match.table.fragments?.fields ?? []).compactMap { field in
+            entity.value(of: field, in: record).map { FragmentMark($0.plain.cut(toBytes: Self.longestSnippet)) }
         }
         let parts = [match.query.words.joined()] + match.query.numbers.map { match.query.words[$0.index] }
         for part in parts {
-            if let marked = values.lazy.compactMap({ FragmentMark.marked($0, part) }).first { return marked }
+            if let marked = marks.lazy.compactMap({ $0.marked(part) }).first { return marked }
         }
         return nil
     }

@@ -165,6 +165,17 @@ struct SearchTests {
         #expect(device.title == "Pad" && device.snippet == "DN «PX-47»11")
     }
 
+    @Test("a part of a long number is looked for as far as a snippet shows the number")
+    func longNumber() async throws {
+        let cache = try await filled()
+        func number(_ before: Int) -> String { String(repeating: "7", count: before) + "0123" }
+        _ = try await cache.pull("clients", #"[{"id":"d","name":"Long","phone":"\#(number(900))"}]"#)
+        #expect(try await cache.hits("70123").first?.snippet == String(repeating: "7", count: 899) + "«70123»")
+        _ = try await cache.pull("clients", #"[{"id":"d","name":"Long","phone":"\#(number(2000))"}]"#)
+        #expect(try await cache.hits("70123").map(\.key) == ["d"])
+        #expect(try await cache.hits("70123").first?.snippet == "")
+    }
+
     @Test("a long title and a long snippet are cut")
     func longTitle() async throws {
         let cache = try TestCache(schema: SearchShop.schema)
