@@ -183,6 +183,7 @@ extension Handlers {
         do {
             let draft = try contents.draft(limit: plan.maximumSize)
             while let bytes = try await Self.next(of: stream) { try draft.write(bytes) }
+            try requireCaller(of: request)  // an upload can take an hour
             guard draft.size > 0 else {
                 throw Problem(.incompleteBody, "the body is empty; send the content as the body")
             }

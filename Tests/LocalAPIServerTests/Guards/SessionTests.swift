@@ -140,6 +140,25 @@ struct SessionTests {
         #expect(text.contains("\"id\":\"a\"") && !text.contains("later"))
     }
 
+    @Test("the end of a session cuts its whole lists off")
+    func wholeList() async throws {
+        let api = try TestAPI()
+        let records = (0..<1200).map { #"{"id":"o\#(1000 + $0)","status":"open"}"# }
+        _ = try await api.store.apply(
+            PulledPage(entity: "orders", records: "[\(records.joined(separator: ","))]"), at: TestAPI.now)
+        let cookie = try await cookie(signIn(api))
+        let known = Self.page.merging(["Cookie": cookie]) { $1 }
+        let pieces = Counter()
+        let list = await api.call("GET", "/v1/orders", headers: known.merging(["Accept": "application/jsonl"]) { $1 })
+        await #expect(throws: CancellationError.self) {
+            try await list.whole {
+                _ = pieces.next()
+                #expect(await api.call("DELETE", "/v1/_session", headers: known).status == 204)
+            }
+        }
+        #expect(pieces.next() == 2)
+    }
+
     @Test(
         "who waits gets nothing more once the session has ended",
         arguments: ["/v1/changes?wait=30", "/v1/orders/a"])

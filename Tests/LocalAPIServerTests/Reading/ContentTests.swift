@@ -80,7 +80,8 @@ struct ContentTests {
     }
 
     private func call(
-        _ method: String, _ target: String, body: [[UInt8]]? = nil, _ headers: [String: String] = [:]
+        _ method: String, _ target: String, body: [[UInt8]]? = nil, _ headers: [String: String] = [:],
+        atEnd: @escaping @Sendable () async throws -> Void = {}
     ) async throws -> Answer {
         var fields = Headers()
         for (name, value) in ["Host": "localhost", "Authorization": "Bearer \(TestAPI.token)"].merging(
@@ -92,7 +93,10 @@ struct ContentTests {
         var request = Request(method: method, path: parts[0], query: parts.count > 1 ? parts[1] : nil, headers: fields)
         if let body {
             let rest = Mutex(body[...])
-            request.stream = { rest.withLock { $0.popFirst() } }
+            request.stream = {
+                if rest.withLock(\.isEmpty) { try await atEnd() }
+                return rest.withLock { $0.popFirst() }
+            }
         }
         let response = await api.respond(to: request)
         var bytes: [UInt8] = []
@@ -108,6 +112,28 @@ struct ContentTests {
         -> Answer
     {
         try await call("PUT", "/v1/photos/\(key)/content", body: bytes, ["Content-Type": type])
+    }
+
+    @Test func `an upload whose session ends on the way is not kept`() async throws {
+        let body = JSONText.object(["token": .string(TestAPI.token)])
+        var begin = Request(method: "POST", path: "/v1/_session", query: nil, headers: Headers(), body: Array(body.bytes))
+        begin.headers.append(name: "Host", value: "localhost")
+        begin.headers.append(name: "Content-Type", value: "application/json")
+        let fields = await api.respond(to: begin).headers
+        let cookie = String(try #require(fields.first { $0.name == "Set-Cookie" }).value.prefix { $0 != ";" })
+        let page = [
+            "Authorization": "none", "Origin": "http://localhost", "X-Repairminder-Page": "1", "Cookie": cookie,
+        ]
+        func put(_ end: @escaping @Sendable () async throws -> Void) async throws -> Int {
+            try await call(
+                "PUT", "/v1/photos/a/content", body: [Self.png],
+                page.merging(["Content-Type": "image/png"]) { $1 }, atEnd: end
+            ).status
+        }
+        #expect(try await put {} == 200)
+        _ = try await call("DELETE", "/v1/photos/a/content")
+        #expect(try await put { _ = try await call("DELETE", "/v1/_session", page) } == 401)
+        #expect(try await call("GET", "/v1/photos/a/content").status == 404)
     }
 
     @Test func `stores a picture and shows it at once`() async throws {

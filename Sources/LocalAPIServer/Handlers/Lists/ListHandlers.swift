@@ -109,9 +109,13 @@ extension Handlers {
         if let scan = scan(first, since: begun) { headers.append(scan) }
         if !first.isComplete { headers.append(("Cache-Status", CacheStatus.incomplete.text)) }
         let start = Mutex<ListPage?>(first)  // not kept while the rest is sent
-        return Response(status: 200, headers: headers) { [log] write in
+        return Response(status: 200, headers: headers) { [log, callers] write in
             guard let first = start.withLock({ $0.take() }) else { return }
-            try await export.write(from: first, to: write) { error in
+            try await export.write(from: first) { bytes in
+                // A list can take hours, and the session that let its caller in may have ended.
+                guard callers.mayContinue(request) else { throw CancellationError() }
+                try await write(bytes)
+            } report: { error in
                 log.error("a list was cut off", metadata: ["error": "\(error)", "request_id": "\(request.id)"])
             }
         }
