@@ -29,7 +29,8 @@ struct AbsentRecordTests {
     @Test(
         "404, null at its place, and a list without it",
         arguments: [
-            (404, "{}", nil), (410, "{}", nil), (200, #"{"data":{"order":null}}"#, "data.order"), (200, "[]", "'0'"),
+            (404, "{}", nil), (410, "{}", nil), (204, "", nil), (204, "", "data.0"),
+            (200, #"{"data":{"order":null}}"#, "data.order"), (200, "[]", "'0'"),
             (200, #"{"data":[]}"#, "data.0"), (200, #"{"data":[]}"#, "[order, data.-1]"),
         ] as [(Int, String, String?)])
     func absent(_ status: Int, _ body: String, _ place: String?) async throws {
