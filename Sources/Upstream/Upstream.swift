@@ -133,6 +133,8 @@ package struct Page: Sendable, Equatable {
     package var next: String?
     /// What the next pull asks with (`ListValues.delta`), if this page says so.
     package var delta: String?
+    /// The same of a page that another one follows. It counts if that one is empty and says nothing.
+    package var passingDelta: String?
     /// Where the last page names another one that the schema does not follow; nil if it names none.
     package var unfollowed: String?
     /// How old the answer is, if a gateway repeated one that it had kept; nil if it came from the server.

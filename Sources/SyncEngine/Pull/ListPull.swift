@@ -333,7 +333,7 @@ struct ListPull {
         guard let token = plan.deltaToken, isWhole, !hasMoved else { return }
         if let delta = reader.delta {
             cursor.delta = delta
-        } else if pullsEverything {
+        } else if pullsEverything, pull.seen > 0 {
             progress.summary.problem = """
                 the last page of \(plan.path) has nothing at \(token.place.description), or more than 8 KiB, so each pull reads \
                 the whole list; correct pull.since in the schema

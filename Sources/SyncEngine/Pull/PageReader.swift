@@ -20,6 +20,8 @@ struct PageReader: Sendable {
     private(set) var pages = 0
     /// What the next pull asks with, once the last page was read and said so.
     private(set) var delta: String?
+    /// The token of the page before.
+    private var passingDelta: String?
     /// Why the list may be cut, once its last page was read; nil if nothing suggests it.
     private(set) var cut: String?
 
@@ -61,9 +63,11 @@ struct PageReader: Sendable {
         total = fetched.page.total
         fetched.after = pull
         if pull.position == nil {
-            delta = fetched.page.delta
+            // A page that only shows that the list is over may have no token of its own.
+            delta = fetched.page.delta ?? (fetched.page.count == 0 ? passingDelta : nil)
             cut = ListDoubt.reason(plan.list, pages: pages, records: pull.seen, last: fetched.page)
         }
+        passingDelta = fetched.page.passingDelta
         next = pull.position == nil ? nil : pull
         return fetched
     }

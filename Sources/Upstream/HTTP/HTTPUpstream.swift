@@ -98,6 +98,8 @@ package struct HTTPUpstream: Upstream {
                 page.unfollowed = UnfollowedPage.found(
                     in: response, envelope, of: list, known: request.deltaToken?.place)
             }
+        } else {
+            page.passingDelta = try? next.delta(in: whole(request.deltaToken?.place))
         }
         return page
     }

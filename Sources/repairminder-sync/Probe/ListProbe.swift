@@ -289,7 +289,10 @@ struct ListProbe {
             guard let next = last.next else { return last }
             guard let page = try? await upstream.page(request(at: next)) else { return nil }
             page.share?.release()
+            let passing = last.passingDelta
             last = page
+            // As in a pull, an empty last page need not have a token.
+            if page.next == nil, page.count == 0 { last.delta = page.delta ?? passing }
         }
         return last.next == nil ? last : nil
     }

@@ -12,10 +12,13 @@ import Upstream
 struct DeltaTokenTests {
     private static let pull = "since: { token: next_token, param: token, expired: [403] }"
 
-    private static func page(_ records: String, next: String? = nil, delta: String? = nil) throws -> Page {
+    private static func page(
+        _ records: String, next: String? = nil, delta: String? = nil, passing: String? = nil
+    ) throws -> Page {
         let records = try JSONText(parsing: records)
         var page = Page(records: records, count: records.elementCount, next: next)
         page.delta = delta
+        page.passingDelta = passing
         return page
     }
 
@@ -40,6 +43,35 @@ struct DeltaTokenTests {
         #expect(test.upstream.requests.map(\.since?.value) == ["t1"])
         #expect(try test.keys() == ["a", "c", "d"])
         #expect(try test.cursor.delta == "t2")
+    }
+
+    @Test("after an empty last page without a token, that of the page before counts", arguments: [false, true])
+    func emptyLastPage(isFirstPull: Bool) async throws {
+        let test = try TestPull(Self.pull)
+        if !isFirstPull { try await first(test) }
+        let full = try Self.page(#"[{"id":"a"},{"id":"b"}]"#, next: "2", passing: "t7")
+        let empty = try Self.page("[]")
+        test.upstream.answering { .success($0.position == nil ? full : empty) }
+        #expect(try await test.pull().problem == nil)
+        #expect(try test.cursor.delta == "t7")
+    }
+
+    @Test("a last page with records and without a token says nothing, whatever the page before had")
+    func lastPageWithoutToken() async throws {
+        let test = try TestPull(Self.pull)
+        let full = try Self.page(#"[{"id":"a"},{"id":"b"}]"#, next: "2", passing: "t7")
+        let rest = try Self.page(#"[{"id":"c"}]"#)
+        test.upstream.answering { .success($0.position == nil ? full : rest) }
+        #expect(try await test.pull().problem?.contains("nothing at next_token") == true)
+        #expect(try test.cursor.delta == nil)
+    }
+
+    @Test("a list that is empty has no token, and that is no mistake")
+    func emptyList() async throws {
+        let test = try TestPull(Self.pull)
+        try test.upstream.serve(["[]"])
+        #expect(try await test.pull().problem == nil)
+        #expect(try test.cursor.delta == nil)
     }
 
     @Test("where changes come with the changed members alone, the others stay; a whole list still takes them away")

@@ -113,6 +113,25 @@ struct ListCallTests {
     }
 
     @Test("the next page is found by its name in a list of links")
+    @Test("a page that another one follows has a token only in passing")
+    func passingToken() async throws {
+        let schema = try Self.schema(
+            """
+            path: /orders, records: data, since: { token: version.max, param: after },
+            pagination: { style: cursor, cursor: after, next: { last: version }, page_size: 1 }
+            """)
+        let (upstream, _) = upstream(schema) { request in
+            request.url.contains("after=7")
+                ? .json(200, #"{"data":[],"version":{"max":null}}"#)
+                : .json(200, #"{"data":[{"id":"a","version":7}],"version":{"max":7}}"#)
+        }
+        let plan = try #require(schema["orders"]?.pull)
+        let first = try await upstream.page(plan.request(of: "orders"))
+        #expect(first.next == "7" && first.delta == nil && first.passingDelta == "7")
+        let last = try await upstream.page(plan.request(of: "orders", at: "7"))
+        #expect(last.next == nil && last.delta == nil && last.passingDelta == nil)
+    }
+
     func namedLink() async throws {
         let schema = try Self.schema(
             "path: /orders, records: data, pagination: { style: next_url, next: links.rel=next.href }")
