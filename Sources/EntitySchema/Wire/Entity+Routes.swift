@@ -23,6 +23,12 @@ extension Entity {
         place(ofRouteFor: operation, record: record, fields: fields).map { routes(for: operation)[$0] }
     }
 
+    /// The fields that the body of a change names besides those that it sends, such as the version that it is based on.
+    package func fieldsNamed(in operation: Operation, record: JSONText, besides fields: [String]) -> [String] {
+        let names = route(for: operation, record: record, fields: fields)?.envelope?.names ?? []
+        return names.filter { !fields.contains($0) }
+    }
+
     /// Whether there is one. Costs less than to get it.
     package func hasRoute(for operation: Operation, record: JSONText, fields: [String] = []) -> Bool {
         place(ofRouteFor: operation, record: record, fields: fields) != nil

@@ -47,12 +47,22 @@ extension Pusher {
         guard failure.status != 412, failure.status != 428, change.errorClass == failure.errorClass, let base,
             change.version == nil || found.version == change.version
         else { return false }
+        guard !isNamedVersionOld(change, entity, found.record) else { return false }
         let isUnchanged = change.body.members.allSatisfy { field, _ in
             change.meaning.isSame(
                 entity.value(of: field, in: found.record) ?? .null, base[field] ?? .null, of: field)
         }
         let isOnlyRepeated = change.tried == 1 && change.version == nil
         return isUnchanged && (isOnlyRepeated || !reconciler.knowsKey(of: change))
+    }
+
+    /// Whether a value of the record that the body names, such as its version, is another one by now.
+    private func isNamedVersionOld(_ change: OutboxChange, _ entity: Entity, _ found: JSONText) -> Bool {
+        let sent = change.body.members.map(\.key)
+        return entity.fieldsNamed(in: change.operation, record: change.record, besides: sent).contains { name in
+            !change.meaning.isSame(
+                entity.value(of: name, in: found) ?? .null, entity.value(of: name, in: change.record) ?? .null, of: name)
+        }
     }
 
     private func refusal(_ failure: PushFailure) -> PushFailure {

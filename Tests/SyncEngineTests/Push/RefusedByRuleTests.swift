@@ -36,6 +36,26 @@ struct RefusedByRuleTests {
         }
     }
 
+    @Test("a change whose body names a version is sent again as often as others change the record first")
+    func versionInBody() async throws {
+        let update = #"update: { call: "PATCH /orders/{id}""#
+        let test = try await test(
+            TestEngine.shop
+                .replacing("\(update) }", with: #"\#(update), body: { <<: $fields, rev: "{revision}" } }"#)
+                .replacing("      notes:", with: "      revision: { type: integer }\n      notes:"))
+        func serve(_ revision: Int) throws {
+            try test.upstream.set("/orders", #"[{"id":"a","notes":"n","revision":\#(revision)}]"#)
+        }
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.changed(status: 400, "stale"), times: 2)
+        for revision in 2...4 {
+            try serve(revision)
+            try await test.send()
+        }
+        #expect(test.upstream.pushes.count == 3)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+    }
+
     @Test("where changes name a version, a 409 counts as a rule once the record has settled", arguments: [false, true])
     func ruleWithVersions(_ isSettled: Bool) async throws {
         let test = try await test(
