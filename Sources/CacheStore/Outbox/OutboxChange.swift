@@ -83,13 +83,20 @@ package struct OutboxChange: Sendable, Equatable {
         return meaning.newForms(from: sent, to: value, of: field) != nil
     }
 
-    /// The fields that a creation sent, without the key.
+    /// The fields that were sent, without the key.
     private func sentFields(of entity: Entity) -> [String] { body.members.map(\.key).filter { $0 != entity.key } }
 
-    /// Whether the answer to a creation shows any of the fields that were sent; true if none was.
+    /// Whether an answer shows any of the fields that were sent; true if none was.
     package func isShown(in record: JSONText, of entity: Entity) -> Bool {
         let sent = sentFields(of: entity)
         return sent.isEmpty || sent.contains { entity.value(of: $0, in: record) != nil }
+    }
+
+    /// Whether the answer to an edit is only a stub of the record, such as its key and its change time: it shows nothing that
+    /// was sent, and has half of the record's members at most.
+    package func isStub(_ answered: JSONText, of entity: Entity) -> Bool {
+        operation == .update && !isShown(in: answered, of: entity)
+            && answered.members.count * 2 <= record.members.count
     }
 
     /// Whether a record is the one that the change created, by its values. `isKnown`: the cache had a record with this

@@ -47,8 +47,8 @@ extension Pusher {
 
     /// The outcome of a change that the upstream has accepted.
     ///
-    /// A repeat may be answered with the first answer, and an answer without a record says nothing about it, so in both
-    /// cases the record is read.
+    /// A repeat may be answered with the first answer, and an answer without a record, or with a stub of it, says nothing about
+    /// it, so in these cases the record is read.
     func acknowledgement(
         of change: OutboxChange, _ entity: Entity, _ answer: PushAnswer
     ) async throws -> PushOutcome {
@@ -60,7 +60,7 @@ extension Pusher {
         {
             return outcome
         }
-        let isUnknown = answered == nil && !change.isContentOnly
+        let isUnknown = !change.isContentOnly && (answered.map { change.isStub($0.record, of: entity) } ?? true)
         let known = answered?.record ?? change.record
         guard change.isTried || isUnknown, change.operation != .delete, try reader.canRead(entity, known) else {
             return plain
