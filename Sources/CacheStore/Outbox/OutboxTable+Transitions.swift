@@ -104,6 +104,21 @@ extension OutboxTable {
             arguments: [id])
     }
 
+    /// Gives a failed change, or with nil every one, a new idempotency key if the server applied nothing of it: under the old
+    /// one some servers repeat their refusal.
+    func renewKeys(ofFailed id: Int64?, makeID: () -> String) throws {
+        let refused = try Int64.fetchAll(
+            db,
+            sql: """
+                SELECT id FROM sync_outbox WHERE state = \(OutboxState.failed.sql) AND tried = 0 AND (?1 IS NULL OR id = ?1)
+                """,
+            arguments: [id])
+        for id in refused {
+            try db.cachedStatement(sql: "UPDATE sync_outbox SET idempotency_key = ?2 WHERE id = ?1")
+                .execute(arguments: [id, makeID()])
+        }
+    }
+
     /// Replaces the change by `edited`, which counts as never tried. A change that was sent gets the new idempotency
     /// key, since the server may have the old body under the old key, or a refusal.
     func edit(_ id: Int64, to edited: NewChange) throws {

@@ -15,6 +15,7 @@ struct OutboxAdmin {
     // MARK: Trying again
 
     func retry(_ id: Int64?) throws -> Int {
+        try queue.renewKeys(ofFailed: id, makeID: context.makeID)
         let rows = try queue.retry(id)
         if let id, rows.isEmpty { _ = try queue.change(id) }
         for row in rows {

@@ -134,6 +134,20 @@ struct RefusedCreationTests {
         try await send(test)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(test.upstream.records("/orders").count == 2)
+        // Under the old key some upstreams repeat the refusal.
+        #expect(Set(test.upstream.pushes.map(\.key)).count == 2)
+    }
+
+    @Test("keeps its key at a user's retry if it may have been made before it was refused")
+    func retriedAfterLostAnswer() async throws {
+        let test = try await test(TestEngine.shop)
+        test.upstream.fail(lost)
+        test.upstream.fail(.refused(status: 422, "no"))
+        for _ in 1...2 { try await send(test) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try await test.store.retry(nil, at: test.clock.timestamp) == 1)
+        try await send(test)
+        #expect(test.upstream.pushes.count == 3 && Set(test.upstream.pushes.map(\.key)).count == 1)
     }
 
     @Test("stays unclear if an earlier attempt was")
