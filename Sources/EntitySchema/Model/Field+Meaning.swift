@@ -3,7 +3,8 @@ package import JSONText
 /// Compares values by what they mean, because a server may write a value otherwise than it was sent.
 extension Field {
     /// Whether two values of this field mean the same: money and numbers by amount, times by instant, days in any form
-    /// of the upstream's, booleans also as 0 and 1, keys as text, sets in any order; all of them also after one of `forms`.
+    /// of the upstream's, booleans also as 0 and 1, keys as text, sets in any order, text with either ends of lines; all of them
+    /// also after one of `forms`.
     ///
     /// `directed`: only the second may be the other's normal form.
     package func isSame(
@@ -52,13 +53,15 @@ extension Field {
     ) -> Bool {
         guard one.isScalar, other.isScalar else { return false }
         func form(_ text: String) -> String {
-            var text = text
+            var text = text.withPlainLines
             if forms.contains(.trimmed) { text = text.withoutSpaceAround }
             if forms.contains(.lowercased) { text = text.lowercased() }
             if forms.contains(.uppercased) { text = text.uppercased() }
             return text
         }
-        func read(_ text: String) -> String { forms.contains(.escaped) ? HTMLText.unescaped(text) : text }
+        func read(_ text: String) -> String {
+            (forms.contains(.escaped) ? HTMLText.unescaped(text) : text).withPlainLines
+        }
         // Swift compares text by canonical equivalence, so NFC and NFD are the same.
         return directed
             ? form(one.plain) == read(other.plain) : form(read(one.plain)) == form(read(other.plain))
@@ -119,6 +122,11 @@ extension JSONText {
 }
 
 extension String {
+    /// With LF at the end of each line, where servers that take text for that of a web form have CR and LF.
+    fileprivate var withPlainLines: String {
+        utf8.contains(UInt8(ascii: "\r")) ? replacing("\r\n", with: "\n") : self
+    }
+
     fileprivate var withoutSpaceAround: String {
         let tail = drop { $0.isWhitespace }
         guard let end = tail.lastIndex(where: { !$0.isWhitespace }) else { return "" }

@@ -96,23 +96,6 @@ struct ListCallTests {
         #expect(transport.requests.last?.url == "https://shop.example/api/orders?token=t%202&limit=100")
     }
 
-    @Test("the next page and a token may be named inside the records")
-    func insideRecords() async throws {
-        let paged = try Self.schema(
-            "path: /orders, records: data, pagination: { style: cursor, cursor: after, next: data.-1.id }")
-        let (upstream, _) = upstream(paged) { request in
-            .json(200, request.url.contains("after=b") ? #"{"data":[]}"# : #"{"data":[{"id":"a"},{"id":"b"}]}"#)
-        }
-        let plan = try #require(paged["orders"]?.pull)
-        #expect(try await upstream.page(plan.request(of: "orders")).next == "b")
-        #expect(try await upstream.page(plan.request(of: "orders", at: "b")).next == nil)
-        let marked = try Self.schema("path: /orders, records: data, since: { token: data.0.seq, param: after }")
-        let (other, _) = self.upstream(marked) { _ in .json(200, #"{"data":[{"id":"a","seq":7},{"id":"b","seq":3}]}"#) }
-        let request = try #require(marked["orders"]?.pull?.request(of: "orders"))
-        #expect(try await other.page(request).delta == "7")
-    }
-
-    @Test("the next page is found by its name in a list of links")
     @Test("a page that another one follows has a token only in passing")
     func passingToken() async throws {
         let schema = try Self.schema(
@@ -149,6 +132,23 @@ struct ListCallTests {
     @Test("records inside the elements of a list leave total and next page in their places")
     func throughList() async throws {
         let schema = try Self.schema(
+    @Test("the next page and a token may be named inside the records")
+    func insideRecords() async throws {
+        let paged = try Self.schema(
+            "path: /orders, records: data, pagination: { style: cursor, cursor: after, next: data.-1.id }")
+        let (upstream, _) = upstream(paged) { request in
+            .json(200, request.url.contains("after=b") ? #"{"data":[]}"# : #"{"data":[{"id":"a"},{"id":"b"}]}"#)
+        }
+        let plan = try #require(paged["orders"]?.pull)
+        #expect(try await upstream.page(plan.request(of: "orders")).next == "b")
+        #expect(try await upstream.page(plan.request(of: "orders", at: "b")).next == nil)
+        let marked = try Self.schema("path: /orders, records: data, since: { token: data.0.seq, param: after }")
+        let (other, _) = self.upstream(marked) { _ in .json(200, #"{"data":[{"id":"a","seq":7},{"id":"b","seq":3}]}"#) }
+        let request = try #require(marked["orders"]?.pull?.request(of: "orders"))
+        #expect(try await other.page(request).delta == "7")
+    }
+
+    @Test("the next page is found by its name in a list of links")
             """
             path: /orders, records: edges.*.node,
             pagination: { style: cursor, cursor: after, next: end, total: total }
