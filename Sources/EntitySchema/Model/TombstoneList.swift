@@ -1,3 +1,5 @@
+package import JSONText
+
 /// A list of what was deleted upstream (`pull.deleted`), with paging and a watermark of its own.
 package struct TombstoneList: Sendable, Equatable {
     /// How the list is pulled.
@@ -6,4 +8,8 @@ package struct TombstoneList: Sendable, Equatable {
     package var key: Place
     /// Where it says when. Nil only for a list that names each deletion once, by tokens.
     package var at: Place?
+    /// What a deletion has, in a list that also names what was created or changed; empty if every entry is a deletion.
+    package var marks: [AnswerRule.Member] = []
+
+    package func isDeletion(_ entry: JSONText) -> Bool { marks.allSatisfy { $0.holds(in: entry) } }
 }

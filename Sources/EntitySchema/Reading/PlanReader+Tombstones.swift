@@ -22,7 +22,7 @@ extension PlanReader {
 
     func tombstones() throws(SchemaError) -> TombstoneList? {
         guard let pull = entity.child("pull"), let node = pull.child("deleted"), isList(node) else { return nil }
-        try node.requireKeys(Self.listKeys)
+        try node.requireKeys(Self.listKeys + ["where"])
         let since = node.child("since").map { SinceReader(node: $0) }
         if let partial = node.child("since")?.child("partial") {
             throw partial.error("partial says that records come with their changed members alone; remove it here")
@@ -49,6 +49,6 @@ extension PlanReader {
         let plan = PullPlan(
             path: request.path, query: request.query, call: request.call, list: list, mode: mode, changedAt: nil,
             deleted: nil, single: PullPlan.Single(isServed: false, path: Template(parts: []), place: .itself))
-        return TombstoneList(plan: plan, key: key, at: at)
+        return TombstoneList(plan: plan, key: key, at: at, marks: try node.child("where")?.memberTests() ?? [])
     }
 }

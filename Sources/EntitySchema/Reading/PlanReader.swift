@@ -63,11 +63,13 @@ struct PlanReader {
     func names(of list: ListPlan, _ since: SchemaNode?) -> TemplateNames {
         var names = TemplateNames(values: ["account"], hasNow: true)
         if let name = list.style.positionName { names.values.insert(name) }
+        if list.style.positionName == "offset" { names.values.insert("last") }
         if list.style != .single { names.values.insert("size") }
         if let since { names.values.insert(SinceReader(node: since).name) }
         names.needs = [
             "cursor": "it needs style: cursor in pagination", "page": "it needs style: page in pagination",
-            "offset": "it needs style: offset in pagination", "size": "style: single has no size of a page",
+            "offset": "it needs style: offset in pagination", "last": "it needs style: offset in pagination",
+            "size": "style: single has no size of a page",
             "since": "it needs since: { field: … }", "delta": "it needs since: { token: … }", "until": "it needs where",
         ]
         return names

@@ -108,6 +108,7 @@ package struct PageRequest: Sendable, Equatable {
         switch name {
         case "page": .some(.integer(page.number))
         case "offset": .some(.integer(sentOffset))
+        case "last": .some(.integer(sentLast))
         case "size": .some(.integer(list.pageSize))
         case "cursor": cursor
         case "since": values.since.map(JSONText.string)
@@ -157,6 +158,12 @@ package struct PageRequest: Sendable, Equatable {
 
     /// The same as the upstream counts.
     private var sentOffset: Int { min(offset, Int.max - list.firstOffset) + list.firstOffset }
+
+    /// The last record that the page may have, as the upstream counts.
+    private var sentLast: Int {
+        let (last, overflow) = sentOffset.addingReportingOverflow(list.pageSize - 1)
+        return overflow ? Int.max : last
+    }
 }
 
 extension PullPlan {

@@ -142,7 +142,8 @@ struct TombstonePull {
     }
 
     private func apply(_ fetched: FetchedPage, _ progress: inout Progress) async throws {
-        let records = fetched.page.records.elements.map(deletion)
+        let entries = fetched.page.records.elements
+        let records = entries.filter(list.isDeletion).map(deletion)
         var page = PulledPage(
             entity: entity.name, records: .array(records), position: fetched.position)
         page.deletions = list.at == nil ? .once : .dated
@@ -151,8 +152,16 @@ struct TombstonePull {
         let outcome = try await store.apply(page, at: puller.now())
         progress.deleted += outcome.deleted
         progress.held.formUnion(outcome.heldTombstones)
-        progress.latest = [progress.latest, outcome.latestChange].compactMap(\.self).max()
+        progress.latest = [progress.latest, outcome.latestChange, latest(of: entries)].compactMap(\.self).max()
         progress.allowance -= progress.allowance == .max ? 0 : outcome.deleted
+    }
+
+    /// The latest time of the entries that are no deletions, so that they are not read again and again.
+    private func latest(of entries: [JSONText]) -> String? {
+        guard !list.marks.isEmpty, let at = list.at else { return nil }
+        let bound = puller.serverNow().map { $0 + .seconds(1) }
+        let times = entries.filter { !list.isDeletion($0) }.compactMap { at.value(in: $0).flatMap(entity.instant) }
+        return times.filter { time in bound.map { time <= $0 } ?? true }.max()?.description
     }
 
     /// An entry of the list as a record of the entity. One without a key is set aside: a member of the key's name is

@@ -171,10 +171,10 @@ package struct HTTPUpstream: Upstream {
         } catch .gone {
             return nil
         }
-        let body = try caller.json(response, request.path)
-        // As GraphQL says that there is no such record, and PostgREST with a list that has none.
         // As JAX-RS says that there is no such record: no content, which is none that was cut.
         if response.status == 204, response.isBlank { return nil }
+        let body = try caller.json(response, request.path)
+        // As GraphQL says that there is no such record, and PostgREST with a list that has none.
         if !single.isPlaceInherited, single.place.isNull(in: body) { return nil }
         if single.place.isInEmptyList(in: body) { return nil }
         guard let record = single.record(in: body, of: entity) else {

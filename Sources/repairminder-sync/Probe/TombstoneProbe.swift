@@ -24,7 +24,7 @@ struct TombstoneProbe {
         } catch {
             return ListProbe.Report(findings: [failure(error)], concernsAll: ListProbe.concernsAll(error))
         }
-        let entries = page.records.elements
+        let entries = page.records.elements.filter(list.isDeletion)
         guard !entries.isEmpty else { return ListProbe.Report(findings: [empty]) }
         let found = Finding.ok(
             entity.name,

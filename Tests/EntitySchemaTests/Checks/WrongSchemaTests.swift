@@ -83,6 +83,7 @@ struct WrongSchemaTests {
         arguments: [
             ("{$cursor}", "it needs style: cursor in pagination"),
             ("{$offset}", "it needs style: offset in pagination"),
+            ("{$last}", "it needs style: offset in pagination"),
             ("{$since}", "it needs since: { field: … }"), ("{$delta}", "it needs since: { token: … }"),
             ("{$until}", "it needs where"), ("{$pge}", "did you mean $page?"),
         ])

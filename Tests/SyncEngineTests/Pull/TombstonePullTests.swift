@@ -267,6 +267,22 @@ struct TombstonePullTests {
         #expect(try test.store.cursor(of: "orders:deleted").delta == "t9")
     }
 
+    @Test("of a list that also names changes, only the deletions count, and none of its entries is read again")
+    func mixed() async throws {
+        let test = try await filled(
+            "{ path: /deletions, key: id, at: at, where: { kind: [deleted, gone] }, since: { param: after, overlap: 10s } }")
+        let entries = """
+            [{"id":"a","kind":"changed","at":"2026-01-01T11:30:00Z"},{"id":"b","kind":"gone","at":"2026-01-01T11:00:00Z"},
+            {"id":"c","at":"2026-01-01T11:10:00Z"},{"kind":"other","at":"2999-01-01T00:00:00Z"}]
+            """
+        test.serverNow.set("2026-01-01T12:00:00Z")
+        try serve(test, "[]", entries)
+        #expect(try await test.pull().deleted == 1)
+        #expect(try test.keys() == ["a", "c"])
+        try await test.pull()
+        #expect(askedSince(test).last == "2026-01-01T11:29:50.000Z")
+    }
+
     @Test("without a time, or tokens, the schema is refused")
     func refused() {
         #expect {

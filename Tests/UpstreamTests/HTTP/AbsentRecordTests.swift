@@ -27,7 +27,7 @@ struct AbsentRecordTests {
     }
 
     @Test(
-        "404, null at its place, and a list without it",
+        "404, no content, null at its place, and a list without it",
         arguments: [
             (404, "{}", nil), (410, "{}", nil), (204, "", nil), (204, "", "data.0"),
             (200, #"{"data":{"order":null}}"#, "data.order"), (200, "[]", "'0'"),

@@ -55,6 +55,23 @@ struct ListCallTests {
         #expect(transport.requests.allSatisfy { $0.method == "POST" && $0.isSafe && $0.maximumBody > 4 << 20 })
     }
 
+    @Test("pages are asked for by their first and last record", arguments: [(0, "0-1", "2-3"), (1, "1-2", "3-4")])
+    func range(first: Int, _ one: String, _ two: String) async throws {
+        let schema = try Self.schema(
+            """
+            path: /orders, query: { range: "{$offset}-{$last}" }, pagination: { style: offset, first: \(first), size: none,
+            page_size: 2, total: { header: Content-Range } }
+            """)
+        let (upstream, transport) = upstream(schema) { _ in
+            .json(206, #"[{"id":"a"},{"id":"b"}]"#, [HTTPHeader("Content-Range", "0-1/4")])
+        }
+        let plan = try #require(schema["orders"]?.pull)
+        let page = try await upstream.page(plan.request(of: "orders"))
+        #expect(page.total == 4 && page.next == "2")
+        _ = try await upstream.page(plan.request(of: "orders", at: page.next))
+        #expect(transport.requests.map(\.url) == [one, two].map { "https://shop.example/api/orders?range=\($0)" })
+    }
+
     @Test("a cursor that is a list belongs in a body")
     func arrayInQuery() async throws {
         let schema = try Self.schema("path: /orders, records: data, pagination: { style: cursor, next: next }")
@@ -115,23 +132,6 @@ struct ListCallTests {
         #expect(last.next == nil && last.delta == nil && last.passingDelta == nil)
     }
 
-    func namedLink() async throws {
-        let schema = try Self.schema(
-            "path: /orders, records: data, pagination: { style: next_url, next: links.rel=next.href }")
-        let (upstream, _) = upstream(schema) { request in
-            let next = #",{"rel":"next","href":"https://shop.example/api/orders?page=2"}"#
-            let links = #"[{"rel":"self","href":"x"}\#(request.url.contains("page=2") ? "" : next)]"#
-            return .json(200, #"{"data":[{"id":"a"}],"links":\#(links)}"#)
-        }
-        let plan = try #require(schema["orders"]?.pull)
-        let first = try await upstream.page(plan.request(of: "orders"))
-        #expect(first.next == "/orders?page=2")
-        #expect(try await upstream.page(plan.request(of: "orders", at: first.next)).next == nil)
-    }
-
-    @Test("records inside the elements of a list leave total and next page in their places")
-    func throughList() async throws {
-        let schema = try Self.schema(
     @Test("the next page and a token may be named inside the records")
     func insideRecords() async throws {
         let paged = try Self.schema(
@@ -149,6 +149,23 @@ struct ListCallTests {
     }
 
     @Test("the next page is found by its name in a list of links")
+    func namedLink() async throws {
+        let schema = try Self.schema(
+            "path: /orders, records: data, pagination: { style: next_url, next: links.rel=next.href }")
+        let (upstream, _) = upstream(schema) { request in
+            let next = #",{"rel":"next","href":"https://shop.example/api/orders?page=2"}"#
+            let links = #"[{"rel":"self","href":"x"}\#(request.url.contains("page=2") ? "" : next)]"#
+            return .json(200, #"{"data":[{"id":"a"}],"links":\#(links)}"#)
+        }
+        let plan = try #require(schema["orders"]?.pull)
+        let first = try await upstream.page(plan.request(of: "orders"))
+        #expect(first.next == "/orders?page=2")
+        #expect(try await upstream.page(plan.request(of: "orders", at: first.next)).next == nil)
+    }
+
+    @Test("records inside the elements of a list leave total and next page in their places")
+    func throughList() async throws {
+        let schema = try Self.schema(
             """
             path: /orders, records: edges.*.node,
             pagination: { style: cursor, cursor: after, next: end, total: total }

@@ -38,7 +38,7 @@ package struct AnswerRule: Sendable, Equatable {
         /// True if it must have none of the values.
         package var isExcluded: Bool
 
-        func holds(in body: JSONText) -> Bool {
+        package func holds(in body: JSONText) -> Bool {
             let found = place.paths.map { path in body.at(path: path).flatMap { $0.kind == .null ? nil : $0.plain } }
             return values.contains { value in
                 value == nil ? found.allSatisfy { $0 == nil } : found.contains(value)

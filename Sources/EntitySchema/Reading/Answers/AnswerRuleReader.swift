@@ -23,7 +23,7 @@ struct AnswerRuleReader {
         let means = try meaning(node.required("means"))
         let rule = AnswerRule(
             statuses: try statuses(node.child("status")), headers: try headers(node.child("header")),
-            members: try members(node.child("when")), means: means, until: try until(node.child("until"), means))
+            members: try node.child("when")?.memberTests() ?? [], means: means, until: try until(node.child("until"), means))
         guard !rule.statuses.isEmpty || !rule.headers.isEmpty || !rule.members.isEmpty else {
             throw node.error("expected status, header or when; without them the rule would fit every answer")
         }
@@ -69,22 +69,6 @@ struct AnswerRuleReader {
         return headers
     }
 
-    /// Place → value or list of values; with `.ne`, what it must not be.
-    private func members(_ node: SchemaNode?) throws(SchemaError) -> [AnswerRule.Member] {
-        var members: [AnswerRule.Member] = []
-        for (name, value) in try node?.members() ?? [] {
-            let isExcluded = name.hasSuffix(Self.not)
-            let path = isExcluded ? String(name.dropLast(Self.not.count)) : name
-            guard !path.isEmpty else { throw value.error("expected a place in the answer, such as error.code") }
-            try value.checkSteps(of: path)
-            members.append(
-                AnswerRule.Member(
-                    place: Place(paths: [path]), values: try value.texts().map { $0 == "null" ? nil : $0 },
-                    isExcluded: isExcluded))
-        }
-        return members
-    }
-
     private func until(
         _ node: SchemaNode?, _ means: AnswerRule.Meaning
     ) throws(SchemaError) -> AnswerRule.Until? {
@@ -99,7 +83,26 @@ struct AnswerRuleReader {
     }
 
     private static let any = "any"
+}
+
+extension SchemaNode {
     private static let not = ".ne"
+
+    /// Place → value or list of values; with `.ne`, what it must not be.
+    func memberTests() throws(SchemaError) -> [AnswerRule.Member] {
+        var tests: [AnswerRule.Member] = []
+        for (name, value) in try members() {
+            let isExcluded = name.hasSuffix(Self.not)
+            let path = isExcluded ? String(name.dropLast(Self.not.count)) : name
+            guard !path.isEmpty else { throw value.error("expected a place in the answer, such as error.code") }
+            try value.checkSteps(of: path)
+            tests.append(
+                AnswerRule.Member(
+                    place: Place(paths: [path]), values: try value.texts().map { $0 == "null" ? nil : $0 },
+                    isExcluded: isExcluded))
+        }
+        return tests
+    }
 }
 
 extension AnswerRule {

@@ -68,6 +68,9 @@ struct DeletionHandler {
 
     private func entry(_ deletion: Table.Deletion, _ list: TombstoneList) -> JSONText {
         let time = list.at.map { [(path: Envelope.path($0), value: JSONText.string(deletion.at.description))] }
-        return Envelope.tree([(Envelope.path(list.key), deletion.key)] + (time ?? []))
+        let marks = list.marks.filter { !$0.isExcluded }.compactMap { mark in
+            mark.values.compactMap(\.self).first.map { (path: Envelope.path(mark.place), value: JSONText.string($0)) }
+        }
+        return Envelope.tree([(Envelope.path(list.key), deletion.key)] + (time ?? []) + marks)
     }
 }
