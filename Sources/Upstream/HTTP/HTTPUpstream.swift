@@ -178,6 +178,7 @@ package struct HTTPUpstream: Upstream {
         if !single.isPlaceInherited, single.place.isNull(in: body) { return nil }
         if single.place.isInEmptyList(in: body) { return nil }
         guard let record = single.record(in: body, of: entity) else {
+            if single.place.isNull(in: body) { return nil }
             throw .malformed(
                 "\(request.path) answered no record with \(entity.key) at \(single.place.description); correct "
                     + "pull.record.at in the schema")

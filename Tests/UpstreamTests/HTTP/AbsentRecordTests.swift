@@ -43,6 +43,12 @@ struct AbsentRecordTests {
         #expect(try await read(.json(200, #"[{"id":5}]"#), at: nil, shared: "'0'") == ["id"])
     }
 
+    @Test("null at the place that all entities share, unless the answer is a record with a member of that name")
+    func inheritedNull() async throws {
+        #expect(try await read(.json(200, #"{"item":null}"#), at: nil, shared: "item") == nil)
+        #expect(try await read(.json(200, #"{"id":5,"item":null}"#), at: nil, shared: "item") == ["id", "item"])
+    }
+
     @Test(
         "what could be anything else is no absence",
         arguments: [
