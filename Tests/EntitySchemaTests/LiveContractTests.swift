@@ -88,6 +88,14 @@ struct LiveContractTests {
         }
     }
 
+    @Test("people are read from either form of their list, of which no source says which it is")
+    func people() throws {
+        let list = try #require(schema["users"]?.pull?.list)
+        for answer in [#"{"success":true,"data":[{"id":"u"}]}"#, #"{"success":true,"data":{"users":[{"id":"u"}]}}"#] {
+            #expect(list.found(in: try JSONText(parsing: answer))?.elements.first?["id"] == "u", "\(answer)")
+        }
+    }
+
     @Test("the children in a single record have the fields of their entity")
     func children() throws {
         for (name, file) in [("orders", "order-single"), ("devices", "device-single"), ("tickets", "ticket-single")] {

@@ -69,7 +69,7 @@ package struct ListPlan: Sendable, Equatable {
     }
 
     /// What a response has in the place of the list; see `listed`.
-    package func found(in answer: JSONText) -> JSONText? { records.value(in: answer).map { listed($0) } }
+    package func found(in answer: JSONText) -> JSONText? { records.list(in: answer).map { listed($0) } }
 
     /// What was found in the place of the list, with the list around a single record that some servers leave out. A
     /// response that would be the list itself is never a record. `total`: how many records the response counts.
@@ -107,6 +107,12 @@ package struct Place: Sendable, Equatable {
             if let value = answer.at(path: path), value.kind != .null { return value }
         }
         return nil
+    }
+
+    /// The first one that is a list; if none is, as `value`.
+    package func list(in answer: JSONText) -> JSONText? {
+        guard paths.count > 1 else { return value(in: answer) }
+        return paths.lazy.compactMap { answer.at(path: $0) }.first { $0.kind == .array } ?? value(in: answer)
     }
 
     /// Whether it is there, and null.

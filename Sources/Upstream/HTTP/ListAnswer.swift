@@ -21,7 +21,7 @@ struct ListAnswer {
         }
         let (body, nonFinite) = try Self.read(response, strict)
         self.body = body
-        let found = list.records.value(in: body)
+        let found = list.records.list(in: body)
         // Not asked where there is a list: that would search through all of a large answer.
         let isDenied =
             found?.kind == .array ? false : [body["success"], body["ok"]].contains { $0?.boolean == false }
