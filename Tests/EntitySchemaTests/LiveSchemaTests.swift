@@ -125,6 +125,20 @@ struct LiveSchemaTests {
         #expect(orders.push.create.first?.canSend("client_id") == false)
     }
 
+    @Test("a lost order is looked for by the client's email address, or without one by name and telephone number")
+    func lostOrder() throws {
+        let orders = try #require(schema["orders"])
+        func compared(_ order: JSONText) -> [String]? {
+            let route = orders.route(for: .create, record: order)
+            guard case .match(let fields, _, _) = route?.lookUp else { return nil }
+            return fields
+        }
+        #expect(compared(.object(["client_email": "a@b.c"])) == ["client_email", "intake_method"])
+        #expect(
+            compared(.object(["no_email": true]))
+                == ["client_first_name", "client_last_name", "client_phone", "intake_method"])
+    }
+
     @Test("a ticket is changed by one call and reassigned by another")
     func tickets() throws {
         let tickets = try #require(schema["tickets"])
