@@ -80,6 +80,20 @@ struct LiveSchemaTests {
         #expect(devices.request(for: .delete, record: device, body: .object([:]))?.method == "DELETE")
     }
 
+    @Test("a step that requires notes is sent with them, and a new device with its accessories")
+    func devicesWithMore() throws {
+        let devices = try #require(schema["devices"])
+        let device = try JSONText(parsing: #"{"id":"d","order_id":"o","status":"diagnosing"}"#)
+        let step = JSONText.object(["status": "company_rejected", "status_notes": "no parts"])
+        let sent = devices.request(for: .update, record: device, body: step)
+        #expect(sent?.path == "/api/orders/o/devices/d/status")
+        #expect(sent?.body == .object(["status": "company_rejected", "notes": "no parts"]))
+        let accessories = JSONText.array([.object(["accessory_type": "charger"])])
+        let new = JSONText.object(["custom_brand": "Acme", "new_accessories": accessories])
+        let made = devices.request(for: .create, record: new.setting("order_id", to: "o"), body: new)
+        #expect(made?.body == .object(["custom_brand": "Acme", "accessories": accessories]))
+    }
+
     @Test("a note has a body, and a reply is sent as text and as HTML")
     func messages() throws {
         let messages = try #require(schema["ticket_messages"])

@@ -28,7 +28,8 @@ extension UpstreamShape {
             ],
             "order_items": ["order_id", "price_inc_vat", "is_warranty_item", "warranty_notes", "product_type_id"],
             "order_payments": ["order_id"], "order_refunds": ["order_id"], "order_signatures": ["order_id"],
-            "device_images": ["device_id"], "device_parts": ["device_id"], "device_accessories": ["device_id"],
+            "devices": ["status_notes", "new_accessories"], "device_images": ["device_id"],
+            "device_parts": ["device_id"], "device_accessories": ["device_id"],
             "ticket_messages": ["ticket_id", "ticket_status", "send_sms"],
         ]
         shape.onlyList = [
