@@ -17,12 +17,6 @@ package struct LiveShapes: Sendable {
         try JSONText(parsing: ProjectFiles.text("Tests/live-shapes/\(name).json"))
     }
 
-    /// The members that a request of this file must have.
-    package func required(_ name: String) throws -> Set<String> {
-        let absent = index["\(name).json"]?["may_be_absent"]?.elements.compactMap(\.string) ?? []
-        return absent == ["*"] ? [] : Set(try self[name].members.map(\.key)).subtracting(absent)
-    }
-
     /// The places in `answer` that the file does not know, or where it has a value of another type. Null fits everywhere.
     package func strangers(in answer: JSONText, against name: String) throws -> [String] {
         let typed = index["\(name).json"]?["also_typed"]?.members.map(\.key) ?? []

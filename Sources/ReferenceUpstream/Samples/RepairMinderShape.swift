@@ -5,7 +5,9 @@ extension UpstreamShape {
         shape.onlySingle = [
             "clients": [
                 "notes", "address_line_1", "address_line_2", "city", "county", "postcode", "country", "updated_at",
-                "client_group", "deleted_at",
+                "client_group", "deleted_at", "social_facebook", "social_instagram", "social_twitter", "social_linkedin",
+                "social_tiktok", "social_youtube", "social_pinterest", "social_whatsapp", "social_snapchat",
+                "social_threads",
             ],
             "orders": [
                 "authorisation_type", "authorisation_amount", "authorisation_notes", "carrier", "tracking_number",
@@ -30,7 +32,7 @@ extension UpstreamShape {
             "order_payments": ["order_id"], "order_refunds": ["order_id"], "order_signatures": ["order_id"],
             "devices": ["status_notes", "new_accessories"], "device_images": ["device_id"],
             "device_parts": ["device_id"], "device_accessories": ["device_id"],
-            "ticket_messages": ["ticket_id", "ticket_status", "send_sms"],
+            "ticket_messages": ["ticket_id", "ticket_status", "send_sms", "from_custom_email_id"],
         ]
         shape.onlyList = [
             "orders": ["notes"], "devices": ["order_number", "source", "notes", "ticket_id"],
@@ -66,7 +68,7 @@ extension UpstreamShape {
             "PATCH /api/tickets/{id}": Call(),
             "POST /api/tickets/{id}/reassign": Call(required: [["assigned_user_id"]]),
             "POST /api/tickets/{ticket_id}/reply": Call(
-                required: [["html_body"]], alsoKnown: ["from_custom_email_id", "pending_attachment_ids"],
+                required: [["html_body"]], alsoKnown: ["pending_attachment_ids"],
                 answer: [
                     ("message_id", "id"), ("type", "type"), ("body_text", "body_text"), ("created_at", "created_at"),
                 ]),
