@@ -74,6 +74,7 @@ struct LiveContractTests {
         "devices": ["devices-list", "device-single"], "tickets": ["tickets-list", "ticket-single"],
         "locations": ["locations-list"], "device_types": ["device-types-list"], "macros": ["macros-list"],
         "buyback": ["buyback-list", "buyback-single"], "users": ["users-list"],
+        "product_types": ["product-types-list"], "macro_executions": ["macro-executions-list"],
     ]
 
     @Test("lists and single records are where the schema looks for them, and each field stands in one or is sent")

@@ -30,7 +30,8 @@ struct LiveContractTests {
             ("/api/devices?show_archived=true&include_buyback=true", "devices-list"), ("/api/tickets", "tickets-list"),
             ("/api/locations", "locations-list"), ("/api/users", "users-list"),
             ("/api/device-types", "device-types-list"), ("/api/macros", "macros-list"),
-            ("/api/buyback", "buyback-list"),
+            ("/api/buyback", "buyback-list"), ("/api/product-types", "product-types-list"),
+            ("/api/macro-executions", "macro-executions-list"),
         ])
     func lists(path: String, file: String) async throws {
         let answer = try await harness.get(path).json()

@@ -48,7 +48,7 @@ package struct LiveShopGenerator: Sendable {
         return records
     }
 
-    /// What other records name: locations, staff and kinds of devices; and the macros and the bought stock of a small shop.
+    /// What other records name: locations, staff and kinds of devices; and what stands on the shelf.
     private static func lookUps(_ records: [LiveShopRecord]) -> [String: [JSONText]] {
         func named(_ pairs: [(String, String)]) -> [(id: String, name: String)] {
             var names: [String: String] = [:]
@@ -59,7 +59,7 @@ package struct LiveShopGenerator: Sendable {
         }
         let staff = named([("assigned_user_id", "assigned_user_name"), ("sender_id", "sender_name")])
         let types = Set(records.compactMap { $0.source["type"]?.string }).sorted()
-        return [
+        let found: [String: [JSONText]] = [
             "locations": named([("location_id", "location_name")]).enumerated().map { index, place in
                 .object(["id": .string(place.id), "name": .string(place.name), "is_primary": index == 0 ? 1 : 0])
             },
@@ -73,20 +73,37 @@ package struct LiveShopGenerator: Sendable {
                     "id": .string("typ_\(slug)"), "name": .string(type), "slug": .string(slug), "is_system": 1,
                 ])
             },
-            "macros": [
-                .object([
-                    "id": "mac_ready", "name": "Ready for collection", "initial_action_type": "email",
-                    "initial_content": "Your device is ready.", "is_active": 1, "sort_order": 1, "stage_count": 0,
-                ])
-            ],
-            "buyback": [
-                .object([
-                    "id": "buy_1", "brand": "Apple", "model": "iPhone 12", "status": "for_sale", "purchase_amount": 120,
-                    "sell_price": "199.00", "storefront_published": 1, "created_at": "2026-01-05T10:00:00Z",
-                ])
-            ],
         ]
+        return found.merging(shelf) { first, _ in first }
     }
+
+    /// The macros of a small shop, what it sells, and its bought stock.
+    private static let shelf: [String: [JSONText]] = [
+        "macros": [
+            .object([
+                "id": "mac_ready", "name": "Ready for collection", "initial_action_type": "email",
+                "initial_content": "Your device is ready.", "is_active": 1, "sort_order": 1, "stage_count": 0,
+            ])
+        ],
+        "macro_executions": [
+            .object([
+                "id": "exe_1", "macro_id": "mac_ready", "macro_name": "Ready for collection", "status": "completed",
+                "stages_completed": 0, "stages_total": 0, "created_at": "2026-01-05T10:00:00Z",
+            ])
+        ],
+        "product_types": [
+            .object([
+                "id": "pro_1", "name": "Screen protector", "sku": "SP-1", "category": "accessory",
+                "default_sell_price": "9.99", "vat_rate": 20,
+            ])
+        ],
+        "buyback": [
+            .object([
+                "id": "buy_1", "brand": "Apple", "model": "iPhone 12", "status": "for_sale", "purchase_amount": 120,
+                "sell_price": "199.00", "storefront_published": 1, "created_at": "2026-01-05T10:00:00Z",
+            ])
+        ],
+    ]
 
     // MARK: Workflow
 
