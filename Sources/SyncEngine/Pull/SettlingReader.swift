@@ -66,11 +66,20 @@ struct SettlingReader {
         if let found = try await reader.record(of: entity, known: record.known) {
             let page = PulledPage(single: [found], of: entity, position: position)
             _ = try await store.apply(page, at: environment.now())
+            try await forgetParents(of: found.record, entity)
         } else if let (parent, known) = try reader.parent(of: entity, record.known), let key = known[parent.key]?.plain
         {
             try await store.forgetFetched([key], of: parent.name, at: environment.now())
         }
         try await settle(record)
+    }
+
+    /// The parent may have been read before the upstream counted the child.
+    private func forgetParents(of child: JSONText, _ entity: Entity) async throws {
+        for (parent, detail) in environment.schema.parents(of: entity) where detail.isInSingle {
+            guard let key = detail.by.flatMap({ entity.value(of: $0, in: child) }), key.kind != .null else { continue }
+            try await store.forgetFetched([key.plain], of: parent.name, at: environment.now())
+        }
     }
 
     private func settleAfterPatience(_ record: CacheStore.UnconfirmedRecord) async throws {

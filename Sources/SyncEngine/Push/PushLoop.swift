@@ -101,13 +101,15 @@ actor PushLoop {
         isPushing = true
         newestToPush = newest
         defer { endPush() }
+        let parents = ChangedParents()
         do {
             try await unwritten.write()
             if try store.pendingCount().pending > 0 {
                 let upstream = monitor.guardedUpstream(for: heartbeat)
                 try await account.require(from: upstream)
-                let pusher = Pusher(
+                var pusher = Pusher(
                     environment, upstream: upstream, monitor: monitor, freshness: await monitor.freshness)
+                pusher.changedParents = parents
                 try await pusher.drain(through: .fields(monitor, unwritten) { await self.newestToPush })
             }
             await unwritten.noteSuccess(of: .fields)
@@ -118,8 +120,17 @@ actor PushLoop {
         } catch let error as CacheError {
             await unwritten.noteFailure(error, of: .fields)
         }
+        await readAgain(parents.all, isInRun: newest != .max)
         // A content may have waited for the creation of its record, or for the upstream.
         await environment.sleeps.wakeUploads()
+    }
+
+    /// Pulls the entities whose records are outdated since their children were sent. A run that sends does it itself, if it
+    /// pulls them.
+    private func readAgain(_ entities: Set<String>, isInRun: Bool) async {
+        guard !entities.isEmpty else { return }
+        let request = SyncRequest(entities: entities)
+        if isInRun { await pull.request(request) } else { await pull.requestAfterThisRun(request) }
     }
 
     private func endPush() {

@@ -31,6 +31,8 @@ struct Pusher {
     var noteBatchLimit: @Sendable (_ message: String, _ size: Int) -> Void = { _, _ in }
     /// Called when an attempt has ended.
     var noteEnd: @Sendable (OutboxChange, PushOutcome) -> Void = { _, _ in }
+    /// Learns which parents are outdated.
+    var changedParents = ChangedParents()
     /// True for the one change that finds out whether an outage is over: no pull precedes it.
     var isTrial = false
     /// When the current attempt began.
@@ -297,6 +299,7 @@ struct Pusher {
                 entity: change.entity, SyncMeasurement.PushOutcome(outcome),
                 duration: begunAt.map { monotonicNow().since($0) } ?? .zero))
         noteEnd(change, outcome)
+        await forgetParents(of: change, after: outcome)
         guard let error, error.concernsWholeUpstream else { return nil }
         if case .throttled = error, case .change? = await passage.limit(change.limited) { return nil }
         return error
