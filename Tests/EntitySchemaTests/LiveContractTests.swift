@@ -30,6 +30,7 @@ struct LiveContractTests {
         "POST /api/tickets/{ticket_id}/reply": "ticket-reply-request",
         "POST /api/tickets/{ticket_id}/note": "ticket-note-request",
         "POST /api/tickets/{id}/reassign": "ticket-reassign-request",
+        "POST /api/tickets/{ticket_id}/macro": "ticket-macro-request",
     ]
 
     /// What the app does not send either, and what nothing is known of that could be sent.

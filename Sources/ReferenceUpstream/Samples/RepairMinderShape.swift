@@ -32,6 +32,7 @@ extension UpstreamShape {
             "order_payments": ["order_id"], "order_refunds": ["order_id"], "order_signatures": ["order_id"],
             "devices": ["status_notes", "new_accessories"], "device_images": ["device_id"],
             "device_parts": ["device_id"], "device_accessories": ["device_id"],
+            "macro_executions": ["variable_overrides", "send_sms"],
             "ticket_messages": ["ticket_id", "ticket_status", "send_sms", "from_custom_email_id"],
         ]
         shape.onlyList = [
@@ -72,6 +73,7 @@ extension UpstreamShape {
                 answer: [
                     ("message_id", "id"), ("type", "type"), ("body_text", "body_text"), ("created_at", "created_at"),
                 ]),
+            "POST /api/tickets/{ticket_id}/macro": Call(required: [["macro_id"]]),
             "POST /api/tickets/{ticket_id}/note": Call(
                 required: [["body"]],
                 answer: [
