@@ -104,7 +104,11 @@ struct LiveContractTests {
 
     @Test("the children in a single record have the fields of their entity")
     func children() throws {
-        for (name, file) in [("orders", "order-single"), ("devices", "device-single"), ("tickets", "ticket-single")] {
+        let files = [
+            ("orders", "order-single"), ("devices", "device-single"), ("tickets", "ticket-single"),
+            ("buyback", "buyback-single"),
+        ]
+        for (name, file) in files {
             let pull = try #require(schema[name]?.pull)
             let record = try #require(pull.single.place.value(in: try shapes[file]))
             for detail in pull.details {

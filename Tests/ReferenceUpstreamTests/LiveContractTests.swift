@@ -47,6 +47,7 @@ struct LiveContractTests {
             ("/api/orders/\(try first("orders")["id"]?.plain ?? "")", "order-single"),
             ("/api/orders/\(device["order_id"]?.plain ?? "")/devices/\(device["id"]?.plain ?? "")", "device-single"),
             ("/api/tickets/\(try first("tickets")["id"]?.plain ?? "")", "ticket-single"),
+            ("/api/buyback/\(try first("buyback")["id"]?.plain ?? "")", "buyback-single"),
         ]
         for (path, file) in paths {
             let strangers = try shapes.strangers(in: try await harness.get(path).json(), against: file)

@@ -97,6 +97,12 @@ package struct LiveShopGenerator: Sendable {
                 "default_sell_price": "9.99", "vat_rate": 20,
             ])
         ],
+        "buyback_images": [
+            .object([
+                "id": "bim_1", "buyback_id": "buy_1", "image_type": "listing", "caption": "Front",
+                "uploaded_at": "2026-01-05T10:00:00Z",
+            ])
+        ],
         "buyback": [
             .object([
                 "id": "buy_1", "brand": "Apple", "model": "iPhone 12", "status": "for_sale", "purchase_amount": 120,
