@@ -94,6 +94,15 @@ struct LiveContractTests {
         }
     }
 
+    @Test("what the service has as a day is a date, so that any other text is refused before it is sent")
+    func days() throws {
+        let days = [
+            ("order_payments", "payment_date"), ("order_refunds", "refund_date"), ("orders", "ready_by_date"),
+            ("devices", "warranty_expiry_date"), ("buyback", "purchase_date"), ("buyback", "sale_date"),
+        ]
+        for (name, field) in days { #expect(schema[name]?[field: field]?.kind == .date, "\(name).\(field)") }
+    }
+
     @Test("people are read from either form of their list, of which no source says which it is")
     func people() throws {
         let list = try #require(schema["users"]?.pull?.list)
