@@ -6,13 +6,13 @@ internal import Synchronization
 package struct HTTPUpstream: Upstream {
     let plan: UpstreamPlan
     private(set) var caller: HTTPCaller
-    private let token: (any Credentials)?
+    let token: (any Credentials)?
     private let identity = IdentityMemory()
     /// Nil if the schema has no `auth.check`.
     private let verifier: TokenVerifier?
     /// Whether content on another machine may be fetched unencrypted.
     let allowsPlainHTTP: Bool
-    private let elsewhere: @Sendable () -> [ListElsewhere]
+    let elsewhere: @Sendable () -> [ListElsewhere]
 
     /// `secrets` are the stored credentials in the plan's headers. `baseURL` replaces the schema's; `deadline` is for each
     /// exchange as a whole, `maximumBody` for each response, in bytes. `clock` observes every response. `elsewhere` has the
@@ -78,7 +78,7 @@ package struct HTTPUpstream: Upstream {
         let answer = try ListAnswer(response, of: list) { () throws(UpstreamError) in
             try caller.json(response, request.path)
         }
-        guard let answer else { throw try noList(in: response, request) }
+        guard let answer else { throw try await noList(in: response, request) }
         let (body, records) = (answer.body, answer.records)
         let count = records.elementCount
         // The rest is looked up in a copy without the records, which are nearly all of the response.
@@ -134,27 +134,6 @@ package struct HTTPUpstream: Upstream {
             }
         }
         return request
-    }
-
-    private func noList(
-        in response: HTTPResponse, _ request: PageRequest
-    ) throws(UpstreamError) -> UpstreamError {
-        let body = try caller.json(response, request.path)
-        let advice = ListElsewhere.advice(for: body, at: request.path, elsewhere()).map { ", \($0)" }
-        let outer = request.list.records.outer(in: body).map { place in
-            ", but an object at \(place); if that is how it says that there are none, set empty: \(place) beside records "
-                + "in the schema"
-        }
-        let reason = advice ?? unlike(in: body, request.list) ?? outer
-        return .malformed("\(request.path) answered no list at \(request.list.records.description)\(reason ?? "")")
-    }
-
-    /// What stands in the place of the list, if it has a key and is no record.
-    private func unlike(in body: JSONText, _ list: ListPlan) -> String? {
-        guard let lone = list.lone, !list.records.paths.contains(""), let found = list.records.value(in: body),
-            found.kind == .object, lone.key.value(in: found) != nil, !lone.matches(found, isOnly: false)
-        else { return nil }
-        return ", but an object with \(lone.key.description) that has too few of the schema's fields for a record"
     }
 
     package func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
@@ -341,7 +320,7 @@ package struct HTTPUpstream: Upstream {
         }
     }
 
-    private func secrets(of tokens: String?...) -> [String] {
+    func secrets(of tokens: String?...) -> [String] {
         tokens.compactMap(\.self).flatMap(plan.tokenPlace.secrets) + caller.headerSecrets
     }
 

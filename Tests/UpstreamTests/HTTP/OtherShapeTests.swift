@@ -190,6 +190,13 @@ struct OtherShapeTests {
                 == true)
     }
 
+    @Test("an answer that denies success says why, in its own words")
+    func denied() async throws {
+        #expect(
+            try await message(of: "repairminder-live", #"{"success":false,"error":"Try again later"}"#, others: [])
+                == "/api/clients answered 200 that there is no list: Try again later")
+    }
+
     @Test("an answer that fits none is just no list")
     func none() async throws {
         #expect(
