@@ -5,7 +5,8 @@ extension UpstreamShape {
         shape.onlySingle = [
             "clients": [
                 "notes", "address_line_1", "address_line_2", "city", "county", "postcode", "country", "updated_at",
-                "client_group", "deleted_at", "social_facebook", "social_instagram", "social_twitter", "social_linkedin",
+                "client_group", "deleted_at", "social_facebook", "social_instagram", "social_twitter",
+                "social_linkedin",
                 "social_tiktok", "social_youtube", "social_pinterest", "social_whatsapp", "social_snapchat",
                 "social_threads",
             ],

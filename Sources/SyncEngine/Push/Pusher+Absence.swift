@@ -61,7 +61,8 @@ extension Pusher {
         let sent = change.body.members.map(\.key)
         return entity.fieldsNamed(in: change.operation, record: change.record, besides: sent).contains { name in
             !change.meaning.isSame(
-                entity.value(of: name, in: found) ?? .null, entity.value(of: name, in: change.record) ?? .null, of: name)
+                entity.value(of: name, in: found) ?? .null, entity.value(of: name, in: change.record) ?? .null, of: name
+            )
         }
     }
 

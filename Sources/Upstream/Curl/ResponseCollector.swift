@@ -86,7 +86,8 @@ struct ResponseCollector {
         guard line.starts(with: "HTTP/".utf8) else { return nil }
         let rest = line.drop { $0 != UInt8(ascii: " ") }.dropFirst()
         let digits = rest.prefix(3)
-        guard digits.count == 3, digits.allSatisfy({ $0 &- 0x30 < 10 }), rest.dropFirst(3).first.map(HTTPSyntax.isBlank) ?? true
+        guard digits.count == 3, digits.allSatisfy({ $0 &- 0x30 < 10 }),
+            rest.dropFirst(3).first.map(HTTPSyntax.isBlank) ?? true
         else { return nil }
         return digits.reduce(0) { 10 * $0 + Int($1 - 0x30) }
     }

@@ -39,7 +39,9 @@ struct SearchTests {
         #expect(try await cache.found("needle") == keys)
     }
 
-    @Test("a text of which only the beginning is searched can change, and leaves no word behind", arguments: ["notes", "phone"])
+    @Test(
+        "a text of which only the beginning is searched can change, and leaves no word behind",
+        arguments: ["notes", "phone"])
     func longChanges(_ field: String) async throws {
         let cache = try await filled()
         for word in ["1234quokka", "5678wombat", "9012numbat"] {

@@ -95,7 +95,9 @@ struct DerivedFieldTests {
         }
     }
 
-    @Test("an indexed list that is a text upstream does not keep its page from being stored", arguments: ["abc", "[", "me"])
+    @Test(
+        "an indexed list that is a text upstream does not keep its page from being stored",
+        arguments: ["abc", "[", "me"])
     func listAsText(_ text: String) async throws {
         let list = "read_by: { type: list, "
         let cache = try TestCache(schema: DerivedFieldSchema.yaml.replacing(list, with: "\(list)index: true, "))

@@ -116,7 +116,8 @@ struct ContentTests {
 
     @Test func `an upload whose session ends on the way is not kept`() async throws {
         let body = JSONText.object(["token": .string(TestAPI.token)])
-        var begin = Request(method: "POST", path: "/v1/_session", query: nil, headers: Headers(), body: Array(body.bytes))
+        var begin = Request(
+            method: "POST", path: "/v1/_session", query: nil, headers: Headers(), body: Array(body.bytes))
         begin.headers.append(name: "Host", value: "localhost")
         begin.headers.append(name: "Content-Type", value: "application/json")
         let fields = await api.respond(to: begin).headers

@@ -270,7 +270,8 @@ struct TombstonePullTests {
     @Test("of a list that also names changes, only the deletions count, and none of its entries is read again")
     func mixed() async throws {
         let test = try await filled(
-            "{ path: /deletions, key: id, at: at, where: { kind: [deleted, gone] }, since: { param: after, overlap: 10s } }")
+            "{ path: /deletions, key: id, at: at, where: { kind: [deleted, gone] }, since: { param: after, overlap: 10s } }"
+        )
         let entries = """
             [{"id":"a","kind":"changed","at":"2026-01-01T11:30:00Z"},{"id":"b","kind":"gone","at":"2026-01-01T11:00:00Z"},
             {"id":"c","at":"2026-01-01T11:10:00Z"},{"kind":"other","at":"2999-01-01T00:00:00Z"}]

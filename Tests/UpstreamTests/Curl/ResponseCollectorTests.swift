@@ -43,14 +43,17 @@ struct ResponseCollectorTests {
     @Test(
         "a status line that libcurl reads otherwise is rejected",
         arguments: [
-            "HTTP/1.1\t103 Early Hints", "HTTP/1.1  103 Early Hints", " HTTP/1.1 103 Early Hints", "HTTP/1.1 1030", "HTTP/1.1 20",
+            "HTTP/1.1\t103 Early Hints", "HTTP/1.1  103 Early Hints", " HTTP/1.1 103 Early Hints", "HTTP/1.1 1030",
+            "HTTP/1.1 20",
             "HTTP/1.1", "", "http/1.1 200 OK", "ICY 200 OK",
         ])
     func oddStatusLine(_ line: String) {
         #expect(collect([line]).refusal != nil)
     }
 
-    @Test("a status line may lack its words", arguments: ["HTTP/1.1 200", "HTTP/1.0 200 ", "HTTP/2 200 ", "HTTP/1.1 200\tOK"])
+    @Test(
+        "a status line may lack its words",
+        arguments: ["HTTP/1.1 200", "HTTP/1.0 200 ", "HTTP/2 200 ", "HTTP/1.1 200\tOK"])
     func plainStatusLine(_ line: String) {
         let collector = collect([line, "X: a", ""])
         #expect(collector.refusal == nil)

@@ -23,7 +23,8 @@ struct AnswerRuleReader {
         let means = try meaning(node.required("means"))
         let rule = AnswerRule(
             statuses: try statuses(node.child("status")), headers: try headers(node.child("header")),
-            members: try node.child("when")?.memberTests() ?? [], means: means, until: try until(node.child("until"), means))
+            members: try node.child("when")?.memberTests() ?? [], means: means,
+            until: try until(node.child("until"), means))
         guard !rule.statuses.isEmpty || !rule.headers.isEmpty || !rule.members.isEmpty else {
             throw node.error("expected status, header or when; without them the rule would fit every answer")
         }
