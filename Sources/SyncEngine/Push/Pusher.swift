@@ -292,7 +292,7 @@ struct Pusher {
         _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil, isRefusal: Bool = false
     ) async throws -> UpstreamError? {
         slot?.give()
-        let takesBack = isRefusal || error.map { self.isRefusal($0, of: change) } ?? false
+        let takesBack = isRefusal || error.map { self.isRefusal($0, of: change) && !mayBeKnown(change, after: $0) } ?? false
         try await store.settle(change.id, outcome, takingBack: takesBack, at: now())
         measure(
             .push(
@@ -303,6 +303,13 @@ struct Pusher {
         guard let error, error.concernsWholeUpstream else { return nil }
         if case .throttled = error, case .change? = await passage.limit(change.limited) { return nil }
         return error
+    }
+
+    /// Whether the upstream may have a creation under its key though a page says that it was refused: never sent under another
+    /// key then, also by a person.
+    private func mayBeKnown(_ change: OutboxChange, after error: UpstreamError) -> Bool {
+        guard case .barred(_, _, isPage: true) = error, change.operation == .create else { return false }
+        return recognizesRepeat(of: change)
     }
 
     /// Whether nothing of an attempt was applied. A gateway may put a page in place of any answer, so a creation that can be

@@ -102,6 +102,17 @@ struct RefusedCreationTests {
         #expect(test.upstream.records("/orders").count == 2)
     }
 
+    @Test("may have arrived after such a page if the upstream knows it by its key, and keeps that key")
+    func keyedPage() async throws {
+        let test = try await test(TestEngine.shop)
+        test.upstream.fail(.barred(status: 403, "a page", isPage: true), afterApplying: true, times: 2)
+        for _ in 1...2 { try await send(test) }
+        #expect(try test.store.readyChanges(limit: 1, at: test.clock.timestamp).first?.isTried == true)
+        try await send(test)
+        #expect(test.upstream.pushes.count == 3 && Set(test.upstream.pushes.map(\.key)).count == 1)
+        #expect(test.upstream.records("/orders").count == 2)
+    }
+
     @Test("is looked up if a cache may have answered for an upstream that applied it")
     func unclearBehindCache() async throws {
         let test = try await test(Self.withLookUp)
