@@ -116,6 +116,7 @@ package final class LocalAPIServer: Sendable {
         do throws(Problem) {
             try callers.check(request, isOpen: router.isOpen(request.path))
             let segments = try Self.segments(of: request.path)
+            guard MarkRun.areShort(inJSON: request.body) else { throw Self.tooManyMarks }
             guard let match = router.match(segments) else {
                 label = router.label(of: segments)
                 throw nothing(at: segments, of: request.path)
@@ -213,9 +214,15 @@ package final class LocalAPIServer: Sendable {
         }
     }
 
+    private static var tooManyMarks: Problem {
+        .body("", "a text in the body has more than \(MarkRun.longest) combining marks in a row")
+    }
+
     private static func segments(of path: String) throws(Problem) -> [String] {
         guard let segments = PercentCoding.segments(path), !segments.contains(where: QueryParameters.hasNUL) else {
-            throw Problem(.malformedPath, "the path has a broken %-escape or a NUL, or is not UTF-8 text")
+            throw Problem(
+                .malformedPath,
+                "the path has a broken %-escape, a NUL or too many combining marks in a row, or is not UTF-8 text")
         }
         return segments
     }

@@ -19,4 +19,13 @@ struct PathSegmentTests {
         #expect(PercentCoding.segments("/a/%zz") == nil)
         #expect(PercentCoding.segments("/%ff/a") == nil)
     }
+
+    @Test("one with more than 30 combining marks in a row cannot be decoded, in a path and in a query")
+    func marks() {
+        let some = "e" + String(repeating: "%CC%95%CC%96", count: 15)
+        #expect(PercentCoding.segments("/\(some)\(some)")?.count == 1)
+        #expect(PercentCoding.segments("/a/\(some)%CC%95") == nil)
+        #expect(PercentCoding.parameters("q=\(some)")?.count == 1)
+        #expect(PercentCoding.parameters("q=\(some)%CC%95") == nil)
+    }
 }

@@ -36,6 +36,16 @@ import Testing
         }
     }
 
+    @Test("a field has at most 30 combining marks in a row, because comparing more of them takes long")
+    func marks() throws {
+        let some = "e" + String(repeating: "\u{315}\u{316}", count: 15)
+        let input = "GET / HTTP/1.1\r\nHost: a\r\nX: \(some)\u{315}\u{316}\r\nY: \(some)\(some)\r\n\r\n"
+        let message = try #require(Self.parse([Array(input.utf8)[...]]).messages.first)
+        let (cut, kept) = (message.headers[single: "X"] ?? "", message.headers[single: "Y"] ?? "")
+        #expect(cut.unicodeScalars.elementsEqual((some + "\u{FFFD}\u{316}").unicodeScalars))
+        #expect(kept.unicodeScalars.elementsEqual((some + some).unicodeScalars))
+    }
+
     @Test("target, fields and body are parsed as they were sent")
     func content() throws {
         let input = [UInt8](

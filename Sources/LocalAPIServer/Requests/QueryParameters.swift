@@ -9,7 +9,11 @@ struct QueryParameters {
     init(_ request: Request) throws(Problem) {
         guard let items = PercentCoding.parameters(request.query),
             items.allSatisfy({ !Self.hasNUL($0.name) && !Self.hasNUL($0.value) })
-        else { throw Problem(.malformedQuery, "the query has a broken %-escape or a NUL, or is not UTF-8 text") }
+        else {
+            throw Problem(
+                .malformedQuery,
+                "the query has a broken %-escape, a NUL or too many combining marks in a row, or is not UTF-8 text")
+        }
         self.items = items
     }
 

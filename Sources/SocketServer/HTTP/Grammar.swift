@@ -48,6 +48,9 @@ enum Grammar {
         return wrong == 0
     }
 
+    /// Checked in the same way.
+    static func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool { bytes.reduce(0, |) < 0x80 }
+
     /// Whether bytes are those of a text.
     static func same(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, _ text: StaticString) -> Bool {
         let bytes = UnsafeBufferPointer(rebasing: bytes)

@@ -1,6 +1,6 @@
 /// Strict percent-decoding (RFC 3986, 2.1).
 package enum PercentCoding {
-    /// Nil when an escape is malformed or the bytes are not UTF-8.
+    /// Nil when an escape is malformed, the bytes are not UTF-8, or there are too many combining marks in a row.
     package static func decode(_ text: Substring, plusIsSpace: Bool = false) -> String? {
         var text = text
         return text.withUTF8 { decode($0[...], plusIsSpace: plusIsSpace) }
@@ -42,7 +42,7 @@ package enum PercentCoding {
             default: bytes.append(byte)
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        return String(validating: bytes, as: UTF8.self).flatMap { MarkRun.areShort(in: $0) ? $0 : nil }
     }
 
     /// The parameters of a query such as `a=1&b=2`, in order; nil when one of them cannot be decoded.

@@ -72,8 +72,10 @@ struct RequestHead {
         guard Grammar.isValue(UnsafeBufferPointer(rebasing: value)) else {
             throw .badRequest("A header field contains a control character.")
         }
+        let text = String(decoding: value, as: UTF8.self)
         return Headers.Field(
-            name: String(decoding: name, as: UTF8.self), value: String(decoding: value, as: UTF8.self))
+            name: String(decoding: name, as: UTF8.self),
+            value: Grammar.isASCII(UnsafeBufferPointer(rebasing: value)) ? text : MarkRun.shortened(text))
     }
 
     /// Validates the head and determines the framing; call it once, at the empty line. The host of an absolute target

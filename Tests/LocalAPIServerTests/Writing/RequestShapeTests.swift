@@ -22,6 +22,24 @@ struct RequestShapeTests {
         #expect(try api.store.pendingCount().pending == 0)
     }
 
+    @Test("a body has at most 30 combining marks in a row, escaped or not, because comparing more of them takes long")
+    func marks() async throws {
+        let api = try TestAPI(field: "notes: { type: string }")
+        _ = try await api.store.apply(PulledPage(entity: "orders", records: #"[{"id":"a"}]"#), at: TestAPI.now)
+        let marks = ["\u{315}\u{316}", #"\u0315\u0316"#, #"\ud834\udd65\u0316"#].map { String(repeating: $0, count: 15) }
+        for some in marks {
+            let kept = await api.call("PATCH", "/v1/orders/a", body: #"{"notes":"e\#(some)e\#(some)\ne\#(some)"}"#)
+            #expect(kept.status == 200, "\(kept.text)")
+            for one in ["\u{315}", #"\u0315"#, #"\uD834\uDD65"#] {
+                let refused = await api.call("PATCH", "/v1/orders/a", body: #"{"notes":"e\#(some)\#(one)"}"#)
+                #expect(refused.json["code"] == "invalid_body")
+                #expect(refused.json["detail"]?.string?.contains("combining marks") == true)
+            }
+        }
+        let other = await api.call("PATCH", "/v1/orders/a", body: #"{"notes":"日本\\u0315\ud83d\ude00é\u00e9"}"#)
+        #expect(other.status == 200, "\(other.text)")
+    }
+
     @Test("a mistyped parameter gets a suggestion")
     func suggestion() async throws {
         let api = try await TestAPI.filled()
