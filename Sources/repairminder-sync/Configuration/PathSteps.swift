@@ -13,6 +13,8 @@ struct PathSteps {
     }
 
     let steps: [Step]
+    /// Whether everything on the way can be seen, so that the last step is what the path names, existing or not, and no link.
+    let isComplete: Bool
 
     /// The kernel follows no more links in one path.
     private static let mostLinks = 40
@@ -22,6 +24,7 @@ struct PathSteps {
         var folder: [String] = []
         var rest = Self.names(path)[...]
         var links = 0
+        var isBroken = false
         var steps = [Step(path: "/", status: Self.status(of: "/"))]
         while let name = rest.popFirst() {
             if name == ".." { folder = folder.dropLast() }
@@ -35,11 +38,15 @@ struct PathSteps {
             }
             links += 1
             guard links <= Self.mostLinks, let target = try? FileManager.default.destinationOfSymbolicLink(atPath: next)
-            else { break }
+            else {
+                isBroken = true
+                break
+            }
             if target.utf8.first == Self.slash { folder = [] }
             rest = (Self.names(target) + rest)[...]
         }
         self.steps = steps
+        isComplete = rest.isEmpty && !isBroken
     }
 
     private static let slash = UInt8(ascii: "/")

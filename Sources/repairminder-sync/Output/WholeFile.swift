@@ -2,19 +2,17 @@ import Foundation
 import Glibc
 
 /// A file that a command writes as a whole, at a path that a person names.
+///
+/// The path can lead through folders of another user, who would like root to write elsewhere. So a link that neither this user
+/// nor root has made is refused, and root works in the folder that it has opened, whatever takes the folder's name meanwhile.
+/// The kernel does not follow such links in folders like /tmp (`fs.protected_symlinks`), but in all others.
 enum WholeFile {
     /// Replaces a regular file in one step, follows a link, and writes into anything else: as root it would otherwise put a
-    /// file in the place of /dev/null.
-    ///
-    /// Throws for a link that neither this user nor root has made: in a folder such as /tmp, another user could have
-    /// any file replaced. The kernel does not follow such links (`fs.protected_symlinks`), but it does say where they
-    /// lead.
+    /// file in the place of /dev/null. What is no regular file has to be where no other user can put a link in its place.
     static func write(_ text: String, to path: String) throws {
-        guard isOwnLink(path) != false else { throw CocoaError(.fileWriteNoPermission) }
-        guard let status = Self.status(of: path), status.st_mode & S_IFMT != S_IFREG else {
-            let target = isOwnLink(path) == true ? real(path) : path
-            return try Data(text.utf8).write(to: URL(filePath: target), options: [.atomic])
-        }
+        let place = try Place(path)
+        guard let status = status(of: path), status.st_mode & S_IFMT != S_IFREG else { return try place.replace(text) }
+        guard !place.isChangeable else { throw CocoaError(.fileWriteNoPermission) }
         let file = open(path, O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { throw CocoaError(.fileWriteNoPermission) }
         defer { close(file) }
@@ -23,11 +21,13 @@ enum WholeFile {
         }
     }
 
-    /// Whether this user or root has made the link; nil if it is no link.
-    private static func isOwnLink(_ path: String) -> Bool? {
+    /// Makes the file. Throws `CocoaError.fileWriteFileExists` if there is anything by this name, even a link. Leaves no part
+    /// of it when it throws.
+    static func create(_ text: String, at path: String) throws {
+        // The last step of a link's path is what it leads to.
         var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return nil }
-        return [0, geteuid()].contains(status.st_uid)
+        if lstat(path, &status) == 0 { throw CocoaError(.fileWriteFileExists) }
+        try Place(path).create(text)
     }
 
     /// Of what a link leads to; nil if nothing is there.
@@ -35,11 +35,77 @@ enum WholeFile {
         var status = stat()
         return stat(path, &status) == 0 ? status : nil
     }
+}
 
-    /// Where a link leads.
-    private static func real(_ path: String) -> String {
-        guard let real = realpath(path, nil) else { return path }
-        defer { free(real) }
-        return String(cString: real)
+/// Where a path leads.
+private struct Place {
+    private let steps: [PathSteps.Step]
+    /// Those who may decide it. The owner of `/` is root, under another number in a user namespace.
+    private let owners: Set<uid_t>
+    private let folder: String
+    private let name: String
+    private let isComplete: Bool
+
+    /// Throws for a link of another user.
+    init(_ path: String) throws {
+        let start = path.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath + "/"
+        let found = PathSteps(to: start + path)
+        steps = found.steps
+        isComplete = found.isComplete && !path.hasSuffix("/")
+        owners = [0, geteuid(), steps.first?.status?.st_uid ?? 0]
+        let end = (steps.last?.path ?? path) as NSString
+        folder = end.deletingLastPathComponent
+        name = end.lastPathComponent
+        let links = steps.compactMap(\.status).filter { $0.st_mode & S_IFMT == S_IFLNK }
+        guard links.allSatisfy(isOwn) else { throw CocoaError(.fileWriteNoPermission) }
     }
+
+    private func isOwn(_ status: stat) -> Bool { owners.contains(status.st_uid) }
+
+    /// Whether another user could put something else there. The group of a directory counts as its owner.
+    var isChangeable: Bool { steps.contains(where: isChangeable) }
+
+    private func isChangeable(_ step: PathSteps.Step) -> Bool {
+        guard let folder = step.folder else { return false }
+        guard isOwn(folder) else { return true }
+        guard folder.st_mode & S_IWOTH != 0 else { return false }
+        // With the sticky bit, only the owner of what stands there can replace it.
+        return folder.st_mode & S_ISVTX == 0 || step.status.map(isOwn) != true
+    }
+
+    func replace(_ text: String) throws {
+        try inFolder { _, path in try Data(text.utf8).write(to: URL(filePath: path), options: [.atomic]) }
+    }
+
+    func create(_ text: String) throws {
+        try inFolder { folder, path in
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+            guard descriptor >= 0 else {
+                throw CocoaError(errno == EEXIST ? .fileWriteFileExists : .fileWriteNoPermission)
+            }
+            let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            do {
+                try file.write(contentsOf: Data(text.utf8))
+                try file.synchronize()
+            } catch {
+                // A part of it would keep the next attempt from the file.
+                unlinkat(folder, name, 0)
+                throw error
+            }
+        }
+    }
+
+    /// Calls `body` with the folder, and with a path of the file that leads through it.
+    private func inFolder(_ body: (_ folder: Int32, _ path: String) throws -> Void) throws {
+        guard isComplete else { throw CocoaError(.fileNoSuchFile) }
+        let descriptor =
+            geteuid() == 0
+            ? NamedFile.open(folder, Self.asPlace) : open(folder, Self.asPlace | O_CLOEXEC)
+        guard descriptor >= 0 else { throw CocoaError(.fileWriteNoPermission) }
+        defer { close(descriptor) }
+        try body(descriptor, "/proc/self/fd/\(descriptor)/\(name)")
+    }
+
+    /// `O_PATH`, which is not in Swift's Glibc: needs no permission to list the folder.
+    private static let asPlace = O_DIRECTORY | 0o10000000
 }

@@ -25,7 +25,7 @@ struct NamedFile {
     /// Nil when root cannot open the file, or when it has another name elsewhere.
     init?(reading path: String) {
         self.path = path
-        descriptor = Self.open(path, O_RDONLY | O_NONBLOCK, mode: 0)
+        descriptor = Self.open(path, O_RDONLY | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         guard let status = Self.fileStatus(of: descriptor), status.st_nlink == 1 else {
             Glibc.close(descriptor)
@@ -158,7 +158,8 @@ struct NamedFile {
         return true
     }
 
-    private static func open(_ path: String, _ flags: Int32, mode: UInt64) -> Int32 {
+    /// Nothing on the path may be a link, whoever made it. Returns -1 with errno.
+    static func open(_ path: String, _ flags: Int32, mode: UInt64 = 0) -> Int32 {
         var how = clinux_open_how(
             flags: UInt64(flags | O_CLOEXEC), mode: mode, resolve: UInt64(CLINUX_RESOLVE_NO_SYMLINKS))
         return Int32(

@@ -50,6 +50,44 @@ struct WholeFileTests {
         #expect(found == (isThere ? "old" : nil))
     }
 
+    @Test(
+        "a link of another user in the middle of the path is not followed either",
+        .enabled(if: getuid() == 0, "only root can act as two users"))
+    func foreignLinkOnTheWay() throws {
+        try #require(mkdir(folder.path("root"), 0o700) == 0 && symlink(folder.path("root"), path) == 0)
+        try WholeFile.write("text", to: "\(path)/own")
+        try #require(lchown(path, 54_321, 54_321) == 0)
+        #expect(throws: (any Error).self) { try WholeFile.write("text", to: "\(path)/foreign") }
+        #expect(throws: (any Error).self) { try WholeFile.create("text", at: "\(path)/foreign") }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("root")) == ["own"])
+    }
+
+    @Test(
+        "a pipe is not written to where another user could put a link in its place",
+        .enabled(if: getuid() == 0, "only root can act as two users"), arguments: [mode_t(0o777), 0o755])
+    func exchangeable(mode: mode_t) throws {
+        let place = folder.path("place")
+        try #require(mkdir(place, 0o700) == 0 && mkfifo("\(place)/pipe", 0o600) == 0 && chmod(place, mode) == 0)
+        if mode & S_IWOTH == 0 { try #require(chown(place, 54_321, 54_321) == 0) }
+        let reader = open("\(place)/pipe", O_RDWR | O_NONBLOCK)
+        try #require(reader >= 0)
+        defer { close(reader) }
+        #expect(throws: (any Error).self) { try WholeFile.write("text", to: "\(place)/pipe") }
+        // What is replaced by its name can be anywhere.
+        try WholeFile.write("text", to: "\(place)/file")
+    }
+
+    @Test("a new file is made once, and nothing that has its name is touched")
+    func new() throws {
+        try WholeFile.create("text", at: path)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "text")
+        #expect(throws: CocoaError.self) { try WholeFile.create("other", at: path) }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "text")
+        try #require(symlink(folder.path("target"), folder.path("link")) == 0)
+        #expect(throws: CocoaError.self) { try WholeFile.create("other", at: folder.path("link")) }
+        #expect(access(folder.path("target"), F_OK) != 0)
+    }
+
     @Test("what is no regular file, as /dev/null, is written to and stays what it is")
     func pipe() throws {
         try #require(mkfifo(path, 0o600) == 0)

@@ -92,13 +92,10 @@ struct InitCommand: AsyncParsableCommand {
 
     private func write(_ yaml: String, to file: String) throws(CommandFailure) {
         do {
-            guard !force else { return try WholeFile.write(yaml, to: file) }
-            try Data(yaml.utf8).write(to: URL(filePath: file), options: [.withoutOverwriting])
+            if force { try WholeFile.write(yaml, to: file) } else { try WholeFile.create(yaml, at: file) }
         } catch CocoaError.fileWriteFileExists {
             throw Self.exists(file)
         } catch {
-            // What was written of it would keep the next attempt from the file.
-            if !force { try? FileManager.default.removeItem(atPath: file) }
             throw CommandFailure.unwritable(file, error)
         }
     }
