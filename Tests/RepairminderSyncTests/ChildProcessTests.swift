@@ -1,6 +1,7 @@
 import CLinux
 import Dispatch
 import Foundation
+import Glibc
 import Synchronization
 import Testing
 
@@ -39,6 +40,22 @@ struct ChildProcessTests {
         outcome.isReady.wait()
         #expect(outcome.texts.withLock { $0 } == ["before\n", nil])
     }
+
+    #if arch(x86_64)
+        @Test("nor by the calls of x32, which have numbers of their own")
+        func forbiddenNumbers() throws {
+            let outcome = Outcome()
+            Thread.detachNewThread {
+                let isForbidden = clinux_forbid_programs() == 0
+                // getpid, so that nothing happens where it is allowed.
+                let isRefused = clinux_syscall4(0x4000_0000 + 39, 0, 0, 0, 0) == -1 && errno == EPERM
+                outcome.texts.withLock { $0 = isForbidden && isRefused ? ["refused"] : [] }
+                outcome.isReady.signal()
+            }
+            outcome.isReady.wait()
+            #expect(outcome.texts.withLock { $0 } == ["refused"])
+        }
+    #endif
 
     private final class Outcome: Sendable {
         let texts = Mutex<[String?]>([])

@@ -92,15 +92,17 @@ struct StateOwner {
 
     /// Makes this process the directory's owner for good. Does nothing unless `differsFromRoot`.
     ///
-    /// Call it while this is the only thread. No other process of the owner can look into this one afterwards, because
-    /// the kernel makes a process that changes its user non-dumpable (prctl(2)). Another program would be dumpable again,
-    /// and write to root's terminal: no program can be started afterwards. Memory is limited, because what is in the directory
-    /// may have any size.
+    /// Call it while this is the only thread. No other process of the owner can look into this one afterwards, because it is
+    /// not dumpable (prctl(2)). Another program would be dumpable again, and write to root's terminal: no program can be started
+    /// afterwards. Memory is limited, because what is in the directory may have any size.
     func become() throws(StateError) {
         guard differsFromRoot else { return }
         guard setgroups(0, nil) == 0, setgid(group) == 0, setuid(user) == 0, setuid(0) != 0, geteuid() == user else {
             throw StateError(message: "cannot become \(name), who owns \(folder) (\(Self.reason)); run this as \(name)")
         }
+        // Changing the user has set this to `fs.suid_dumpable`. With 2, as on a machine that keeps core dumps, the owner could have
+        // what root has typed dumped by a signal.
+        _ = clinux_prctl(PR_SET_DUMPABLE, 0)
         // Not possible on a kernel without seccomp. No command relies on it: it starts programs before.
         _ = clinux_forbid_programs()
         MemoryLimit.apply(MemoryLimit.ofThisMachine)
