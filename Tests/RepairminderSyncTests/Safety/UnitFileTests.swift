@@ -15,6 +15,15 @@ import Testing
         #expect(try lines().contains(line))
     }
 
+    @Test("the services meet no other program in /dev/shm and /run/lock", arguments: ["systemd/common.conf", feed])
+    func sharedFolders(_ unit: String) throws {
+        let lines = try ProjectFiles.text(unit).split(separator: "\n")
+        #expect(lines.contains("TemporaryFileSystem=/dev/shm:mode=1777"))
+        #expect(lines.contains("InaccessiblePaths=-/run/lock"))
+    }
+
+    private static let feed = "docs/examples/repairminder-sync-feed.service"
+
     /// `DaemonUser` knows them by it.
     @Test("the user of each instance has a name that begins as the daemons expect")
     func instances() throws {
@@ -24,7 +33,7 @@ import Testing
 
     @Test("the service of the feed names the authorities that it trusts: libpq finds them in a home directory only")
     func feedAuthorities() throws {
-        let lines = try ProjectFiles.text("docs/examples/repairminder-sync-feed.service").split(separator: "\n")
+        let lines = try ProjectFiles.text(Self.feed).split(separator: "\n")
         let start = try #require(lines.first { $0.hasPrefix("ExecStart=") })
         #expect(start.contains("sslmode=verify-full&sslrootcert=/"))
     }
