@@ -10,6 +10,7 @@ import ServiceManager
 @main
 enum Program {
     static func main() {
+        StandardStream.holdClosed()
         // A reader that stops early (`| head`) ends the program silently, even if a parent ignores SIGPIPE.
         signal(SIGPIPE, SIG_DFL)
         if CommandLine.arguments.dropFirst().first == ThumbnailCommand.name { ThumbnailProcess.becomeExpendable() }

@@ -7,6 +7,15 @@ struct StandardStream: Sendable {
 
     let descriptor: Int32
 
+    /// Opens something in place of closed standard streams, so that no other file gets their numbers, and with them what is
+    /// written to the streams. Reading and writing go on failing.
+    static func holdClosed() {
+        // Each time the lowest free number is taken.
+        for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(stream, F_GETFD) < 0 {
+            _ = open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
     /// Writes the text in one call, so lines of several threads do not mix; ignores errors.
     func write(_ text: String) {
         _ = writeAll(text)

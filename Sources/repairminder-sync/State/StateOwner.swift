@@ -24,9 +24,18 @@ struct StateOwner {
         guard let status = Self.status(of: folder), status.st_mode & S_IFMT == S_IFDIR else { return nil }
         self.folder = folder
         user = status.st_uid
-        group = status.st_gid
+        group = Self.group(of: status)
         identity = Identity(device: status.st_dev, inode: status.st_ino)
     }
+
+    /// The directory's group. Where that is root's, as after `chown USER DIRECTORY`, the owner's own one: files that the owner
+    /// leads a command to must not be read with a right of root.
+    private static func group(of directory: stat) -> gid_t {
+        guard directory.st_gid == 0, directory.st_uid != 0 else { return directory.st_gid }
+        return getpwuid(directory.st_uid).map { $0.pointee.pw_gid } ?? nogroup
+    }
+
+    private static let nogroup: gid_t = 65_534
 
     /// Throws when root runs this, and someone besides root and `owner` could put another directory at the path.
     ///
@@ -98,10 +107,12 @@ struct StateOwner {
     func become() throws(StateError) {
         guard differsFromRoot else { return }
         guard setgroups(0, nil) == 0, setgid(group) == 0, setuid(user) == 0, setuid(0) != 0, geteuid() == user else {
-            throw StateError(message: "cannot become \(name), who owns \(folder) (\(Self.reason)); run this as \(name)")
+            // Before the user database is asked for the name.
+            let reason = Self.reason
+            throw StateError(message: "cannot become \(name), who owns \(folder) (\(reason)); run this as \(name)")
         }
-        // Changing the user has set this to `fs.suid_dumpable`. With 2, as on a machine that keeps core dumps, the owner could have
-        // what root has typed dumped by a signal.
+        // Changing the user has set this to `fs.suid_dumpable`. With 2, as on a machine that keeps core dumps, the owner could
+        // have what root has typed dumped by a signal.
         _ = clinux_prctl(PR_SET_DUMPABLE, 0)
         // Not possible on a kernel without seccomp. No command relies on it: it starts programs before.
         _ = clinux_forbid_programs()

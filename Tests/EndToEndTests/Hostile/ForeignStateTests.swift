@@ -74,6 +74,29 @@ struct ForeignStateTests {
         _ = await program.finish()
     }
 
+    @Test("of root's group nothing is left, also where the directory has it")
+    func rootsGroup() async throws {
+        _ = try await run("import-mirror", mirror)
+        try Self.make(temporary.path("root"), 0o700)
+        let file = temporary.path("root/copy.db")
+        try #require(try await run("backup", file).status == 0)
+        // As `chown USER DIRECTORY` leaves it.
+        try #require(chown(state, Self.owner, 0) == 0 && chmod(temporary.path("root"), 0o755) == 0 && chmod(file, 0o640) == 0)
+        try #require(symlink(file, "\(state)/copy.db") == 0)
+        let (status, output) = try await run("restore", "\(state)/copy.db")
+        #expect(status == 65 && output.contains("cannot be read"), "\(output)")
+    }
+
+    @Test("what is written to a closed standard output is in no file")
+    func closedOutput() async throws {
+        _ = try await run("import-mirror", mirror)
+        try Self.make(temporary.path("root"), 0o700)
+        let file = temporary.path("root/queue.ndjson")
+        let words = ["-c", #"exec "$0" "$@" >&-"#, Self.program, "queue", "export", file, "--config", config]
+        _ = try await Program(URL(filePath: "/bin/sh"), words).finish()
+        #expect(try !String(contentsOfFile: file, encoding: .utf8).contains("exported"))
+    }
+
     @Test("a link in place of the lock is not followed")
     func lock() async throws {
         let target = temporary.path("created-by-root")
