@@ -5,9 +5,10 @@ internal import Synchronization
 
 /// Runs writes from many callers in as few transactions as possible.
 ///
-/// Everything that waits when the writer becomes free goes into one transaction. A job that throws undoes only its own
-/// changes: if it made any, the transaction is rolled back and run again with each job in its own savepoint. Savepoints
-/// cost too much, in the journal and in FTS5, to take one for every job. A caller resumes after the commit is on disk,
+/// Everything that waits when the writer becomes free goes into one transaction, until that has taken long: then the rest
+/// goes into the next one. A job that throws undoes only its own changes: if it made any, the transaction is rolled back and
+/// run again with each job in its own savepoint. Savepoints cost too much, in the journal and in FTS5, to take one for every
+/// job. A caller resumes after the commit is on disk,
 /// never before: with `synchronous=FULL`, one fsync serves everyone who waited for it.
 package final class GroupCommit: Sendable {
     private typealias Answer = @Sendable () -> Void
@@ -19,9 +20,13 @@ package final class GroupCommit: Sendable {
     }
 
     private static let largestGroup = 256
+    /// A transaction that has taken this long takes no further job: the callers of those in it wait for its end.
+    private static let longest = Duration.milliseconds(500)
 
     /// Runs a commit later, and never two at once.
     package typealias Schedule = @Sendable (_ commit: @escaping @Sendable () -> Void) -> Void
+    /// The time since some moment. It never goes back.
+    package typealias Uptime = @Sendable () -> Duration
 
     private let writer: DatabasePool
     private let readers: ReaderPool
@@ -33,6 +38,9 @@ package final class GroupCommit: Sendable {
     private let damage: DamageWatch
     private let committed: @Sendable () -> Void
     private let upkeep: @Sendable () -> Upkeep?
+    private let uptime: Uptime
+    /// Announces each transaction that has ended, committed or not.
+    private let ended = ChangeSignal()
 
     /// Work of the database's own, for which no caller waits.
     package typealias Upkeep = @Sendable (Database) throws -> Void
@@ -41,7 +49,8 @@ package final class GroupCommit: Sendable {
     /// its own, and one that fails is due again.
     package init(
         writer: DatabasePool, readers: ReaderPool, schedule: @escaping Schedule, damage: DamageWatch,
-        committed: @escaping @Sendable () -> Void, upkeep: @escaping @Sendable () -> Upkeep?
+        committed: @escaping @Sendable () -> Void, upkeep: @escaping @Sendable () -> Upkeep?,
+        uptime: @escaping Uptime = GroupCommit.uptime()
     ) {
         self.writer = writer
         self.readers = readers
@@ -49,11 +58,17 @@ package final class GroupCommit: Sendable {
         self.schedule = schedule
         self.committed = committed
         self.upkeep = upkeep
+        self.uptime = uptime
     }
 
     package static func onQueue() -> Schedule {
         let queue = DispatchQueue(label: "cache-writer")
         return { commit in queue.async(execute: commit) }
+    }
+
+    package static func uptime() -> Uptime {
+        let start = ContinuousClock.now
+        return { start.duration(to: .now) }
     }
 
     /// Throws what `body` threw, with its changes undone, or `CacheError.unwritable` when the commit failed. `body` may
@@ -67,12 +82,24 @@ package final class GroupCommit: Sendable {
                     return { continuation.resume(returning: result) }
                 },
                 abandon: { continuation.resume(throwing: $0) })
-            let isFirst = waiting.withLock { jobs in
-                jobs.append(job)
-                return jobs.count == 1
-            }
-            if isFirst { schedule { self.commitWaiting() } }
+            add(job)
         }
+    }
+
+    /// Returns once a transaction has ended since the call, whichever it is: it does not wait for its turn behind others.
+    package func awaitTransaction() async {
+        let before = ended.commits
+        // Else there might be none.
+        add(Job(work: { _ in {} }, abandon: { _ in }))
+        await ended.wait(after: before)
+    }
+
+    private func add(_ job: Job) {
+        let isFirst = waiting.withLock { jobs in
+            jobs.append(job)
+            return jobs.count == 1
+        }
+        if isFirst { schedule { self.commitWaiting() } }
     }
 
     /// Whether other writes wait for the transaction under way. Ask inside of it.
@@ -83,18 +110,19 @@ package final class GroupCommit: Sendable {
         while true {
             let group = waiting.withLock { Array($0.prefix(Self.largestGroup)) }
             running.store(group.count, ordering: .relaxed)
-            commit(group)
+            let count = commit(group)
             if let work = upkeep() { keepUp(work) }
             if log.isLong { checkpoint() }
             let isEmpty = waiting.withLock { jobs in
-                jobs.removeFirst(group.count)
+                jobs.removeFirst(count)
                 return jobs.isEmpty
             }
             if isEmpty { return }
         }
     }
 
-    private func commit(_ group: [Job]) {
+    /// Returns how many of the jobs are done: the first ones, at least one.
+    private func commit(_ group: [Job]) -> Int {
         let answers: [Answer]
         do {
             answers = try run(group, apart: false) ?? run(group, apart: true) ?? []
@@ -103,29 +131,35 @@ package final class GroupCommit: Sendable {
             // The transaction did not complete: no job's work is on disk.
             let failure = damage.classified(error)
             for job in group { job.abandon(failure) }
-            return
+            return group.count
         }
         for answer in answers { answer() }
+        return answers.count
     }
 
-    /// Runs the group in one transaction and commits it. With `apart`, each job has its own savepoint. Returns nil,
-    /// with nothing done, if a job needs a savepoint and had none.
+    /// Runs the group in one transaction and commits it: the first jobs of it, if they take long. With `apart`, each job
+    /// has its own savepoint. Returns nil, with nothing done, if a job needs a savepoint and had none.
     private func run(_ group: [Job], apart: Bool) throws -> [Answer]? {
         var answers: [Answer]? = []
         try transaction { db in
-            for job in group {
+            let start = uptime()
+            for (number, job) in group.enumerated() {
+                if number > 0, uptime() - start >= Self.longest { break }
                 let before = db.totalChangesCount
                 do {
                     answers?.append(try apart ? Self.inSavepoint(db, job.work) : job.work(db))
                 } catch {
                     // An I/O error may have rolled everything back: then no job's work is in the transaction.
                     guard db.isInsideTransaction else { throw error }
-                    if !apart, db.totalChangesCount != before {
+                    let isUnclean = !apart && db.totalChangesCount != before
+                    if isUnclean, group.count > 1 {
                         answers = nil
                         return .rollback
                     }
                     let error = damage.classified(error)
                     answers?.append { job.abandon(error) }
+                    // A job alone needs no second run to be undone.
+                    if isUnclean { return .rollback }
                 }
             }
             return .commit
@@ -146,7 +180,10 @@ package final class GroupCommit: Sendable {
     }
 
     private func transaction(_ body: (Database) throws -> Database.TransactionCompletion) throws {
-        defer { readers.endCommit() }
+        defer {
+            readers.endCommit()
+            ended.announce()
+        }
         try writer.writeWithoutTransaction { db in
             try db.inTransaction(.immediate) {
                 let end = try body(db)

@@ -44,16 +44,17 @@ package final class CacheStore: Sendable {
     ///
     /// `hooks`: those for which events of records are logged. `readerCount`: how many threads read records at once;
     /// more wait for one another. `schedule` runs a commit later, never two at once; nil uses a queue of the store's
-    /// own. `goesOn` is polled while opening takes long; false undoes the step under way. `progress` is called after
-    /// each step of a long adaptation. `preview` is one of the same file, if there is one already. Throws `.incompatible`
-    /// for a file of a newer version or one sealed with another key, `.damaged` for a damaged one (both are left as they
-    /// are, log included), `.unwritable` when it cannot be used now, and `CancellationError` after `goesOn` was false.
+    /// own. `uptime` measures how long transactions take. `goesOn` is polled while opening takes long; false undoes the
+    /// step under way. `progress` is called after each step of a long adaptation. `preview` is one of the same file, if
+    /// there is one already. Throws `.incompatible` for a file of a newer version or one sealed with another key,
+    /// `.damaged` for a damaged one (both are left as they are, log included), `.unwritable` when it cannot be used now,
+    /// and `CancellationError` after `goesOn` was false.
     package init(
         path: String, schema: EntitySchema, sealer: SecretSealer, reminderDays: ReminderDays = .utc,
         hooks: [HookRule] = [], readerCount: Int = 2, preview: sending DatabasePreview? = nil,
         goesOn: @escaping @Sendable () -> Bool = { true },
         progress: @escaping @Sendable (OpeningProgress) -> Void = { _ in },
-        schedule: (@Sendable (_ commit: @escaping @Sendable () -> Void) -> Void)? = nil,
+        schedule: GroupCommit.Schedule? = nil, uptime: @escaping GroupCommit.Uptime = GroupCommit.uptime(),
         makeID: @escaping @Sendable () -> String
     ) throws {
         self.schema = schema
@@ -85,13 +86,12 @@ package final class CacheStore: Sendable {
         filterContext = FilterContext(schema: schema, sealers: sealers, readers: readers)
         writer = GroupCommit(
             writer: pool, readers: readers, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
-            committed: signal.announce, upkeep: Self.upkeep(plans, searchCatchUp))
+            committed: signal.announce, upkeep: Self.upkeep(plans, searchCatchUp), uptime: uptime)
     }
 
-    /// Returns when the writer has run: for a watchdog. A full disk is no standstill.
-    package func awaitWriter() async {
-        try? await writer.write { _ in }
-    }
+    /// Returns when the writer has ended a transaction since the call: for a watchdog. A full disk is no standstill, nor are
+    /// many writes that wait.
+    package func awaitWriter() async { await writer.awaitTransaction() }
 
     func table(_ entity: String) throws(CacheError) -> EntityTable {
         try reading(entity).table

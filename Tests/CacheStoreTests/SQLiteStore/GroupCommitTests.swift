@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import GRDB
 import SQLiteStore
@@ -19,6 +20,7 @@ struct GroupCommitTests {
         /// How often the work that is due was done, and whether it fails.
         let upkeeps = Atomic(0)
         let failsToKeepUp = Atomic(false)
+        let clock = ManualClock()
 
         func keepUp(_ db: Database) throws {
             upkeeps.add(1, ordering: .relaxed)
@@ -51,20 +53,34 @@ struct GroupCommitTests {
                 upkeep: { [held] in
                     guard isDue else { return nil }
                     return { db in try held.keepUp(db) }
-                })
+                }, uptime: { [held] in held.clock.now.offset })
         }
 
-        /// The write has joined the group when this returns. Without a number `above`, the commit fails.
-        func write(_ number: Int, above: Int? = nil, refusing: Bool = false) -> Task<Int, any Error> {
+        /// The write has joined the group when this returns. Without a number `above`, the commit fails. `time`: how long it
+        /// takes; `work`: what it does besides.
+        func write(
+            _ number: Int, above: Int? = nil, refusing: Bool = false, time: Duration = .zero,
+            work: @escaping @Sendable () -> Void = {}
+        ) -> Task<Int, any Error> {
             Task.immediate { [writer, held] in
                 try await writer.write { db in
                     held.calls.add(1, ordering: .relaxed)
+                    held.clock.advance(by: time)
+                    work()
                     if number > 0 {
                         try db.execute(sql: "INSERT INTO numbers VALUES (?, ?)", arguments: [number, above])
                     }
                     if refusing { throw Refused() }
                     return number
                 }
+            }
+        }
+
+        /// It has asked when this returns; `then` runs with the answer.
+        func awaitTransaction(then: @escaping @Sendable () -> Void = {}) -> Task<Void, Never> {
+            Task.immediate { [writer] in
+                await writer.awaitTransaction()
+                then()
             }
         }
 
@@ -127,5 +143,73 @@ struct GroupCommitTests {
         #expect(try await second.value == 2)
         #expect(try fixture.numbers() == [1, 2, 100])
         #expect(fixture.held.upkeeps.load(ordering: .relaxed) == 2)
+    }
+
+    @Test("a write alone that throws is undone without a second run")
+    func alone() async throws {
+        let fixture = try Fixture()
+        let write = fixture.write(1, refusing: true)
+        fixture.commit()
+        await #expect(throws: Refused.self) { try await write.value }
+        #expect(try fixture.numbers().isEmpty)
+        #expect(fixture.held.calls.load(ordering: .relaxed) == 1)
+    }
+
+    // MARK: Long transactions
+
+    @Test("a transaction that has taken long takes no further write; the others come into the next, in their order")
+    func long() async throws {
+        let fixture = try Fixture()
+        let writes = [
+            fixture.write(1, time: .milliseconds(400)), fixture.write(2, time: .milliseconds(400)),
+            fixture.write(3, time: .seconds(9)), fixture.write(4), fixture.write(5),
+        ]
+        fixture.commit()
+        for (index, write) in writes.enumerated() { #expect(try await write.value == index + 1) }
+        #expect(try fixture.numbers() == [1, 2, 3, 4, 5])
+        #expect(fixture.held.calls.load(ordering: .relaxed) == 5)
+        // 1 and 2, 3, 4 and 5.
+        #expect(fixture.held.commits.load(ordering: .relaxed) == 3)
+    }
+
+    @Test("a write that throws in a long transaction undoes its own changes, and those behind it have their turn")
+    func longAndUndone() async throws {
+        let fixture = try Fixture()
+        let first = fixture.write(1)
+        let second = fixture.write(2, refusing: true, time: .seconds(9))
+        let third = fixture.write(3)
+        fixture.commit()
+        #expect(try await first.value == 1)
+        await #expect(throws: Refused.self) { try await second.value }
+        #expect(try await third.value == 3)
+        #expect(try fixture.numbers() == [1, 3])
+        #expect(fixture.held.commits.load(ordering: .relaxed) == 2)
+    }
+
+    @Test("who asks for a sign of life has it from the next transaction, not after all that wait", .timeLimit(.minutes(1)))
+    func signOfLife() async throws {
+        let fixture = try Fixture()
+        let isAnswered = DispatchSemaphore(value: 0)
+        let first = fixture.write(1, time: .seconds(9))
+        let second = fixture.write(2) { #expect(isAnswered.wait(timeout: .now() + 20) == .success) }
+        let sign = fixture.awaitTransaction { isAnswered.signal() }
+        DispatchQueue.global().async { fixture.commit() }
+        await sign.value
+        #expect(try await first.value == 1)
+        #expect(try await second.value == 2)
+    }
+
+    @Test("an idle writer gives a sign of life, and so does one that cannot commit", .timeLimit(.minutes(1)))
+    func idle() async throws {
+        let fixture = try Fixture()
+        let sign = fixture.awaitTransaction()
+        fixture.commit()
+        await sign.value
+        fixture.held.due.withLock { $0 = [] }
+        let failing = fixture.write(2, above: 9)
+        let another = fixture.awaitTransaction()
+        fixture.commit()
+        await another.value
+        await #expect(throws: CacheError.self) { try await failing.value }
     }
 }

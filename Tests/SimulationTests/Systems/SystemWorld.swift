@@ -117,7 +117,7 @@ final class SystemWorld {
             yaml: plan.mutation?.damaged(yaml ?? plan.yaml) ?? yaml ?? plan.yaml, file: "simulated.yaml")
         let store = try CacheStore(
             path: path, schema: mutated, sealer: .sample(),
-            schedule: { [executor] commit in executor.enqueue(commit) },
+            schedule: { [executor] commit in executor.enqueue(commit) }, uptime: { [executor] in executor.now },
             makeID: { [executor] in "here-\(executor.random { $0.hex(12) })" })
         try plan.mutation?.damage(store)
         let upstream = connect(mutated.upstream)

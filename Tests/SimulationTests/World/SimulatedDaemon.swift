@@ -58,7 +58,7 @@ final class SimulatedDaemon {
         let schema = try server.settings.schema(shape, ignoringWindow: mutation == .ignoresWindow)
         let store = try CacheStore(
             path: path, schema: schema, sealer: .sample(),
-            schedule: { commit in executor.enqueue(commit) },
+            schedule: { commit in executor.enqueue(commit) }, uptime: { executor.now },
             makeID: { [number, ids] in "d\(number)-\(ids.next())" })
         try mutation?.damage(store)
         if let trigger { try store.pool.write { db in try db.execute(sql: trigger) } }
