@@ -36,8 +36,8 @@ package final class LocalAPIServer: Sendable {
         handlers = Handlers(
             schema: schema, store: store, engine: engine, callers: callers, signIns: signIns, standby: standby,
             about: about, doctor: doctor, now: now, clock: clock,
-            streams: StreamLimit(streamLimit), waiting: StreamLimit(streamLimit), calendar: calendar, metrics: metrics,
-            thumbnailer: thumbnailer,
+            streams: StreamLimit(streamLimit), waiting: StreamLimit(streamLimit), wholeLists: StreamLimit(streamLimit),
+            calendar: calendar, metrics: metrics, thumbnailer: thumbnailer,
             calls: table.calls, log: log)
     }
 

@@ -27,10 +27,11 @@ enum AnswerCompression {
     }
 
     private static func compress(
-        _ produce: Response.Producer, _ write: @escaping @Sendable ([UInt8]) async throws -> Void
+        _ produce: Response.Producer, _ write: @escaping Response.Write
     ) async throws {
         guard let gzip = GzipStream() else { throw OutOfMemory() }
-        try await produce { piece in try await write(gzip.compressed(piece)) }
+        // A page is let go of before its reader takes the compressed bytes.
+        try await produce { piece in try await write(gzip.compressed(consume piece)) }
         try await write(gzip.compressed([], isLast: true))
     }
 

@@ -1,8 +1,8 @@
 internal import SocketServer
 internal import Synchronization
 
-/// Limits how many event streams are open at once, and how many callers wait for a record. One user gets at most half
-/// of the places, unless it is root or the daemon's.
+/// Limits how many event streams are open at once, how many whole lists are being sent, or how many callers wait. One user
+/// gets at most half of the places, unless it is root or the daemon's.
 final class StreamLimit: Sendable {
     private let limit: Int
     private let open = Mutex<[RateLimit.Key: Int]>([:])
@@ -31,7 +31,7 @@ final class StreamLimit: Sendable {
         }
     }
 
-    /// Held as long as the stream's response exists, whether or not it is ever written.
+    /// Held as long as the response of the stream or list exists, whether or not it is ever written.
     final class Place: Sendable {
         private let limit: StreamLimit
         private let caller: RateLimit.Key

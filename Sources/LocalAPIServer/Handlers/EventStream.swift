@@ -46,7 +46,7 @@ extension Handlers {
     /// Returns when the server stops or the reader's session has ended; throws when the reader is gone.
     private func follow(
         from start: Int64, _ filter: ChangeFilter, for request: Request,
-        _ write: @Sendable ([UInt8]) async throws -> Void
+        _ write: Response.Write
     ) async throws {
         var position = start
         while !Task.isCancelled, !store.signal.isClosed, callers.mayContinue(request) {

@@ -25,6 +25,8 @@ struct Handlers: Sendable {
     let streams: StreamLimit
     /// Callers that wait for the next version of a record.
     let waiting: StreamLimit
+    /// Lists that are sent as a whole.
+    let wholeLists: StreamLimit
     /// The time zone of the dashboard's days.
     let calendar: DashboardCalendar
     let metrics: Metrics

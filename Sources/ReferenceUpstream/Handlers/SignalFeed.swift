@@ -72,7 +72,7 @@ final class SignalFeed: Sendable {
 
     private func send(
         _ source: SignalSource, _ stream: SignalStream, _ client: String, after start: Int,
-        _ write: @Sendable ([UInt8]) async throws -> Void
+        _ write: Response.Write
     ) async {
         let (id, wakes) = wait()
         defer { state.withLock { $0.waiting[id] = nil } }

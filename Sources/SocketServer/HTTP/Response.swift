@@ -15,8 +15,10 @@ package struct Response: Sendable {
     }
 
     /// Writes a body as it is produced.
-    package typealias Producer =
-        @Sendable (_ write: @escaping @Sendable ([UInt8]) async throws -> Void) async throws -> Void
+    package typealias Producer = @Sendable (_ write: @escaping Write) async throws -> Void
+
+    /// Takes the bytes over, so that their memory is free while what was made of them is sent.
+    package typealias Write = @Sendable (consuming [UInt8]) async throws -> Void
 
     /// How a response ends. A simulated fault cuts it short and closes the connection.
     package enum Ending: Sendable, Equatable {

@@ -59,6 +59,37 @@ struct WholeListTests {
         #expect(sizes.withLock { $0.max() ?? 0 } < 700_000 && sizes.withLock { $0.reduce(0, +) } > 2_000_000)
     }
 
+    @Test("only so many whole lists are sent at once: the next gets 503 with Retry-After, and pages are served all the same")
+    func limitOfLists() async throws {
+        let api = try TestAPI(streamLimit: 1)
+        let lines = ["Accept": "application/x-ndjson"]
+        var first: TestAPI.Answer? = await api.call("GET", "/v1/orders", headers: lines)
+        #expect(first?.status == 200)
+        let second = await api.call("GET", "/v1/orders", headers: ["Accept": "text/csv"])
+        #expect(second.status == 503 && second.header("Retry-After") != nil)
+        #expect(second.json["detail"]?.string?.contains("whole lists") == true, "\(second.text)")
+        #expect(await api.call("GET", "/v1/orders").status == 200)
+        // One that is dropped before it was written makes room.
+        first = nil
+        #expect(await api.call("GET", "/v1/orders", headers: lines).status == 200)
+    }
+
+    @Test("one user leaves half of the whole lists to others, also compressed")
+    func share() async throws {
+        let api = try TestAPI(streamLimit: 4)
+        var answers: [TestAPI.Answer] = []
+        for (user, status) in [(1001, 200), (1001, 200), (1001, 503), (1002, 200)] as [(UInt32, Int)] {
+            let answer = await api.call(
+                "GET", "/v1/orders", headers: ["Accept": "application/x-ndjson", "Accept-Encoding": "gzip"],
+                caller: Caller(user: user, access: .member))
+            #expect(answer.status == status)
+            if answer.status == 200 { answers.append(answer) }
+        }
+        #expect(api.api.handlers.wholeLists.openCount == 3)
+        answers = []
+        #expect(api.api.handlers.wholeLists.openCount == 0)
+    }
+
     @Test("CSV has a header line and the fields of the schema, or those that are asked for")
     func csv() async throws {
         let api = try await TestAPI.filled()

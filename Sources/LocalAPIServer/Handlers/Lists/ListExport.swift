@@ -6,8 +6,8 @@ internal import SocketServer
 
 /// A whole list, read by cursor and written one page after the other.
 ///
-/// It holds one page in memory and no snapshot while its reader takes that page, so a reader that hangs costs no more, and
-/// the server's write deadline drops it. As with pages, a record that does not change meanwhile is neither repeated nor left
+/// It holds no snapshot, and no page, while its reader takes what was written, so a reader that hangs costs no more than that,
+/// and the server's write deadline drops it. As with pages, a record that does not change meanwhile is neither repeated nor left
 /// out.
 struct ListExport: Sendable {
     private static let pageSize = 500
@@ -24,16 +24,18 @@ struct ListExport: Sendable {
 
     /// `first` is the list's first page. Throws when the list cannot be read on, after `report`, or when the reader has gone.
     func write(
-        from first: consuming ListPage, to write: @Sendable ([UInt8]) async throws -> Void, report: (any Error) -> Void
+        from first: consuming ListPage, to write: Response.Write, report: (any Error) -> Void
     ) async throws {
         var page = first
         var left = query.limit
-        var bytes = format.header
+        var header = format.header
         while true {
+            var bytes = header
+            header = []
             for record in JSONText(validated: page.records).elements { format.append(record, to: &bytes) }
             page.records = []  // before they are sent, which may take long
-            try await write(bytes)
-            bytes.removeAll(keepingCapacity: true)
+            // `write` may let go of it before the reader has taken it.
+            try await write(consume bytes)
             left -= page.count
             guard let cursor = page.next, left > 0 else { return }
             await Task.yield()  // to other callers

@@ -101,6 +101,9 @@ extension Handlers {
     private func whole(
         _ query: ListQuery, _ include: [Inclusion], of entity: Entity, as format: ListFormat, _ request: Request
     ) async throws -> Response {
+        guard let place = wholeLists.take(for: request) else {
+            throw Problem.unavailable("too many whole lists are being sent; wait until one has ended, or read pages of JSON")
+        }
         let begun = now()
         let export = ListExport(
             store: store, query: query, include: include, format: RecordFormat(format, entity, query.fields))
@@ -110,6 +113,7 @@ extension Handlers {
         if !first.isComplete { headers.append(("Cache-Status", CacheStatus.incomplete.text)) }
         let start = Mutex<ListPage?>(first)  // not kept while the rest is sent
         return Response(status: 200, headers: headers) { [log, callers] write in
+            defer { withExtendedLifetime(place) {} }
             guard let first = start.withLock({ $0.take() }) else { return }
             try await export.write(from: first) { bytes in
                 // A list can take hours, and the session that let its caller in may have ended.
