@@ -27,6 +27,8 @@ struct Handlers: Sendable {
     let waiting: StreamLimit
     /// Lists that are sent as a whole.
     let wholeLists: StreamLimit
+    /// Batches whose callers wait for the upstream.
+    let waitingBatches: StreamLimit
     /// The time zone of the dashboard's days.
     let calendar: DashboardCalendar
     let metrics: Metrics

@@ -16,14 +16,16 @@ extension Handlers {
         var mistakes = mistakes
         let wait: PushWait? = mistakes.collect(nil) { () throws(Problem) in try PushWait(request) }
         let write = try RecordWrite(entity, kind, request, &mistakes)
-        let written = try await once(request, mistakes) { transaction in
+        var written = try await once(request, mistakes) { transaction in
             let done = try write.perform(in: transaction, isTracked: wait != nil)
             return Written(result: try WriteResult(done, of: write.held.entity, transaction), queued: done.queued)
         }
         engine.noteLocalWrite()
         guard let wait, let queued = written.queued else { return written.response }
+        let status = written.result.status
+        written.dropRecord()
         let progress = try await within(wait.limit) { try await outcome(of: queued) }
-        var response = try written.noting(answer(written.result, write.held.entity, queued, progress))
+        var response = try written.noting(answer(status, entity, queued, progress))
         if let applied = wait.preference { response.headers.append(("Preference-Applied", applied)) }
         return response
     }
@@ -41,9 +43,9 @@ extension Handlers {
     // MARK: The answer
 
     private func answer(
-        _ written: WriteResult, _ entity: Entity, _ queued: QueuedWrite, _ progress: PushProgress
+        _ status: Int, _ entity: Entity, _ queued: QueuedWrite, _ progress: PushProgress
     ) throws -> Response {
-        if progress == .confirmed, queued.operation == .delete { return written.response }
+        if progress == .confirmed, queued.operation == .delete { return Response(status: status) }
         let shown = try store.shown(entity.name, key: queued.key)
         let record = try shown.map { try JSONText($0.bytes) }
         var response: Response
@@ -51,12 +53,12 @@ extension Handlers {
             response = .json(202, Array(unconfirmed(record, entity, queued, progress).bytes))
             if let shown { response.headers.append(("ETag", EntityTag.text(of: shown.version))) }
         } else if let shown {
-            response = .record(written.status, shown)
+            response = .record(status, shown)
         } else {
             throw Problem.notFound(
                 "the upstream took the change, and \(entity.name)/\(queued.key) has been deleted since")
         }
-        if written.status == 201 {
+        if status == 201 {
             let id = Entity.percentEncoded(record?[entity.key]?.plain ?? queued.key)
             response.headers.append(("Location", "/v1/\(entity.name)/\(id)"))
         }

@@ -64,6 +64,9 @@ struct Written: Sendable {
     var isRepeated = false
 
     var response: Response { noting(result.response) }
+
+    /// Call this before the caller waits, which may take a minute: the record is read again afterwards.
+    mutating func dropRecord() { result = .done }
 }
 
 // MARK: Stored for repeats

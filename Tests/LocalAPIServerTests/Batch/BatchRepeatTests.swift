@@ -100,6 +100,39 @@ struct BatchRepeatTests {
         #expect(results[3]["record"]?["_sync"]?["push"]?["state"] == "failed")
     }
 
+    @Test("only so many batches wait at once; the next gets 503 before it does anything", .timeLimit(.minutes(1)))
+    func limit() async throws {
+        let api = try TestAPI(yaml: BatchShop.schema, streamLimit: 1)
+        async let first = api.batch([Self.creation], query: "?wait=pushed&timeout=60")
+        while api.store.signal.waiterCount < 1 { await Task.yield() }
+        let second = await api.batch([Self.creation], headers: ["Prefer": "wait=60"])
+        #expect(second.status == 503 && second.header("Retry-After") != nil)
+        #expect(try api.queue().count == 1)
+        #expect(await api.batch([Self.creation]).status == 200)
+        try await Self.settle(api, .acknowledged(record: JSONText(parsing: #"{"id":"srv","name":"Ada"}"#)))
+        #expect(await first.status == 200)
+        #expect(api.api.handlers.waitingBatches.openCount == 0)
+    }
+
+    @Test("while a caller waits, the records of its queued writes are not kept")
+    func dropped() throws {
+        func result(_ queued: String) -> String {
+            #"{"status":200,"entity":"orders","key":"a","tag":"t","record":"{}","queued":\#(queued)}"#
+        }
+        let queued = #"{"operation":"update","key":"a","changes":[1],"fields":["notes"],"position":0,"conflict":0}"#
+        var results = try BatchResults(
+            stored: JSONText(parsing: #"{"results":[\#(result(queued)),\#(result("null"))]}"#))
+        results.dropRecords()
+        let records = results.all.map { result -> [UInt8]? in
+            guard case .written(let write) = result else { return nil }
+            return write.record
+        }
+        #expect(records == [nil, Array("{}".utf8)])
+        var written = Written(result: .json(Array("{}".utf8)))
+        written.dropRecord()
+        #expect(written.result.status == 204)
+    }
+
     @Test("confirmed operations keep their status, and a new record shows the key that the upstream gave it")
     func confirmed() async throws {
         let api = try await BatchShop.filled()

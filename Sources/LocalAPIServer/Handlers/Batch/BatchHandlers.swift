@@ -16,13 +16,18 @@ extension Handlers {
         let body = try mistakes.object(request)
         let batch: BatchRequest? = mistakes.collect(nil) { () throws(Problem) in try BatchRequest(body, schema) }
         guard let batch else { throw mistakes.problem }
+        let place = try wait.map { _ in try placeToWait(request) }
+        defer { withExtendedLifetime(place) {} }
         let isMinimal = Preference(request).isMinimal
         let run = BatchRun(
             batch: batch, handlers: self, isTracked: wait != nil, isMinimal: isMinimal,
             throwsRefusals: batch.isAtomic || !mistakes.isEmpty)
         var results = try await once(request, mistakes) { try run.run($0) }
         engine.noteLocalWrite()
-        if let wait { results.all = try await pushed(results.all, isMinimal, within: wait.limit) }
+        if let wait {
+            results.dropRecords()
+            results.all = try await pushed(results.all, isMinimal, within: wait.limit)
+        }
         let status = results.all.contains { $0.status == 202 } ? 202 : 200
         var response = results.noting(.json(status, results.bytes))
         let applied = [wait?.preference, isMinimal ? "return=minimal" : nil].compactMap(\.self)
@@ -31,6 +36,15 @@ extension Handlers {
     }
 
     // MARK: Waiting
+
+    /// Each waits with what it keeps of up to a thousand operations.
+    private func placeToWait(_ request: Request) throws(Problem) -> StreamLimit.Place {
+        guard let place = waitingBatches.take(for: request) else {
+            throw .unavailable(
+                "too many batches wait for the upstream; nothing was done: wait until one has ended, or send it without waiting")
+        }
+        return place
+    }
 
     /// The results once no write is pending any more, or the time is over.
     private func pushed(

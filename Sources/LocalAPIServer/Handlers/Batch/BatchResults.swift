@@ -7,6 +7,16 @@ struct BatchResults: Sendable {
     var all: [BatchResult]
     var isRepeated = false
 
+    /// Call this before the caller waits, which may take a minute: the records of writes that are queued are read again
+    /// afterwards.
+    mutating func dropRecords() {
+        for index in all.indices {
+            guard case .written(var write) = all[index], write.queued != nil else { continue }
+            write.record = nil
+            all[index] = .written(write)
+        }
+    }
+
     var failed: Int { all.count { $0.isRefused } }
 
     /// The body of the answer.
