@@ -32,6 +32,11 @@ struct RecordImage {
         return patched?.isCompact == true ? patched?.result : nil
     }
 
+    /// About how many bytes it takes.
+    var size: Int {
+        (remote?.bytes.count ?? 0) + (local?.bytes.count ?? 0) + (whole?.bytes.count ?? 0) + (derived?.bytes.count ?? 0)
+    }
+
     /// Whether readers see exactly what the server said.
     var isPlain: Bool { local == nil && whole == nil && !isDeleted }
 

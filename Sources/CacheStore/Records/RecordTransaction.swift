@@ -10,6 +10,8 @@ final class RecordTransaction {
     var stale = StaleRecords()
     /// What may become events of hooks (`WriteContext.finish`).
     var hooks = HookNotes()
+    /// How many bytes the records have that were read in order to be changed, each as often as it was.
+    var bytesRead = 0
     /// While an entity is read for the first time, hooks get no events.
     var isLoading = false
     /// The entities of which it is stored that the server sends what is computed here.

@@ -33,7 +33,11 @@ struct RecordWriter {
     // MARK: Reading
 
     func image(of key: String) throws -> RecordImage? {
-        try find(key) { row in RecordImage(reading: row) }
+        try find(key) { row in
+            let image = RecordImage(reading: row)
+            transaction.bytesRead += image.size
+            return image
+        }
     }
 
     /// What `read` makes of the row: the columns of `RecordImage`, and the position of its last acknowledgement.

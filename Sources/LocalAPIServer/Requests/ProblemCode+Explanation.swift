@@ -45,7 +45,7 @@ extension ProblemCode {
                 "the version is not one that If-Match or if_match names, or is one that If-None-Match names",
                 "read it again, then decide"
             )
-        case .contentTooLarge: ("the body is over its limit", "send less")
+        case .contentTooLarge: ("the body is over its limit, or the records of a batch are", "send less")
         case .targetTooLong: ("the request line is over 8 KiB", "shorten the query")
         case .unsupportedMediaType: ("the body has another type than the call takes", "see Accept or Accept-Patch")
         case .rangeNotSatisfiable: ("the range is outside the content", "see Content-Range")

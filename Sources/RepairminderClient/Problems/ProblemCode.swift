@@ -64,7 +64,7 @@ public struct ProblemCode: OpenName {
     public static let gone: ProblemCode = "gone"
     /// The version is not one that If-Match or if_match names, or is one that If-None-Match names (412).
     public static let versionMismatch: ProblemCode = "version_mismatch"
-    /// The body is over its limit (413).
+    /// The body is over its limit, or the records of a batch are (413).
     public static let contentTooLarge: ProblemCode = "content_too_large"
     /// The request line is over 8 KiB (414).
     public static let targetTooLong: ProblemCode = "target_too_long"

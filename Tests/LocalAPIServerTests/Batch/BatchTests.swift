@@ -162,6 +162,34 @@ struct BatchTests {
         #expect(answer.results.allSatisfy { $0["etag"] != nil && $0["id"] == "a" })
     }
 
+    @Test("operations that read more of records than one batch may are refused as a whole, and one alone is not")
+    func largeRecords() async throws {
+        let api = try await BatchShop.filled()
+        let long = String(repeating: "x", count: 100_000)
+        _ = await api.call("PATCH", "/v1/orders/a", body: #"{"notes":"\#(long)"}"#)
+        let operations = (1...5).map { number in
+            #"{"operation":"update","entity":"orders","id":"a","body":{"total":\#(number).00}}"#
+        }
+        func run(_ count: Int, mostRead: Int, isAtomic: Bool = true) throws -> BatchRun {
+            let body = #"{"operations":[\#(operations.prefix(count).joined(separator: ","))]}"#
+            return BatchRun(
+                batch: try BatchRequest(JSONText(parsing: body), api.store.schema), handlers: api.api.handlers,
+                isTracked: false, isMinimal: true, throwsRefusals: isAtomic, mostRead: mostRead)
+        }
+        for isAtomic in [true, false] {
+            let tooLarge = try run(5, mostRead: 350_000, isAtomic: isAtomic)
+            let problem = await #expect(throws: Problem.self) {
+                try await api.store.write(at: TestAPI.now) { try tooLarge.run($0) }
+            }
+            #expect(problem?.status == 413 && problem?.detail.contains("send fewer operations") == true)
+            #expect(await api.call("GET", "/v1/orders/a").json["total"]?.text == "129.90")
+        }
+        for (count, mostRead) in [(5, 1_000_000), (1, 10)] {
+            let fitting = try run(count, mostRead: mostRead)
+            #expect(try await api.store.write(at: TestAPI.now) { try fitting.run($0) }.failed == 0)
+        }
+    }
+
     @Test("with return=minimal results have only status and id, and the same operations are refused")
     func minimal() async throws {
         let api = try await BatchShop.filled()

@@ -12,6 +12,10 @@ package struct LocalTransaction {
     var db: Database { context.db }
     var now: Timestamp { context.now }
 
+    /// How many bytes the records have that were read in order to be changed, each as often as it was. A change of a record
+    /// takes time in proportion.
+    package var bytesRead: Int { context.records.bytesRead }
+
     // MARK: Records
 
     /// Creates a record and queues its creation; returns its key, which is generated unless the body has one.
@@ -43,6 +47,7 @@ package struct LocalTransaction {
         guard let row = try RecordRow(table: EntityTable(entity: entity), db: db).load(current), !row.deleted else {
             throw CacheError.notCached(entity: entity.name, key: key)
         }
+        context.records.bytesRead += row.document.bytes.count
         return row.document[entity.key] ?? .string(current)
     }
 

@@ -7,6 +7,8 @@ internal import SQLiteStore
 struct BatchRun: Sendable {
     /// Records are shown until they have so many bytes together; after that, only their keys and tags.
     static let mostShown = 8 << 20
+    /// The most bytes of records that the operations may read in order to change them: one to two seconds of the only writer.
+    static let mostRead = 128 << 20
 
     let batch: BatchRequest
     let handlers: Handlers
@@ -16,19 +18,23 @@ struct BatchRun: Sendable {
     let isMinimal: Bool
     /// Whether nothing is done if an operation is refused.
     let throwsRefusals: Bool
+    var mostRead = Self.mostRead
 
     private enum Outcome {
         case written(BatchWrite)
         case refused(Problem)
     }
 
-    /// Throws `.batchRefused`, with the mistakes of all operations, if one was refused and `throwsRefusals`.
+    /// Throws `.batchRefused`, with the mistakes of all operations, if one was refused and `throwsRefusals`, and
+    /// `.contentTooLarge` when the operations read more than `mostRead`; an operation alone may.
     func run(_ transaction: LocalTransaction) throws -> BatchResults {
         var shown = 0
         var listed = 0
+        var start = 0
         var last: HeldEntity?
         let outcomes = try transaction.each(batch.operations.count) { before -> Outcome in
-            if before.isEmpty { (shown, listed) = (0, 0) }
+            if before.isEmpty { (shown, listed, start) = (0, 0, transaction.bytesRead) }
+            if transaction.bytesRead - start > mostRead { throw Self.tooLarge(before.count, mostRead) }
             let operation = batch.operations[before.count]
             let held = try entity(operation.entity, &last)
             let write = try write(operation, of: held, before, transaction)
@@ -105,11 +111,21 @@ struct BatchRun: Sendable {
 
     // MARK: After
 
+    private static func tooLarge(_ count: Int, _ limit: Int) -> Problem {
+        Problem(
+            .contentTooLarge,
+            "nothing was done: the records that the first \(count) operations read have more than \(limit >> 20) MiB together, "
+                + "each as often as it is changed; send fewer operations at once, or change a record once")
+    }
+
     /// Why an operation was refused. Throws an error that is no refusal, such as a full disk.
     private func problem(
         _ error: any Error, _ operation: BatchOperation, _ number: Int, _ transaction: LocalTransaction
     ) throws -> Problem {
-        if let problem = error as? Problem { return problem }
+        if let problem = error as? Problem {
+            guard problem.code != .contentTooLarge else { throw problem }
+            return problem
+        }
         guard let error = error as? CacheError else { throw error }
         switch error {
         case .notCached(let entity, let key):
