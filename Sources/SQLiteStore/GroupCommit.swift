@@ -35,12 +35,11 @@ package final class GroupCommit: Sendable {
     private let waiting = Mutex<[Job]>([])
     /// How many of them the transaction under way has.
     private let running = Atomic(0)
+    private let pulse = WriterPulse()
     private let damage: DamageWatch
     private let committed: @Sendable () -> Void
     private let upkeep: @Sendable () -> Upkeep?
     private let uptime: Uptime
-    /// Announces each transaction that has ended, committed or not.
-    private let ended = ChangeSignal()
 
     /// Work of the database's own, for which no caller waits.
     package typealias Upkeep = @Sendable (Database) throws -> Void
@@ -82,25 +81,16 @@ package final class GroupCommit: Sendable {
                     return { continuation.resume(returning: result) }
                 },
                 abandon: { continuation.resume(throwing: $0) })
-            add(job)
+            let isFirst = waiting.withLock { jobs in
+                jobs.append(job)
+                return jobs.count == 1
+            }
+            if isFirst { schedule { self.commitWaiting() } }
         }
     }
 
-    /// Returns once a transaction has ended since the call, whichever it is: it does not wait for its turn behind others.
-    package func awaitTransaction() async {
-        let before = ended.commits
-        // Else there might be none.
-        add(Job(work: { _ in {} }, abandon: { _ in }))
-        await ended.wait(after: before)
-    }
-
-    private func add(_ job: Job) {
-        let isFirst = waiting.withLock { jobs in
-            jobs.append(job)
-            return jobs.count == 1
-        }
-        if isFirst { schedule { self.commitWaiting() } }
-    }
+    /// Another one than before once a transaction has ended, or SQLite has worked on one for a while.
+    package var moment: UInt64 { pulse.moment }
 
     /// Whether other writes wait for the transaction under way. Ask inside of it.
     package var isAwaited: Bool { waiting.withLock { $0.count } > running.load(ordering: .relaxed) }
@@ -111,6 +101,7 @@ package final class GroupCommit: Sendable {
             let group = waiting.withLock { Array($0.prefix(Self.largestGroup)) }
             running.store(group.count, ordering: .relaxed)
             let count = commit(group)
+            pulse.beat()
             if let work = upkeep() { keepUp(work) }
             if log.isLong { checkpoint() }
             let isEmpty = waiting.withLock { jobs in
@@ -180,15 +171,14 @@ package final class GroupCommit: Sendable {
     }
 
     private func transaction(_ body: (Database) throws -> Database.TransactionCompletion) throws {
-        defer {
-            readers.endCommit()
-            ended.announce()
-        }
+        defer { readers.endCommit() }
         try writer.writeWithoutTransaction { db in
-            try db.inTransaction(.immediate) {
-                let end = try body(db)
-                readers.beginCommit()
-                return end
+            try pulse.during(db) {
+                try db.inTransaction(.immediate) {
+                    let end = try body(db)
+                    readers.beginCommit()
+                    return end
+                }
             }
             log.noteCommit(of: db)
         }

@@ -89,9 +89,19 @@ package final class CacheStore: Sendable {
             committed: signal.announce, upkeep: Self.upkeep(plans, searchCatchUp), uptime: uptime)
     }
 
-    /// Returns when the writer has ended a transaction since the call: for a watchdog. A full disk is no standstill, nor are
-    /// many writes that wait.
-    package func awaitWriter() async { await writer.awaitTransaction() }
+    /// Returns when the writer has run. A full disk is no standstill.
+    package func awaitWriter() async {
+        try? await writer.write { _ in }
+    }
+
+    /// Returns when the writer has run, or has got on with a transaction that takes long, such as the deletion of a record with
+    /// millions of others: for a watchdog. Returns when cancelled, too.
+    package func awaitWriterProgress(_ clock: any Clock<Duration>) async {
+        let before = writer.moment
+        // Not awaited: it waits for the transaction under way.
+        Task { await awaitWriter() }
+        while writer.moment == before, (try? await clock.sleep(for: .milliseconds(50))) != nil {}
+    }
 
     func table(_ entity: String) throws(CacheError) -> EntityTable {
         try reading(entity).table

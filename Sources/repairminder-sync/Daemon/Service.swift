@@ -206,7 +206,7 @@ struct Service: Sendable {
             parts: [
                 Watchdog.Part("sync") { await engine.isMoving() },
                 Watchdog.Part("database writer") {
-                    await store.awaitWriter()
+                    await store.awaitWriterProgress(TimerClock())
                     return true
                 },
                 Watchdog.Part("server") { await server.isAlive(within: interval) },

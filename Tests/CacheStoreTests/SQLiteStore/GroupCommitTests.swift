@@ -76,14 +76,6 @@ struct GroupCommitTests {
             }
         }
 
-        /// It has asked when this returns; `then` runs with the answer.
-        func awaitTransaction(then: @escaping @Sendable () -> Void = {}) -> Task<Void, Never> {
-            Task.immediate { [writer] in
-                await writer.awaitTransaction()
-                then()
-            }
-        }
-
         func commit() {
             for commit in held.due.withLock({ $0 }) { commit() }
         }
@@ -184,32 +176,5 @@ struct GroupCommitTests {
         #expect(try await third.value == 3)
         #expect(try fixture.numbers() == [1, 3])
         #expect(fixture.held.commits.load(ordering: .relaxed) == 2)
-    }
-
-    @Test("who asks for a sign of life has it from the next transaction, not after all that wait", .timeLimit(.minutes(1)))
-    func signOfLife() async throws {
-        let fixture = try Fixture()
-        let isAnswered = DispatchSemaphore(value: 0)
-        let first = fixture.write(1, time: .seconds(9))
-        let second = fixture.write(2) { #expect(isAnswered.wait(timeout: .now() + 20) == .success) }
-        let sign = fixture.awaitTransaction { isAnswered.signal() }
-        DispatchQueue.global().async { fixture.commit() }
-        await sign.value
-        #expect(try await first.value == 1)
-        #expect(try await second.value == 2)
-    }
-
-    @Test("an idle writer gives a sign of life, and so does one that cannot commit", .timeLimit(.minutes(1)))
-    func idle() async throws {
-        let fixture = try Fixture()
-        let sign = fixture.awaitTransaction()
-        fixture.commit()
-        await sign.value
-        fixture.held.due.withLock { $0 = [] }
-        let failing = fixture.write(2, above: 9)
-        let another = fixture.awaitTransaction()
-        fixture.commit()
-        await another.value
-        await #expect(throws: CacheError.self) { try await failing.value }
     }
 }
