@@ -9,6 +9,8 @@ struct ChildReader {
     let detail: PullPlan.Detail
     /// Of one parent, in a list of its own.
     var mostChildren = 100_000
+    /// A list of more bytes is put back, to be read when no other is; nil for none.
+    var mostBytesAside: Int?
 
     private static let mostBytes = 32 << 20
 
@@ -21,6 +23,8 @@ struct ChildReader {
         var isComplete: Bool
         /// The greatest age of the pages that a gateway had kept; nil if there was none.
         var age: Duration?
+        /// It has more bytes than may be read beside others, and is to be read again.
+        var isPutBack = false
     }
 
     /// The children embedded in the records of a page, and the problem of the first record whose children cannot be
@@ -63,8 +67,11 @@ struct ChildReader {
         family.children = first.children
         family.isComplete = first.isComplete
         family.age = first.age
-        guard first.isWhole, !first.isComplete else { return }
+        family.isPutBack = first.isPutBack
+        // Both readings are in memory.
+        guard first.isWhole, !first.isComplete, first.bytes <= Self.mostBytes / 2 else { return }
         let second = try await reading(of: path, from: upstream)
+        family.isPutBack = second.isPutBack
         family.children += second.children.filter { !first.keys.contains(key($0)) }
         family.isComplete =
             second.isComplete || second.isWhole && second.total == nil && second.keys == first.keys
@@ -73,6 +80,8 @@ struct ChildReader {
 
     private struct Reading {
         var children: [JSONText] = []
+        var bytes = 0
+        var isPutBack = false
         var keys: Set<String> = []
         var total: Int?
         /// No page is left that could not be followed.
@@ -88,14 +97,14 @@ struct ChildReader {
         var trail = PageTrail()
         var position: String?
         var reading = Reading()
-        var bytes = 0
         repeat {
             let page = try await upstream.page(
                 PageRequest(entity: detail.entity, path: path, list: detail.list, position: position))
             try trail.add(page, of: path, askedAt: position, key: detail.key)
             reading.children += page.records.elements
-            bytes += page.records.bytes.count
-            guard bytes <= Self.mostBytes, reading.children.count <= mostChildren else {
+            reading.bytes += page.records.bytes.count
+            if let mostBytesAside, reading.bytes > mostBytesAside { return Reading(isPutBack: true) }
+            guard reading.bytes <= Self.mostBytes, reading.children.count <= mostChildren else {
                 throw .malformed(
                     "\(path) answered more than \(mostChildren.grouped) records, or \(Self.mostBytes >> 20) MiB, for one of "
                         + "\(parent.name); check pagination of pull.detail in the schema")

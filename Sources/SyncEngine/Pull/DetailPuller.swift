@@ -16,6 +16,8 @@ struct DetailPuller {
     let parallel: Int
     /// No other record is asked for, before those that were are written, once the answers have so many bytes.
     var mostBytes = 16 << 20
+    /// Only the first parent of a batch may have children of more bytes: those of others wait until it is written.
+    var mostBytesAside = 4 << 20
     /// Those that were refused for long are asked for less often, unless all are fetched.
     var refused = RefusedReads()
     /// Nil takes the puller's time.
@@ -37,6 +39,8 @@ struct DetailPuller {
         var record: JSONText?
         /// The upstream has no such list or record: the parent was deleted, or has none.
         var isGone = false
+        /// To be fetched again, with a later batch.
+        var isPutBack: Bool { families.values.contains { $0.isPutBack } }
 
         var bytes: Int {
             let children = families.values.lazy.flatMap(\.children).map(\.bytes.count)
@@ -52,6 +56,7 @@ struct DetailPuller {
         /// Of the last parent that was asked for.
         var lastPK: Int64
         var position: Int64
+        var bytes = 0
     }
 
     /// `all` fetches for every record, changed or not. Throws the first failure after all others are done.
@@ -60,11 +65,14 @@ struct DetailPuller {
         var failure: UpstreamError?
         var missing: [String: ChildOutcome] = [:]
         var fetched = try await fetch(after: 0, all: all)
-        while let batch = fetched {
-            async let next = fetch(after: batch.lastPK, all: all)
+        while let batch = fetched.take() {
+            // Large ones are not kept while others are fetched.
+            let (last, isLarge) = (batch.lastPK, batch.bytes > mostBytesAside)
+            async let next = isLarge ? nil : fetch(after: last, all: all)
             failure = failure ?? batch.failures.first
             for (name, outcome) in try await write(batch) { missing[name, default: ChildOutcome()] += outcome }
             fetched = try await next
+            if isLarge { fetched = try await fetch(after: last, all: all) }
         }
         for detail in details {
             _ = try await puller.settle(
@@ -130,24 +138,29 @@ struct DetailPuller {
         var batch = Batch(lastPK: pk, position: try store.position())
         try await withThrowingTaskGroup(of: Result<Fetched, UpstreamError>.self) { group in
             var waiting = parents[...]
-            var bytes = 0
+            var putBack: Int64?
             func addNext() {
-                guard bytes < mostBytes, let parent = waiting.popFirst() else { return }
+                guard batch.bytes < mostBytes, putBack == nil, let parent = waiting.popFirst() else { return }
                 batch.lastPK = parent.pk
-                group.addTask { await fetchedUnlessRefused(parent, asksAgain: all) }
+                let isFirst = parent.pk == parents[0].pk
+                group.addTask { await fetchedUnlessRefused(parent, asksAgain: all, isFirst) }
             }
             for _ in 0..<parallel { addNext() }
             while let result = try await group.next() {
                 switch result {
                 case .success(let fetched) where fetched.isGone: batch.gone.append(fetched)
+                case .success(let fetched) where fetched.isPutBack:
+                    putBack = min(putBack ?? .max, fetched.parent.pk)
                 case .success(let fetched):
                     batch.fetched.append(fetched)
-                    bytes += fetched.bytes
+                    batch.bytes += fetched.bytes
                 case .failure(let error) where error.concernsWholeUpstream: throw error
                 case .failure(let error): batch.failures.append(error)
                 }
                 addNext()
             }
+            // The next batch begins with it.
+            if let putBack { batch.lastPK = putBack - 1 }
         }
         if try await isWell(batch) { batch.fetched += batch.gone }
         return batch
@@ -166,14 +179,14 @@ struct DetailPuller {
     }
 
     private func fetchedUnlessRefused(
-        _ parent: CacheStore.OutdatedParent, asksAgain: Bool
+        _ parent: CacheStore.OutdatedParent, asksAgain: Bool, _ mayBeLarge: Bool
     ) async -> Result<Fetched, UpstreamError> {
         let name = AbsenceMarks.Name(entity: entity.name, key: parent.key)
         let now = monotonicNow ?? puller.now
         if !asksAgain, let reason = refused.reason(name, at: now()) {
             return .failure(.refused(status: nil, reason))
         }
-        let result = await fetched(for: parent)
+        let result = await fetched(for: parent, mayBeLarge)
         switch result {
         case .success: refused.forget(name)
         case .failure(let error) where error.mayConcernRecord: refused.note(name, error.message, at: now())
@@ -182,13 +195,15 @@ struct DetailPuller {
         return result
     }
 
-    private func fetched(for parent: CacheStore.OutdatedParent) async -> Result<Fetched, UpstreamError> {
+    private func fetched(
+        for parent: CacheStore.OutdatedParent, _ mayBeLarge: Bool
+    ) async -> Result<Fetched, UpstreamError> {
         guard let record = try? JSONText(parsing: parent.record) else {
             return .failure(.malformed("\(entity.name)/\(parent.key) cannot be read from the cache"))
         }
         do throws(UpstreamError) {
             return .success(
-                fetch.isSingle ? try await single(parent, record) : try await children(of: parent, record))
+                fetch.isSingle ? try await single(parent, record) : try await children(of: parent, record, mayBeLarge))
         } catch .gone {
             return .success(Fetched(parent: parent, families: gone(record, parent), isGone: true))
         } catch {
@@ -207,15 +222,17 @@ struct DetailPuller {
     }
 
     private func children(
-        of parent: CacheStore.OutdatedParent, _ record: JSONText
+        of parent: CacheStore.OutdatedParent, _ record: JSONText, _ mayBeLarge: Bool
     ) async throws(UpstreamError) -> Fetched {
         var fetched = Fetched(parent: parent)
-        for detail in details {
+        for detail in details where !fetched.isPutBack {
             guard let template = detail.path, let path = entity.path(template, of: record) else {
                 throw .malformed("\(parent.key) lacks a field that the path of its children needs")
             }
             var family = family(of: parent, record)
-            try await ChildReader(parent: entity, detail: detail).fetch(&family, at: path, from: puller.upstream)
+            var reader = ChildReader(parent: entity, detail: detail)
+            reader.mostBytesAside = mayBeLarge ? nil : mostBytesAside
+            try await reader.fetch(&family, at: path, from: puller.upstream)
             fetched.families[detail.entity] = family
         }
         return fetched

@@ -183,6 +183,22 @@ struct ChildPullTests {
         #expect(try test.keys("messages") == ["n", "o"])
     }
 
+    @Test("a large list of children is read when no other large one is kept")
+    func large() async throws {
+        let test = try TestPull(Self.fetched)
+        try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o", "p"]], test)
+        try await test.pull()
+        test.upstream.forget()
+        let orders = try #require(test.schema["orders"])
+        let fetch = try #require(orders.pull?.fetch)
+        // One page of a child is smaller, two are larger.
+        let details = DetailPuller(puller: test.puller(), entity: orders, fetch: fetch, parallel: 2, mostBytesAside: 20)
+        try await details.pull(all: false)
+        #expect(try test.keys("messages") == ["m", "n", "o", "p"])
+        let asked = test.upstream.requests.filter { $0.position == nil }.map(\.path)
+        #expect(asked.sorted() == ["/orders/a/messages", "/orders/b/messages", "/orders/b/messages"])
+    }
+
     @Test("children that a parent lists no longer are kept if the parent itself is not there either")
     func emptied() async throws {
         let test = try TestPull(Self.fetched)
