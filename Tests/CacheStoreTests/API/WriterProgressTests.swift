@@ -16,7 +16,8 @@ struct WriterProgressTests {
     func longTransaction() async throws {
         let cache = try TestCache()
         let (begun, isOver) = (Flag(), Flag())
-        let work = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT count(*) FROM n"
+        let work =
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT count(*) FROM n"
         let write = Task { [writer = cache.store.writer] in
             try await writer.write { db in
                 begun.isSet.store(true, ordering: .relaxed)

@@ -57,16 +57,14 @@ struct GroupCommitTests {
         }
 
         /// The write has joined the group when this returns. Without a number `above`, the commit fails. `time`: how long it
-        /// takes; `work`: what it does besides.
+        /// takes.
         func write(
-            _ number: Int, above: Int? = nil, refusing: Bool = false, time: Duration = .zero,
-            work: @escaping @Sendable () -> Void = {}
+            _ number: Int, above: Int? = nil, refusing: Bool = false, time: Duration = .zero
         ) -> Task<Int, any Error> {
             Task.immediate { [writer, held] in
                 try await writer.write { db in
                     held.calls.add(1, ordering: .relaxed)
                     held.clock.advance(by: time)
-                    work()
                     if number > 0 {
                         try db.execute(sql: "INSERT INTO numbers VALUES (?, ?)", arguments: [number, above])
                     }

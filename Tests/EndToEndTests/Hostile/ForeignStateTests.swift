@@ -81,7 +81,8 @@ struct ForeignStateTests {
         let file = temporary.path("root/copy.db")
         try #require(try await run("backup", file).status == 0)
         // As `chown USER DIRECTORY` leaves it.
-        try #require(chown(state, Self.owner, 0) == 0 && chmod(temporary.path("root"), 0o755) == 0 && chmod(file, 0o640) == 0)
+        try #require(
+            chown(state, Self.owner, 0) == 0 && chmod(temporary.path("root"), 0o755) == 0 && chmod(file, 0o640) == 0)
         try #require(symlink(file, "\(state)/copy.db") == 0)
         let (status, output) = try await run("restore", "\(state)/copy.db")
         #expect(status == 65 && output.contains("cannot be read"), "\(output)")

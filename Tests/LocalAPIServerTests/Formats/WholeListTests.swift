@@ -59,7 +59,9 @@ struct WholeListTests {
         #expect(sizes.withLock { $0.max() ?? 0 } < 700_000 && sizes.withLock { $0.reduce(0, +) } > 2_000_000)
     }
 
-    @Test("only so many whole lists are sent at once: the next gets 503 with Retry-After, and pages are served all the same")
+    @Test(
+        "only so many whole lists are sent at once: the next gets 503 with Retry-After, and pages are served all the same"
+    )
     func limitOfLists() async throws {
         let api = try TestAPI(streamLimit: 1)
         let lines = ["Accept": "application/x-ndjson"]

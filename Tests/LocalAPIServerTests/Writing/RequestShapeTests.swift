@@ -26,7 +26,9 @@ struct RequestShapeTests {
     func marks() async throws {
         let api = try TestAPI(field: "notes: { type: string }")
         _ = try await api.store.apply(PulledPage(entity: "orders", records: #"[{"id":"a"}]"#), at: TestAPI.now)
-        let marks = ["\u{315}\u{316}", #"\u0315\u0316"#, #"\ud834\udd65\u0316"#].map { String(repeating: $0, count: 15) }
+        let marks = ["\u{315}\u{316}", #"\u0315\u0316"#, #"\ud834\udd65\u0316"#].map {
+            String(repeating: $0, count: 15)
+        }
         for some in marks {
             let kept = await api.call("PATCH", "/v1/orders/a", body: #"{"notes":"e\#(some)e\#(some)\ne\#(some)"}"#)
             #expect(kept.status == 200, "\(kept.text)")

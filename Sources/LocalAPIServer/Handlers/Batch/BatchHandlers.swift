@@ -41,7 +41,8 @@ extension Handlers {
     private func placeToWait(_ request: Request) throws(Problem) -> StreamLimit.Place {
         guard let place = waitingBatches.take(for: request) else {
             throw .unavailable(
-                "too many batches wait for the upstream; nothing was done: wait until one has ended, or send it without waiting")
+                "too many batches wait for the upstream; nothing was done: wait until one has ended, or send it without waiting"
+            )
         }
         return place
     }
