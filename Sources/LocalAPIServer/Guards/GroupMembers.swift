@@ -9,8 +9,9 @@ internal import Synchronization
 /// otherwise read the others' records.
 ///
 /// Caches what the database says for 10 seconds, so that frequent calls cannot overload it. While it does not answer, what it
-/// said last counts, so that one caller cannot hold up the others. At most 16 questions are open at once, because each takes a
-/// thread: a user whose turn does not come in time is no member.
+/// said last counts, so that one caller cannot hold up the others. Nor can a person with many user ids: all callers together wait
+/// for a limited time, and after that no one does. At most 16 questions are open at once, because each takes a thread: a user whose
+/// turn does not come in time is no member.
 package final class GroupMembers: Sendable {
     private struct Finding {
         var isListed: Bool
@@ -22,7 +23,13 @@ package final class GroupMembers: Sendable {
         var findings: [UInt32: Finding] = [:]
         /// The users that the database is being asked about.
         var asked: Set<UInt32> = []
+        /// How long callers had waited, and may not wait again, at a moment.
+        var waited = Duration.zero
+        var moment: ContinuousClock.Instant?
     }
+
+    /// All callers together may wait so many times the patience, and for a tenth of the time that passes.
+    private static let mostWaits = 2
 
     private let group: UInt32
     private let patience: Duration
@@ -62,10 +69,22 @@ package final class GroupMembers: Sendable {
         return state.withLock { $0.findings[user] }
     }
 
-    /// Returns when the answer is in `findings`, or no turn or no answer came within `patience`. An answer comes later then.
+    /// How long a caller may wait now.
+    private func allowance() -> Duration {
+        let now = now()
+        return state.withLock { state in
+            state.waited = max(.zero, state.waited - (now - (state.moment ?? now)) / 10)
+            state.moment = now
+            return min(patience, max(.zero, patience * Self.mostWaits - state.waited))
+        }
+    }
+
+    /// Returns when the answer is in `findings`, or no turn or no answer came in time. An answer comes later then.
     private func ask(about user: UInt32) {
-        let patience = DispatchTimeInterval.milliseconds(Int(patience / .milliseconds(1)))
-        guard turns.wait(timeout: .now() + patience) == .success else {
+        let begun = now()
+        defer { state.withLock { $0.waited += now() - begun } }
+        let end = DispatchTime.now() + .milliseconds(Int(allowance() / .milliseconds(1)))
+        guard turns.wait(timeout: end) == .success else {
             state.withLock { _ = $0.asked.remove(user) }
             return
         }
@@ -76,6 +95,7 @@ package final class GroupMembers: Sendable {
             let finding = Finding(
                 isListed: isListed(user, group), isDaemon: isDaemon, until: now() + .seconds(10))
             state.withLock { state in
+                if state.findings.count >= 1024 { state.findings = state.findings.filter(\.value.isListed) }
                 if state.findings.count >= 1024 { state.findings = [:] }
                 state.findings[user] = finding
                 state.asked.remove(user)
@@ -83,7 +103,7 @@ package final class GroupMembers: Sendable {
             turns.signal()
             answered.signal()
         }
-        _ = answered.wait(timeout: .now() + patience)
+        _ = answered.wait(timeout: end)
     }
 
     /// Whether the group is the user's own or among the supplementary ones.

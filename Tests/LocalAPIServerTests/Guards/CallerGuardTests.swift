@@ -1,6 +1,7 @@
 import CallerLookup
 import Dispatch
 import SocketServer
+import Synchronization
 import TestSupport
 import Testing
 
@@ -161,6 +162,27 @@ struct CallerGuardTests {
         for _ in 0..<2 { #expect(members.includes(PeerCredentials(user: 1))) }
         #expect(!members.includes(PeerCredentials(user: 3)))
         for _ in 0..<2 { gate.signal() }
+    }
+
+    @Test("callers wait for the user database for a limited time together, however many they are")
+    func limitedWaits() {
+        let clock = Instants()
+        let gate = DispatchSemaphore(value: 0)
+        let isSlow = Mutex(true)
+        let members = GroupMembers(of: 7, patience: .seconds(3600)) { user, _ in
+            guard isSlow.withLock(\.self) else { return true }
+            // Those who still wait get an answer after an hour; the others leave without one.
+            if user < 3 { clock.pass(.seconds(3600)) } else { gate.wait() }
+            return true
+        } now: {
+            clock.now
+        }
+        for user: UInt32 in 0..<3 { #expect(members.includes(PeerCredentials(user: user))) }
+        for user: UInt32 in 3..<10 { #expect(!members.includes(PeerCredentials(user: user))) }
+        isSlow.withLock { $0 = false }
+        clock.pass(.seconds(36_000))
+        #expect(members.includes(PeerCredentials(user: 10)))
+        for _ in 3..<10 { gate.signal() }
     }
 
     @Test("an answer about one user does not wait for those about others")
