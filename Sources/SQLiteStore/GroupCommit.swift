@@ -6,9 +6,9 @@ internal import Synchronization
 /// Runs writes from many callers in as few transactions as possible.
 ///
 /// Everything that waits when the writer becomes free goes into one transaction, until that has taken long: then the rest
-/// goes into the next one. A job that throws undoes only its own changes: if it made any, the transaction is rolled back and
-/// run again with each job in its own savepoint. Savepoints cost too much, in the journal and in FTS5, to take one for every
-/// job. A caller resumes after the commit is on disk,
+/// goes into the next one. A job that throws undoes only its own changes: if it made any, the transaction is rolled back and,
+/// unless that job was its first, run again with each job in its own savepoint. Savepoints cost too much, in the journal and
+/// in FTS5, to take one for every job. A caller resumes after the commit is on disk,
 /// never before: with `synchronous=FULL`, one fsync serves everyone who waited for it.
 package final class GroupCommit: Sendable {
     private typealias Answer = @Sendable () -> Void
@@ -143,13 +143,13 @@ package final class GroupCommit: Sendable {
                     // An I/O error may have rolled everything back: then no job's work is in the transaction.
                     guard db.isInsideTransaction else { throw error }
                     let isUnclean = !apart && db.totalChangesCount != before
-                    if isUnclean, group.count > 1 {
+                    if isUnclean, number > 0 {
                         answers = nil
                         return .rollback
                     }
                     let error = damage.classified(error)
                     answers?.append { job.abandon(error) }
-                    // A job alone needs no second run to be undone.
+                    // Nothing else is undone with it; those behind it come into the next transaction.
                     if isUnclean { return .rollback }
                 }
             }
