@@ -292,7 +292,8 @@ struct Pusher {
         _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil, isRefusal: Bool = false
     ) async throws -> UpstreamError? {
         slot?.give()
-        let takesBack = isRefusal || error.map { self.isRefusal($0, of: change) && !mayBeKnown(change, after: $0) } ?? false
+        let takesBack =
+            isRefusal || error.map { self.isRefusal($0, of: change) && !mayBeKnown(change, after: $0) } ?? false
         try await store.settle(change.id, outcome, takingBack: takesBack, at: now())
         measure(
             .push(
