@@ -150,6 +150,21 @@ extension SocketServerTests {
             #expect(sockets.unused == [address, other])
         }
 
+        @Test("an inherited socket that another server of the process serves is not one that no listener uses")
+        func otherServer() async throws {
+            let (first, address) = try opened(.tcp(host: "127.0.0.1", port: 0))
+            defer { close(first) }
+            let (second, other) = try opened(.tcp(host: "127.0.0.1", port: 0))
+            defer { close(second) }
+            guard case .tcp(let end) = other else { return }
+            let sockets = try ListeningSockets(inherited: [first, second])
+            var others = try ListeningSockets(inherited: [first, second])
+            try others.change(to: [.tcp(host: "127.0.0.1", port: end.port)])
+            #expect(others.addresses == [other])
+            #expect(try await addresses(try sockets.unusedForServer(besides: others.addresses)) == [address])
+            #expect(try await addresses(try sockets.unusedForServer()) == [address, other])
+        }
+
         @Test("an inherited Unix socket keeps its permissions and its file")
         func inheritedFile() throws {
             var manager = ListeningSockets()

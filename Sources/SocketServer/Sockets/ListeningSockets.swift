@@ -128,10 +128,11 @@ package struct ListeningSockets: ~Copyable {
     /// Duplicates of the sockets for one server, which closes its descriptors when it stops.
     package func forServer() throws(ServerError) -> [Listener] { try Self.duplicates(of: sockets.map(\.socket)) }
 
-    /// The same of the inherited sockets that no listener uses, for a server that answers where to call.
-    package func unusedForServer() throws(ServerError) -> [Listener] {
-        try Self.duplicates(
-            of: inherited.filter { one in !sockets.contains { $0.socket.descriptor == one.descriptor } })
+    /// The same of the inherited sockets that no listener uses, for a server that answers where to call. `others`: the addresses
+    /// that this process serves with other sockets.
+    package func unusedForServer(besides others: [BoundAddress] = []) throws(ServerError) -> [Listener] {
+        let unused = unused.filter { !others.contains($0) }
+        return try Self.duplicates(of: inherited.filter { unused.contains($0.address) })
     }
 
     private static func duplicates(of sockets: [ListeningSocket]) throws(ServerError) -> [Listener] {

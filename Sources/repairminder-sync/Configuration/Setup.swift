@@ -34,4 +34,12 @@ struct Setup: Sendable, Equatable {
         }
         return listeners
     }
+
+    /// Where the upstream calls this machine; empty when it makes no calls.
+    var webhookListeners: [Listener] {
+        guard let address = configuration.signals.listen, configuration.signals.secretFile != nil,
+            schema.upstream.signals.contains(where: { $0.word == "webhook" })
+        else { return [] }
+        return address.addresses.map { .tcp(host: $0.host, port: $0.port) }
+    }
 }

@@ -25,6 +25,7 @@ actor Daemon {
     /// Why the configuration read last was rejected.
     private var rejection: String?
     private var sockets = ListeningSockets()
+    private var webhookSockets = ListeningSockets()
     /// Those of the service manager that were reported as not used.
     private var unusedAddresses: [BoundAddress] = []
     private var serving: Task<Void, any Error>?
@@ -53,11 +54,12 @@ actor Daemon {
                 metadata: ["schema": "\(setup.schema.name)", "state_dir": "\(setup.configuration.stateDirectory)"])
         }
         sockets = try ListeningSockets(inherited: host.inherited)
+        webhookSockets = try ListeningSockets(inherited: host.inherited)
         let lock = try StateDirectory(setup).lock()
         defer { lock.release() }
         // Trapped from the start, so no signal triggers its default action.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
-        defer { sockets.close() }
+        defer { closeSockets() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.follow(signals) }
             group.addTask { await self.keepReloading() }
@@ -81,7 +83,7 @@ actor Daemon {
         isStopping = true
         log.notice("stopping", metadata: ["signal": "\(signal)"])
         host.notifier.send(.stopping, .status("stopping"))
-        sockets.close()
+        closeSockets()
         serving?.cancel()
         opening?.cancel()
     }
@@ -177,13 +179,27 @@ actor Daemon {
     private func listen() throws -> Service.Sockets {
         try changeSockets(to: setup)
         return Service.Sockets(
-            served: try sockets.forServer(), addresses: sockets.addresses, unused: try sockets.unusedForServer())
+            served: try sockets.forServer(), addresses: sockets.addresses, webhooks: try webhookSockets.forServer(),
+            unused: try sockets.unusedForServer(besides: webhookSockets.addresses))
+    }
+
+    private func closeSockets() {
+        sockets.close()
+        webhookSockets.close()
     }
 
     private func changeSockets(to setup: Setup) throws {
-        try sockets.change(to: setup.listeners)
-        defer { unusedAddresses = sockets.unused }
-        for address in sockets.unused where !unusedAddresses.contains(address) {
+        let before = (next ?? self.setup).webhookListeners
+        try webhookSockets.change(to: setup.webhookListeners)
+        do {
+            try sockets.change(to: setup.listeners)
+        } catch {
+            try? webhookSockets.change(to: before)
+            throw error
+        }
+        let unused = sockets.unused.filter { !webhookSockets.addresses.contains($0) }
+        defer { unusedAddresses = unused }
+        for address in unused where !unusedAddresses.contains(address) {
             log.warning(
                 "a socket of the service manager is not used; run systemctl edit repairminder-sync.socket",
                 metadata: ["address": "\(address)"])

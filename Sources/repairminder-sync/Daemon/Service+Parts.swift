@@ -194,20 +194,16 @@ extension Service {
     }
 
     /// Nil when the upstream makes no calls to this machine.
-    func webhookServer(_ engine: SyncEngine) throws -> SocketServer? {
+    func webhookServer(_ engine: SyncEngine, at listeners: [Listener]) throws -> SocketServer? {
+        guard !listeners.isEmpty, let path = configuration.signals.secretFile else { return nil }
         let sources = setup.schema.upstream.signals.filter { $0.word == "webhook" }
-        guard let address = configuration.signals.listen, let path = configuration.signals.secretFile, !sources.isEmpty
-        else { return nil }
         let receiver = WebhookReceiver(
             sources: sources, secrets: try SignalSecrets(path: path).read(),
             limit: RateLimit(perSecond: 200, burst: 1000, now: { .now }), now: host.now,
             accept: { engine.take($0, from: $1) }, refuse: { engine.refuseSignal(from: $0) })
         let lookup = CallerLookup()
-        var sockets = ListeningSockets()
-        try sockets.change(to: address.addresses.map { .tcp(host: $0.host, port: $0.port) })
         return SocketServer(
-            listeners: try sockets.forServer(),
-            limits: WebhookReceiver.limits, threads: 1, handler: { receiver.respond(to: $0) },
+            listeners: listeners, limits: WebhookReceiver.limits, threads: 1, handler: { receiver.respond(to: $0) },
             lookup: { descriptor, _ in
                 Caller(user: lookup.credentials(ofPeerOf: descriptor)?.user, access: .stranger)
             })

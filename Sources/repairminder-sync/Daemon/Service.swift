@@ -27,6 +27,8 @@ struct Service: Sendable {
         var served: [Listener]
         /// The addresses of those.
         var addresses: [BoundAddress]
+        /// Where the upstream calls.
+        var webhooks: [Listener]
         /// Those of the service manager that the configuration does not name.
         var unused: [Listener]
     }
@@ -82,7 +84,7 @@ struct Service: Sendable {
         let server = try server(store, engine, state, standby, at: sockets)
         let addresses = try server.bind()
         for address in addresses { log.notice("listening", metadata: ["address": "\(address)"]) }
-        let webhooks = try webhookServer(engine)
+        let webhooks = try webhookServer(engine, at: sockets.webhooks)
         for address in try webhooks?.bind() ?? [] {
             log.notice("listening for webhooks", metadata: ["address": "\(address)"])
         }

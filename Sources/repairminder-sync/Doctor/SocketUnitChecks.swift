@@ -29,7 +29,8 @@ struct SocketUnitChecks {
     }
 
     func findings() -> [Finding] {
-        let tcp = (configuration.listen.tcp?.addresses ?? []).map { ListenAddress.text($0.host, $0.port) }
+        let addresses = [configuration.listen.tcp, configuration.signals.listen].compactMap { $0?.addresses }.joined()
+        let tcp = addresses.map { ListenAddress.text($0.host, $0.port) }
         let configured = tcp + [configuration.listen.unix].compactMap(\.self)
         let unused = unit.filter { !configured.contains($0) && !isOtherLoopback($0, configured) }
         guard !unused.isEmpty else { return [.ok(Self.check, "the socket unit listens where the configuration says")] }

@@ -18,13 +18,13 @@ import Testing
 
         """
 
-    private func findings(_ tcp: String) throws -> [Finding] {
+    private func findings(_ tcp: String, webhooks: String = "off", shown: String = Self.shown) throws -> [Finding] {
         let configuration = try folder.configuration(
             flags: [
                 .listenTCP: tcp, .listenUnix: "/run/repairminder-sync/api.sock", .listenAllowRemote: "true",
-                .listenAllowPlainHTTP: "true",
+                .listenAllowPlainHTTP: "true", .signalsListen: webhooks,
             ])
-        return try #require(SocketUnitChecks(shown: Self.shown, configuration: configuration)).findings()
+        return try #require(SocketUnitChecks(shown: shown, configuration: configuration)).findings()
     }
 
     @Test("the packaged unit fits the packaged configuration", arguments: ["localhost:7679", "127.0.0.1:7679"])
@@ -43,6 +43,14 @@ import Testing
     @Test("another port is a warning")
     func otherPort() throws {
         #expect(try findings("127.0.0.1:8000").map(\.level) == [.warning])
+    }
+
+    @Test("the unit can hold the address of the webhooks, and need not")
+    func webhooks() throws {
+        let shown = Self.shown + "Listen=127.0.0.1:9000 (Stream)\n"
+        #expect(try findings("localhost:7679", webhooks: "127.0.0.1:9000", shown: shown).map(\.level) == [.ok])
+        #expect(try findings("localhost:7679", webhooks: "127.0.0.1:9000").map(\.level) == [.ok])
+        #expect(try findings("localhost:7679", shown: shown).map(\.level) == [.warning])
     }
 
     @Test("a unit that is not active says nothing")
