@@ -10,9 +10,11 @@ package struct MessageSignature: Sendable {
         self.secret = secret
     }
 
-    /// HMAC-SHA256 (RFC 2104).
-    package func isValidSHA256(_ code: [UInt8], of message: [UInt8]) -> Bool {
-        HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: message, using: SymmetricKey(data: secret))
+    /// Whether one of the codes is the message's HMAC-SHA256 (RFC 2104). Reads the message once, however many there are.
+    package func isValidSHA256(_ codes: [[UInt8]], of message: [UInt8]) -> Bool {
+        guard !codes.isEmpty else { return false }
+        let valid = HMAC<SHA256>.authenticationCode(for: message, using: SymmetricKey(data: secret))
+        return codes.contains { valid == $0 }
     }
 
     /// The HMAC-SHA256 of a message.
@@ -20,9 +22,11 @@ package struct MessageSignature: Sendable {
         Array(HMAC<SHA256>.authenticationCode(for: message, using: SymmetricKey(data: secret)))
     }
 
-    /// HMAC-SHA512.
-    package func isValidSHA512(_ code: [UInt8], of message: [UInt8]) -> Bool {
-        HMAC<SHA512>.isValidAuthenticationCode(code, authenticating: message, using: SymmetricKey(data: secret))
+    /// The same for HMAC-SHA512.
+    package func isValidSHA512(_ codes: [[UInt8]], of message: [UInt8]) -> Bool {
+        guard !codes.isEmpty else { return false }
+        let valid = HMAC<SHA512>.authenticationCode(for: message, using: SymmetricKey(data: secret))
+        return codes.contains { valid == $0 }
     }
 
     /// Whether the text is the secret itself: the codes of both under a key of this moment are compared.

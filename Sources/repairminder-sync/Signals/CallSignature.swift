@@ -24,11 +24,10 @@ struct CallSignature {
             guard let time, isRecent(time, plan.tolerance) else { return false }
         }
         guard let message = message(of: request, time) else { return false }
-        return codes.compactMap(decoded).contains { code in
-            isKnown { signature in
-                plan.algorithm == .sha512
-                    ? signature.isValidSHA512(code, of: message) : signature.isValidSHA256(code, of: message)
-            }
+        let given = codes.compactMap(decoded)
+        return isKnown { signature in
+            plan.algorithm == .sha512
+                ? signature.isValidSHA512(given, of: message) : signature.isValidSHA256(given, of: message)
         }
     }
 
