@@ -182,7 +182,7 @@ extension CacheStore {
             let missing = Missing(entity: entity, db: context.db)
             let rows = try Row.fetchAll(
                 context.db.cachedStatement(
-                    sql: "SELECT _pk, _key FROM json_each(?1) JOIN \(table.name) ON _key = value"),
+                    sql: "SELECT DISTINCT _pk, _key FROM json_each(?1) JOIN \(table.name) ON _key = value"),
                 arguments: [JSONText.array(keys.map(JSONText.string)).text])
             let known = rows.map { (pk: $0[0] as Int64, key: $0[1] as String) }
             let since = try known.map { try missing.since($0.pk, $0.key) }

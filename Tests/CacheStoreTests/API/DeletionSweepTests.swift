@@ -186,6 +186,17 @@ struct DeletionSweepTests {
         #expect(open.map { $0["record_id"]?.string } == ["a"])
     }
 
+    @Test("a record that is missing in two places is missing once")
+    func missingTwice() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        let now = TestCache.now
+        #expect(try await cache.store.noteMissing(["a", "b", "a"], of: "orders", upTo: now, at: now) == [])
+        let later = now + .seconds(60)
+        let again = try await cache.store.noteMissing(["a", "a"], of: "orders", upTo: later, at: later)
+        #expect(again == ["a"])
+    }
+
     @Test("a record whose creation was acknowledged a moment ago is not missing yet")
     func justCreated() async throws {
         let cache = try TestCache()
