@@ -31,7 +31,6 @@ struct Pusher {
     var noteBatchLimit: @Sendable (_ message: String, _ size: Int) -> Void = { _, _ in }
     /// Called when an attempt has ended.
     var noteEnd: @Sendable (OutboxChange, PushOutcome) -> Void = { _, _ in }
-    /// Learns which parents are outdated.
     var changedParents = ChangedParents()
     /// True for the one change that finds out whether an outage is over: no pull precedes it.
     var isTrial = false

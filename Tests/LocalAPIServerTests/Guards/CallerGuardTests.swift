@@ -366,29 +366,6 @@ struct CallerGuardTests {
         #expect(["/v1/orders", "/v1/_batch"].allSatisfy { api.bodyLimit($0) == nil })
     }
 
-    @Test("refused callers are counted by reason")
-    func counted() async throws {
-        let api = try TestAPI()
-        for _ in 1...3 { _ = await api.call("GET", "/v1/status", headers: ["Authorization": nil]) }
-        _ = await api.call("GET", "/v1/status", headers: ["Host": "evil.example"])
-        _ = await api.call("GET", "/v1/status", headers: ["Origin": "https://evil.example"])
-        let metrics = await api.call("GET", "/metrics").text
-        #expect(metrics.contains(#"refused_callers_total{reason="unknown_caller"} 3"#))
-        #expect(metrics.contains(#"refused_callers_total{reason="other_host"} 1"#))
-        #expect(metrics.contains(#"refused_callers_total{reason="web_page"} 1"#))
-    }
-
-    @Test("each user who is refused is logged once a minute, however often they call")
-    func logged() async throws {
-        let log = LogRecorder()
-        let api = try TestAPI(log: log.logger)
-        for user: UInt32 in [1000, 1001, 1000, 1001] {
-            let caller = Caller(user: user, access: .stranger)
-            _ = await api.call("GET", "/v1/status", headers: ["Authorization": nil], caller: caller)
-        }
-        #expect(log.lines.map { $0.metadata["user"] } == ["1000", "1001"])
-    }
-
     @Test("browsers and proxies are told to keep nothing and to guess nothing")
     func answerHeaders() async throws {
         let api = try await TestAPI.filled()
