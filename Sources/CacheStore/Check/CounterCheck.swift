@@ -17,7 +17,9 @@ struct CounterCheck {
 
     func run(_ found: inout Inconsistencies) throws {
         let rows = try Row.fetchAll(db.cachedStatement(sql: "SELECT name, count FROM sync_tally"))
-        let stored = rows.reduce(into: [:]) { stored, row in stored[row[0] as String] = row[1] as Int }
+        let stored = rows.reduce(into: [String: Int]()) { stored, row in
+            if let name: String = row.readable("name") { stored[name] = row.readable("count") as Int? }
+        }
         for (name, sql) in queries {
             let count = try Int.fetchOne(db.cachedStatement(sql: sql)) ?? 0
             guard stored[name] != count else { continue }

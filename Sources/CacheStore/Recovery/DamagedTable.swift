@@ -16,14 +16,14 @@ struct DamagedTable {
         guard let key else { return scan(sql, [], body) }
         var front: Int64 = 0
         let isWhole = scan("\(sql) ORDER BY \(key)", []) { row in
-            front = row[key]
+            front = row[key] ?? front
             body(row)
         }
         guard !isWhole else { return true }
         // Rows behind the damage are reached from the other end, rows in between by their own keys.
         var back = Int64.max
         _ = scan("\(sql) AND \(key) > ? ORDER BY \(key) DESC", [front]) { row in
-            back = row[key]
+            back = row[key] ?? back
             body(row)
         }
         var (id, misses) = (front, 0)

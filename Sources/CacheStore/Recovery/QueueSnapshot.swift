@@ -62,11 +62,11 @@ struct QueueSnapshot {
         }
     }
 
-    /// Empty if they cannot be read completely.
+    /// Empty if they cannot be read completely. Without those whose name or value is no text.
     static func settings(_ db: Database) -> [String: String] {
         var settings: [String: String] = [:]
         for row in (try? Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting")) ?? [] {
-            settings[row[0]] = row[1]
+            if let name: String = row.readable("name") { settings[name] = row.readable("value") }
         }
         return settings
     }
@@ -139,13 +139,15 @@ struct QueueSnapshot {
     }
 
     private mutating func readConflicts() {
-        let open = (rows["sync_conflict"] ?? []).filter { $0["winner"] as String? == nil }
+        let open = (rows["sync_conflict"] ?? []).filter(Self.isOpen)
         let conflicts = Dictionary(grouping: open.compactMap { try? ExportedConflict(row: $0) }, by: \.changeId)
         for index in changes.indices {
             if let own = conflicts[changes[index].id] { changes[index].conflicts = own }
         }
-        rows["sync_conflict"]?.removeAll { $0["winner"] as String? == nil }
+        rows["sync_conflict"]?.removeAll(where: Self.isOpen)
     }
+
+    private static func isOpen(conflict row: Row) -> Bool { (row["winner"] as DatabaseValue).isNull }
 
     /// Changes that are unsent according to the log but could not be read.
     var lost: [Int64] {

@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import GRDB
+internal import SQLiteStore
 
 /// Adapts the full-text indexes to the schema, in the transaction that opens the cache.
 ///
@@ -13,17 +14,23 @@ struct SearchTableAdapter {
 
     /// Whether each entity has the index that the schema asks for.
     func isUpToDate() throws -> Bool {
-        let rows = try Row.fetchAll(db, sql: "SELECT entity, definition FROM sync_search")
-        let present = rows.reduce(into: [:]) { present, row in present[row[0] as String] = row[1] as String }
-        return present == Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.definition) })
+        try definitions() == Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.definition) })
+    }
+
+    /// What there is, by entity. Throws `.damaged` for a row that no version has written.
+    private func definitions() throws -> [String: String] {
+        try Row.fetchAll(db, sql: "SELECT entity, definition FROM sync_search").reduce(into: [:]) { found, row in
+            guard let entity: String = row.readable("entity"), let definition: String = row.readable("definition") else {
+                throw CacheError.damaged("the database is damaged (sync_search)")
+            }
+            found[entity] = definition
+        }
     }
 
     /// Call this before the entities' tables are migrated: SQLite drops no column that an index still reads.
     func dropOutdated() throws {
         let wanted = Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.definition) })
-        for row in try Row.fetchAll(db, sql: "SELECT entity, definition FROM sync_search") {
-            let entity: String = row["entity"]
-            guard wanted[entity] != row["definition"] else { continue }
+        for (entity, definition) in try definitions() where wanted[entity] != definition {
             try db.execute(sql: SearchTable.drop(entity))
             try db.execute(sql: "DELETE FROM sync_search WHERE entity = ?", arguments: [entity])
         }

@@ -27,6 +27,23 @@ struct QueueRescueTests {
         #expect(try cache.store.rescueNote() == report)
     }
 
+    @Test("a setting that is no text ends neither the rescue nor the summary of the file")
+    func oddSetting() async throws {
+        let fixture = try await RescueFixture()
+        let before = try fixture.queue()
+        try fixture.cache.store.close()
+        // As a damaged page can have it: the table itself takes no such value.
+        for sql in [
+            "UPDATE sqlite_master SET sql = replace(sql, 'STRICT, ', '') WHERE name = 'sync_setting'",
+            "INSERT INTO sync_setting (name, value) VALUES ('odd', x'fe')",
+            "UPDATE sqlite_master SET sql = replace(sql, 'WITHOUT', 'STRICT, WITHOUT') WHERE name = 'sync_setting'",
+        ] { try fixture.change(sql) }
+        #expect(try DatabaseSummary(ofDatabaseAt: fixture.path).queue.values.reduce(0, +) == 3)
+        let (cache, report) = try await fixture.rescued()
+        #expect(try RescueFixture.queue(cache.store).map(\.key) == before.map(\.key))
+        #expect(report.rescued == 3)
+    }
+
     @Test("records with queued changes are available at once, others are pulled again, and children wait for parents")
     func records() async throws {
         let fixture = try await RescueFixture()

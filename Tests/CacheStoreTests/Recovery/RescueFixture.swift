@@ -57,6 +57,16 @@ struct RescueFixture {
         try file.close()
     }
 
+    /// Runs SQL on the closed file, which may change the schema itself.
+    func change(_ sql: String) throws {
+        let database = try DatabaseQueue(path: path)
+        try database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA writable_schema = ON")
+            try db.execute(sql: sql)
+        }
+        try database.close()
+    }
+
     /// The offset of a table's first page.
     func page(of table: String) throws -> Int {
         let number = try DatabaseQueue(path: path).read { db in

@@ -27,11 +27,15 @@ package struct DatabaseSummary: Sendable {
 
     private init(_ db: Database, _ path: String) throws {
         let settings = try Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting")
-            .reduce(into: [:]) { settings, row in settings[row[0] as String] = row[1] as String }
+            .reduce(into: [String: String]()) { settings, row in
+                if let name: String = row.readable("name") { settings[name] = row.readable("value") }
+            }
         account = settings["account"]
         rescue = QueueRescue.note(settings[QueueRescue.noteSetting], at: path)
-        queue = try Row.fetchAll(db, sql: "SELECT state, count(*) FROM sync_outbox GROUP BY state")
-            .reduce(into: [:]) { queue, row in queue[row[0]] = row[1] }
+        queue = try Row.fetchAll(db, sql: "SELECT state, count(*) AS count FROM sync_outbox GROUP BY state")
+            .reduce(into: [:]) { queue, row in
+                if let state: String = row.readable("state") { queue[state] = row.readable("count") }
+            }
         oldestChange = try Int64.fetchOne(db, sql: "SELECT created_at FROM sync_outbox ORDER BY id LIMIT 1")
             .map(Timestamp.init(milliseconds:))
         openConflicts =
