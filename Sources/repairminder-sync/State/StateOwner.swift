@@ -103,7 +103,7 @@ struct StateOwner {
     ///
     /// Call it while this is the only thread. No other process of the owner can look into this one afterwards, because it is
     /// not dumpable (prctl(2)). Another program would be dumpable again, and write to root's terminal: no program can be started
-    /// afterwards. Memory is limited, because what is in the directory may have any size.
+    /// afterwards. Memory and processor time are limited, because what is in the directory may have any size, or no end.
     func become() throws(StateError) {
         guard differsFromRoot else { return }
         guard setgroups(0, nil) == 0, setgid(group) == 0, setuid(user) == 0, setuid(0) != 0, geteuid() == user else {
@@ -117,6 +117,7 @@ struct StateOwner {
         // Not possible on a kernel without seccomp. No command relies on it: it starts programs before.
         _ = clinux_forbid_programs()
         MemoryLimit.apply(MemoryLimit.ofThisMachine)
+        TimeLimit.apply(TimeLimit.ofCommand)
     }
 
     private var name: String { Self.name(of: user) }

@@ -51,7 +51,7 @@ struct ForeignStateTests {
         #expect(try owners(in: state) == [Self.owner])
     }
 
-    @Test("a command that has become the owner can start no other program, which the owner could take over")
+    @Test("a command that has become the owner can start no other program, which the owner could take over, and has an end")
     func programs() async throws {
         // So many that it runs for a while as the owner.
         let records = (1...50_000).map { #"{"id": "t\#($0)", "title": "sweep"}"# }
@@ -70,6 +70,8 @@ struct ForeignStateTests {
             try await Task.sleep(for: .milliseconds(1))
         }
         #expect(isConfined(status), "\(status)")
+        let limits = try String(contentsOfFile: "/proc/\(await program.pid)/limits", encoding: .utf8)
+        #expect(limits.firstMatch(of: /Max cpu time +3600 +3600\b/) != nil, "\(limits)")
         await program.signal(SIGTERM)
         _ = await program.finish()
     }
