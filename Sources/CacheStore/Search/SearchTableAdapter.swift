@@ -20,7 +20,8 @@ struct SearchTableAdapter {
     /// What there is, by entity. Throws `.damaged` for a row that no version has written.
     private func definitions() throws -> [String: String] {
         try Row.fetchAll(db, sql: "SELECT entity, definition FROM sync_search").reduce(into: [:]) { found, row in
-            guard let entity: String = row.readable("entity"), let definition: String = row.readable("definition") else {
+            guard let entity: String = row.readable("entity"), let definition: String = row.readable("definition")
+            else {
                 throw CacheError.damaged("the database is damaged (sync_search)")
             }
             found[entity] = definition

@@ -51,7 +51,9 @@ struct ForeignStateTests {
         #expect(try owners(in: state) == [Self.owner])
     }
 
-    @Test("a command that has become the owner can start no other program, which the owner could take over, and has an end")
+    @Test(
+        "a command that has become the owner can start no other program, which the owner could take over, and has an end"
+    )
     func programs() async throws {
         // So many that it runs for a while as the owner.
         let records = (1...50_000).map { #"{"id": "t\#($0)", "title": "sweep"}"# }
