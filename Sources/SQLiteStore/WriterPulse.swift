@@ -16,13 +16,15 @@ final class WriterPulse: Sendable {
 
     /// Beats while SQLite works on `db`.
     func during<Result>(_ db: Database, _ body: () throws -> Result) rethrows -> Result {
+        // Nil once it is closed: then `body` throws.
+        guard let connection = db.sqliteConnection else { return try body() }
         sqlite3_progress_handler(
-            db.sqliteConnection, Self.instructions,
+            connection, Self.instructions,
             { context in
                 if let context { Unmanaged<WriterPulse>.fromOpaque(context).takeUnretainedValue().beat() }
                 return 0
             }, Unmanaged.passUnretained(self).toOpaque())
-        defer { sqlite3_progress_handler(db.sqliteConnection, 0, nil, nil) }
+        defer { sqlite3_progress_handler(connection, 0, nil, nil) }
         return try body()
     }
 }

@@ -50,4 +50,13 @@ struct WriterProgressTests {
         isOver.isSet.store(true, ordering: .relaxed)
         try await write.value
     }
+
+    @Test("a write that comes after the database was closed throws")
+    func closed() async throws {
+        let cache = try TestCache()
+        try cache.store.close()
+        cache.isDamaged = true  // cannot be checked any more
+        let writer = cache.store.writer
+        await #expect(throws: CacheError.self) { try await writer.write { _ in } }
+    }
 }
