@@ -52,7 +52,20 @@ struct ViewMerge {
         if left.count < lacking.count {
             rest = .object(members: rest.members.filter { left.contains($0.key) || names.contains($0.key) })
         }
-        return Result(record: nested.nested(rest.setting(flat)), members: byView)
+        let record = nested.nested(rest.setting(flat))
+        return Result(record: withoutRepeats(in: record, of: shown, over: known), members: byView)
+    }
+
+    /// The record without what the view only repeats: a field's value under its own name that another view has in the field's
+    /// other place. Else each view would change the record in turn, and each pull would read all of them again.
+    private func withoutRepeats(in record: JSONText, of shown: JSONText, over known: JSONText) -> JSONText {
+        let repeated = entity.fields.filter { field in
+            guard let source = field.source, known[field.name] == nil, let value = shown[field.name],
+                shown.at(path: source) == nil, let other = record.at(path: source)
+            else { return false }
+            return field.isSame(value, other)
+        }.map(\.name)
+        return repeated.isEmpty ? record : .object(members: record.members.filter { !repeated.contains($0.key) })
     }
 
     /// The fields that this view shows for the first time. A field that appears in a view which has shown the record before

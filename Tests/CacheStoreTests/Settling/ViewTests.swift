@@ -169,6 +169,21 @@ struct ViewTests {
         #expect(try total(cache) == 4)
     }
 
+    @Test("a view that repeats under a field's name what another has in its other place changes nothing, again and again")
+    func repeated() async throws {
+        let list = #"{"id":"a","notes":"n","total":5}"#
+        let cache = try await cache(list)
+        try await show(cache, #"{"id":"a","notes":"n","totals":{"total":5.00}}"#, .single)
+        let known = try remote(cache)
+        for _ in 1...2 {
+            #expect(try await show(cache, list).written == 0)
+            #expect(try await show(cache, #"{"id":"a","notes":"n","totals":{"total":5.00}}"#, .single).written == 0)
+        }
+        #expect(try remote(cache) == known)
+        try await show(cache, #"{"id":"a","notes":"n","total":6}"#)
+        #expect(try total(cache) == 6)
+    }
+
     @Test("a null in a field's other place takes back what was sent under its name")
     func sentAndNull() async throws {
         let there = #"{"id":"a","notes":"n","totals":{"total":null}}"#
