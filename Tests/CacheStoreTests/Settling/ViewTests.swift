@@ -169,7 +169,8 @@ struct ViewTests {
         #expect(try total(cache) == 4)
     }
 
-    @Test("a view that repeats under a field's name what another has in its other place changes nothing, again and again")
+    @Test(
+        "a view that repeats under a field's name what another has in its other place changes nothing, again and again")
     func repeated() async throws {
         let list = #"{"id":"a","notes":"n","total":5}"#
         let cache = try await cache(list)
