@@ -157,8 +157,9 @@ extension Pusher {
         case .here where change.operation == .delete && failure.status == 410: return .acknowledged(record: nil)
         case .gone: return change.operation == .delete ? .acknowledged(record: nil) : .gone(failure)
         case .settling: return .waiting(failure, at: monotonicNow() + retry.base, counted: false)
-        // The record exists, so the answer is about this change: the path of its route, or a rule of the server.
-        case .here where failure.errorClass == .gone && change.attemptCount > 0: return .failed(failure)
+        // The record exists, so the answer is about this change: the path of its route, or a rule of the server. The first time
+        // it may also be a deletion whose answer was lost, at a server whose reads lag.
+        case .here where failure.errorClass == .gone && change.errorClass == .gone: return .failed(failure)
         case .here: return again(change, failure)
         case .cannotSay(let reason):
             var failure = failure

@@ -102,6 +102,20 @@ struct AbsencePushTests {
         #expect(try Set(ends(test)) == ["acknowledged", "waiting"])
     }
 
+    @Test("a deletion whose answer was lost does not fail at the first 404, as the record may still be shown")
+    func lostDeletion() async throws {
+        let test = try await test()
+        try await test.store.delete("orders", key: "c", at: test.clock.timestamp)
+        test.upstream.fail(.unclear(status: nil, "the answer was lost"), times: 1)
+        try await send(test)
+        test.upstream.fail(notFound, times: 1)
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        test.upstream.fail(notFound, times: 1)
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+    }
+
     @Test("a record whose own address is gone while the list has it keeps its edit")
     func listedOnly() async throws {
         let test = try await test()
