@@ -8,8 +8,8 @@ internal import Synchronization
 /// Everything that waits when the writer becomes free goes into one transaction, until that has taken long: then the rest
 /// goes into the next one. A job that throws undoes only its own changes: if it made any, the transaction is rolled back and,
 /// unless that job was its first, run again with each job in its own savepoint. Savepoints cost too much, in the journal and
-/// in FTS5, to take one for every job. A caller resumes after the commit is on disk,
-/// never before: with `synchronous=FULL`, one fsync serves everyone who waited for it.
+/// in FTS5, to take one for every job. A caller resumes after the commit is on disk, never before: with `synchronous=FULL`,
+/// one fsync serves everyone who waited for it.
 package final class GroupCommit: Sendable {
     private typealias Answer = @Sendable () -> Void
 

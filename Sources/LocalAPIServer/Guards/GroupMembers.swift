@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// Caches what the database says for 10 seconds, so that frequent calls cannot overload it. While it does not answer, what it
 /// said last counts, so that one caller cannot hold up the others. Nor can a person with many user ids: all callers together wait
-/// for a limited time, and after that no one does. At most 16 questions are open at once, because each takes a thread: a user whose
+/// only for a limited time. At most 16 questions are open at once, because each takes a thread: a user whose
 /// turn does not come in time is no member.
 package final class GroupMembers: Sendable {
     private struct Finding {

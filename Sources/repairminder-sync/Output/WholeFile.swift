@@ -4,7 +4,7 @@ import Glibc
 /// A file that a command writes as a whole, at a path that a person names.
 ///
 /// The path can lead through folders of another user, who would like root to write elsewhere. So a link that neither this user
-/// nor root has made is refused, and root works in the folder that it has opened, whatever takes the folder's name meanwhile.
+/// nor root has made is refused, and root works in the folder that it has opened, even if another takes its name meanwhile.
 /// The kernel does not follow such links in folders like /tmp (`fs.protected_symlinks`), but in all others.
 enum WholeFile {
     /// Replaces a regular file in one step, follows a link, and writes into anything else: as root it would otherwise put a

@@ -158,7 +158,7 @@ struct NamedFile {
         return true
     }
 
-    /// Nothing on the path may be a link, whoever made it. Returns -1 with errno.
+    /// No part of the path may be a link. Returns -1, with `errno` set, when it cannot be opened.
     static func open(_ path: String, _ flags: Int32, mode: UInt64 = 0) -> Int32 {
         var how = clinux_open_how(
             flags: UInt64(flags | O_CLOEXEC), mode: mode, resolve: UInt64(CLINUX_RESOLVE_NO_SYMLINKS))

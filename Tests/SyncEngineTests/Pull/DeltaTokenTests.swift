@@ -56,7 +56,7 @@ struct DeltaTokenTests {
         #expect(try test.cursor.delta == "t7")
     }
 
-    @Test("a last page with records and without a token says nothing, whatever the page before had")
+    @Test("a last page with records but no token says nothing, even if the page before had one")
     func lastPageWithoutToken() async throws {
         let test = try TestPull(Self.pull)
         let full = try Self.page(#"[{"id":"a"},{"id":"b"}]"#, next: "2", passing: "t7")
