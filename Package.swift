@@ -90,7 +90,7 @@ let package = Package(
         .target(name: "CallerLookup", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
         .target(name: "ResidentMemory", dependencies: ["CLinux"], swiftSettings: strict),
-        .target(name: "SocketServer", dependencies: ["CLinux"], swiftSettings: onTheCaller),
+        .target(name: "SocketServer", dependencies: ["CLinux", "JSONText"], swiftSettings: onTheCaller),
         .target(
             name: "LocalAPIServer",
             dependencies: [

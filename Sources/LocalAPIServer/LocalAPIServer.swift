@@ -1,5 +1,6 @@
 package import CacheStore
 package import EntitySchema
+internal import JSONText
 internal import LocalAPI
 package import Logging
 package import Pictures
@@ -116,7 +117,7 @@ package final class LocalAPIServer: Sendable {
         do throws(Problem) {
             try callers.check(request, isOpen: router.isOpen(request.path))
             let segments = try Self.segments(of: request.path)
-            guard MarkRun.areShort(inJSON: request.body) else { throw Self.tooManyMarks }
+            guard MarkRun.areShort(inJSON: request.body[...]) else { throw Self.tooManyMarks }
             guard let match = router.match(segments) else {
                 label = router.label(of: segments)
                 throw nothing(at: segments, of: request.path)

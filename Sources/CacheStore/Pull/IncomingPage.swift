@@ -60,9 +60,8 @@ struct IncomingPage {
     }
 
     private static func unreadable(_ element: JSONText, _ entity: Entity) -> String? {
-        guard let text = element.string, text.hasPrefix("{"), let numbers = NonFiniteNumbers(Array(text.utf8)[...])
-        else { return nil }
-        return (try? JSONText(numbers.replaced))?[entity.key].flatMap(Entity.key)
+        guard let text = element.string.map({ Array($0.utf8) }), text.first == UInt8(ascii: "{") else { return nil }
+        return (try? JSONText(NonFiniteNumbers(text[...])?.replaced ?? text))?[entity.key].flatMap(Entity.key)
     }
 
     /// Leaves out the records whose field has one of these values.

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Strict percent-decoding (RFC 3986, 2.1).
 package enum PercentCoding {
     /// Nil when an escape is malformed, the bytes are not UTF-8, or there are too many combining marks in a row.

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Request line and header fields, parsed line by line, and what they say about the body (RFC 9112, 3, 5 and 6).
 struct RequestHead {
     enum Framing: Equatable {

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Collects one response from libcurl within limits: header lines first, then decoded bytes.
 ///
 /// Each `take` returns false to refuse; `refusal` then says why, and the exchange is over.
@@ -102,6 +104,6 @@ struct ResponseCollector {
     private func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
         var bytes = bytes.drop(while: HTTPSyntax.isBlank)
         while let last = bytes.last, HTTPSyntax.isBlank(last) { bytes.removeLast() }
-        return String(decoding: bytes, as: UTF8.self)
+        return MarkRun.shortened(String(decoding: bytes, as: UTF8.self))
     }
 }

@@ -126,6 +126,13 @@ extension HTTPUpstream {
 extension StreamEvent {
     fileprivate init(_ event: EventStreamParser.Event) {
         self.init(
-            name: event.name, data: event.data.map { (try? JSONText(parsing: $0)) ?? .string($0) }, id: event.id)
+            name: MarkRun.shortened(event.name), data: event.data.flatMap(Self.data),
+            id: MarkRun.shortened(event.id))
+    }
+
+    private static func data(_ text: String) -> JSONText? {
+        let bytes = Array(text.utf8)
+        guard MarkRun.areShort(inJSON: bytes[...], upTo: MarkRun.longestUpstream) else { return nil }
+        return (try? JSONText(bytes)) ?? .string(text)
     }
 }

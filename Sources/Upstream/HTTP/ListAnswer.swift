@@ -6,12 +6,13 @@ struct ListAnswer {
     let body: JSONText
     /// The list as it stands in `body`, or a list of the single record that stands there.
     let records: JSONText
-    /// The same, but a record with a number that JSON does not have is a string with its text: it will be set aside.
+    /// The same, but a record with a number that JSON does not have, or too many combining marks in a row, is a string with its
+    /// text: it will be set aside.
     let readable: JSONText
 
     /// Nil when the answer has no list at its place, nor a record in place of the list, unless it says that it is empty:
     /// without content (204), by a total of 0, or as the schema has it. `strict` reads the whole body as JSON; what it throws
-    /// is only overcome if numbers like `NaN` were the reason.
+    /// is only overcome if one of these was the reason.
     init?(
         _ response: HTTPResponse, of list: ListPlan, strict: () throws(UpstreamError) -> JSONText
     ) throws(UpstreamError) {
@@ -19,7 +20,7 @@ struct ListAnswer {
             (body, records, readable) = (Self.nothing, Self.nothing, Self.nothing)
             return
         }
-        let (body, nonFinite) = try Self.read(response, strict)
+        let (body, flaws) = try Self.read(response, strict)
         self.body = body
         let found = list.records.list(in: body)
         // Not asked where there is a list: that would search through all of a large answer.
@@ -36,35 +37,40 @@ struct ListAnswer {
             return
         }
         self.records = records
-        guard let nonFinite else {
+        guard let flaws else {
             readable = records
             return
         }
         // Of records from several places, it is not known where they stood.
-        guard let found, found.isPart(of: body) else { throw nonFinite.error }
+        guard let found, found.isPart(of: body) else { throw flaws.error }
         let elements = found.kind == .array ? found.elements : [found]
-        readable = Self.readable(elements, nonFinite.numbers, in: response.text)
+        readable = Self.readable(elements, flaws.offsets, in: response.text)
     }
 
-    /// The body, and the numbers in it that are not valid JSON, with the error that they caused.
+    /// The body, and where it has something that no record may have, in order, with the error that it caused.
     private static func read(
         _ response: HTTPResponse, _ strict: () throws(UpstreamError) -> JSONText
-    ) throws(UpstreamError) -> (body: JSONText, nonFinite: (numbers: NonFiniteNumbers, error: UpstreamError)?) {
+    ) throws(UpstreamError) -> (body: JSONText, flaws: (offsets: [Int], error: UpstreamError)?) {
         do throws(UpstreamError) {
             return (try strict(), nil)
         } catch {
-            guard case .malformed = error, let numbers = NonFiniteNumbers(response.text),
-                let read = try? HTTPResponse.unambiguousJSON(numbers.replaced[...])
-            else { throw error }
-            return (read, (numbers, error))
+            guard case .malformed = error else { throw error }
+            let numbers = NonFiniteNumbers(response.text)
+            let text = numbers?.replaced ?? Array(response.text)
+            let runs = MarkRun.offsets(inJSON: text[...], beyond: MarkRun.longestUpstream)
+            let offsets = ((numbers?.offsets ?? []) + runs).sorted()
+            guard !offsets.isEmpty, let read = try? JSONText(unambiguous: text, atMost: HTTPResponse.mostValues) else {
+                throw error
+            }
+            return (read, (offsets, error))
         }
     }
 
-    /// `text` has the numbers that were replaced in the records, at the same offsets.
+    /// `text` has the records as they came, at the same offsets.
     private static func readable(
-        _ records: [JSONText], _ numbers: NonFiniteNumbers, in text: ArraySlice<UInt8>
+        _ records: [JSONText], _ offsets: [Int], in text: ArraySlice<UInt8>
     ) -> JSONText {
-        var offsets = numbers.offsets[...]
+        var offsets = offsets[...]
         return .array(
             records.map { record in
                 let range = record.bytes.startIndex..<record.bytes.endIndex

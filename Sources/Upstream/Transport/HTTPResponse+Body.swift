@@ -9,13 +9,13 @@ extension HTTPResponse {
 
     /// The body as JSON in which every object names each member once.
     ///
-    /// An answer of so many values that they would take a hundred megabytes when they are looked at is refused as a whole.
+    /// An answer of so many values that they would take a hundred megabytes when they are looked at is refused as a whole, and
+    /// so is one whose texts would take minutes to compare.
     var unambiguousJSON: JSONText {
-        get throws(JSONError) { try Self.unambiguousJSON(text) }
-    }
-
-    static func unambiguousJSON(_ text: ArraySlice<UInt8>) throws(JSONError) -> JSONText {
-        try JSONText(unambiguous: text, atMost: mostValues)
+        get throws(JSONError) {
+            try MarkRun.check(inJSON: text, upTo: MarkRun.longestUpstream)
+            return try JSONText(unambiguous: text, atMost: Self.mostValues)
+        }
     }
 
     /// A page of 10,000 records with 40 members each; a page of usual size has a twentieth of it.
@@ -24,8 +24,11 @@ extension HTTPResponse {
     /// True when there is nothing but space.
     var isBlank: Bool { text.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) } }
 
-    /// Nil when the body is not JSON, or has more values than `unambiguousJSON` may have.
-    var json: JSONText? { text.isEmpty ? nil : try? JSONText(text, atMost: Self.mostValues) }
+    /// Nil when the body is not JSON, or has more values or marks than `unambiguousJSON` may have.
+    var json: JSONText? {
+        guard !text.isEmpty, MarkRun.areShort(inJSON: text, upTo: MarkRun.longestUpstream) else { return nil }
+        return try? JSONText(text, atMost: Self.mostValues)
+    }
 
     /// Whether a body that is not JSON is a web page or other markup, by its first character or its type.
     var isMarkup: Bool {

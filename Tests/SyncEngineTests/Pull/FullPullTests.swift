@@ -80,6 +80,20 @@ struct FullPullTests {
         #expect(try test.store.setAsideRecords(limit: 9).map(\.record) == [#"{"id":"k7","total":NaN}"#])
     }
 
+    @Test("a listed record with too many combining marks is set aside, kept as it was, and not deleted")
+    func manyMarks() async throws {
+        let test = try await filled(30)
+        let before = try test.store.record("orders", key: "k7")
+        let odd = #"{"id":"k7","note":"e\#(String(repeating: "\u{316}", count: 129))"}"#
+        let rows = (0..<30).map { number in
+            number == 7 ? JSONText.string(odd) : .object(["id": .string("k\(number)"), "updated_at": "2026-01-02"])
+        }
+        try test.upstream.serve([JSONText.array(rows).text], total: 30)
+        let summary = try await test.pull(full: true)
+        #expect(summary.setAside == 1 && summary.deleted == 0 && summary.written == 29)
+        #expect(try test.store.record("orders", key: "k7") == before)
+    }
+
     @Test("a record seen twice shows that the list moved: unseen records are not deleted")
     func moved() async throws {
         let test = try await filled(60, singles: false)

@@ -92,6 +92,29 @@ struct HostilePageTests {
         expectMalformed(await self.page(Array(#"{"data":[{"id":"1","n":nan}]}"#.utf8)))
     }
 
+    @Test("a record with more than 128 combining marks in a row becomes its text, and the others stay")
+    func manyMarks() async throws {
+        func record(_ id: String, marks: Int) -> String {
+            #"{"id":"\#(id)","t":"e\#(String(repeating: "\u{315}\u{316}", count: marks / 2))"}"#
+        }
+        let odd = record("2", marks: 130)
+        let page = try await page(
+            Array(#"{"data":[\#(record("1", marks: 128)),\#(odd),{"id":"3"}],"next":"x","total":3}"#.utf8)
+        ).get()
+        #expect(page.next == "x" && page.records.elements.map(\.kind) == [.object, .string, .object])
+        #expect(page.records.elements[1].string.map { Array($0.utf8) } == Array(odd.utf8))
+        expectMalformed(await self.page(Array(#"{"data":[\#(odd),{"id":"2",}]}"#.utf8)))
+    }
+
+    @Test("a record with such marks and a number that JSON does not have becomes its text")
+    func marksAndNumbers() async throws {
+        let marks = String(repeating: #"\u0315\ud834\udd65"#, count: 80)
+        let odd = #"{"id":"2","n":NaN,"t":"e\#(marks)"}"#
+        let page = try await page(Array(#"{"data":[{"id":"1","n":Infinity},\#(odd),{"id":"3"}]}"#.utf8)).get()
+        #expect(page.records.elements.map(\.kind) == [.string, .string, .object])
+        #expect(page.records.elements[1].string == odd)
+    }
+
     @Test("a page of so many values that they would fill the memory is refused as a whole")
     func tooManyValues() async {
         // The object and its list are values too.
