@@ -191,7 +191,7 @@ actor HealthMonitor {
             environment.log.warning("the upstream cannot be reached", metadata: ["error": "\(message)"])
         } else if let message = breaker.outage {
             environment.log.warning(
-                "the upstream answers with failures only; leaving it alone", metadata: ["error": "\(message)"])
+                "the upstream answers with failures only; asking less often", metadata: ["error": "\(message)"])
         }
         Task { await environment.sleeps.pull.wake() }
     }
