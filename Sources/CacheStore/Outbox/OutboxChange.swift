@@ -69,8 +69,12 @@ package struct OutboxChange: Sendable, Equatable {
     /// It changes the record's content and none of its fields.
     package var isContentOnly: Bool { content != nil && operation == .update }
 
-    /// Whether a record has the change's values in these fields, by what they mean. Fields that were not sent do not
-    /// count.
+    /// Whether a record has all values that were sent, by what they mean.
+    package func isSaid(by record: JSONText, of entity: Entity) -> Bool {
+        isSaid(by: record, of: entity, body.members.map(\.key))
+    }
+
+    /// The same for these fields only. Those that were not sent do not count.
     package func isSaid(by record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
         fields.allSatisfy { field in
             body[field].map { meaning.isSame($0, entity.value(of: field, in: record) ?? .null, of: field) } ?? true

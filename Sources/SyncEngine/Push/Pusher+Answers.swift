@@ -21,7 +21,7 @@ extension Pusher {
             if let old = try await reader.record(of: entity, known: change.record),
                 old.record[entity.key]?.plain == change.key
             {
-                guard change.isSaid(by: old.record, of: entity, change.body.members.map(\.key)) else {
+                guard change.isSaid(by: old.record, of: entity) else {
                     return .failed(answeredWithAnother(entity.shownKey(of: record), change))
                 }
                 believed = .record(old)
@@ -32,7 +32,7 @@ extension Pusher {
             // A record with all that was sent and a key that is new here can only be this one.
             let isRenamed =
                 try store.remoteState(of: key, entity.name) == .unknown(key: key)
-                && change.isSaid(by: record, of: entity, change.body.members.map(\.key))
+                && change.isSaid(by: record, of: entity)
             if !isRenamed { believed = .accepted(location: nil) }
         }
         return try await acknowledgement(of: change, entity, believed)
@@ -135,7 +135,7 @@ extension Pusher {
 
     /// The answer's change time, if it has what was sent.
     private func changeTime(of answered: RemoteRecord, with change: OutboxChange, _ entity: Entity) -> Timestamp? {
-        guard change.isSaid(by: answered.record, of: entity, change.body.members.map(\.key)) else { return nil }
+        guard change.isSaid(by: answered.record, of: entity) else { return nil }
         return entity.changeTime(of: answered.record)
     }
 
@@ -154,7 +154,7 @@ extension Pusher {
             switch (change.operation, found) {
             case (_, nil):
                 return outcome(of: try await verdict(on: change.record, entity, wasRead: true), change, failure)
-            case (.update, let found?) where change.isSaid(by: found.record, of: entity, change.body.members.map(\.key)):
+            case (.update, let found?) where change.isSaid(by: found.record, of: entity):
                 return acknowledged(asRead: found)
             case (.delete, let found?) where entity.isDeleted(found.record): return .acknowledged(record: nil)
             default: return again(change, failure)

@@ -12,7 +12,7 @@ extension Pusher {
     ) async throws -> UpstreamError? {
         do {
             if let found = try await reader.answer(of: entity, known: change.record),
-                change.isSaid(by: found.record, of: entity, change.body.members.map(\.key))
+                change.isSaid(by: found.record, of: entity)
             {
                 return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
             }

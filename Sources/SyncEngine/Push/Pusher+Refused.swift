@@ -35,7 +35,7 @@ extension Pusher {
     private func applied(edit change: OutboxChange, _ entity: Entity) async throws -> PushOutcome? {
         guard try reader.canRead(entity, change.record),
             let found = try await reader.record(of: entity, known: change.record),
-            change.isSaid(by: found.record, of: entity, change.body.members.map(\.key))
+            change.isSaid(by: found.record, of: entity)
         else { return nil }
         return acknowledged(asRead: found)
     }

@@ -107,9 +107,7 @@ struct Pusher {
         // The server's version decides what is left of the change, if it can be read.
         guard let found = try await readable({ try await refresh(change, entity) }) else { return change }
         guard let change = try store.sendableChange(change.id) else { return nil }
-        guard isUnclear, change.isSaid(by: found.record, of: entity, change.body.members.map(\.key)) else {
-            return change
-        }
+        guard isUnclear, change.isSaid(by: found.record, of: entity) else { return change }
         try await acknowledge(change, found)
         return nil
     }
