@@ -265,12 +265,10 @@ struct Pusher {
         } catch .changed(let status, let message) {
             await passage.passes(change.id)
             return try await meet(change, entity, PushFailure(.conflict, status: status, message: message))
-        } catch .gone(let status, let message) where change.operation != .create {
-            let failure = PushFailure(.gone, status: status, message: message)
-            return try await confirmGone(change, entity, failure)
         } catch .gone(let status, let message) {
             let failure = PushFailure(.gone, status: status, message: message)
-            return try await confirmRefusal(change, entity, failure)
+            return change.operation == .create
+                ? try await confirmRefusal(change, entity, failure) : try await confirmGone(change, entity, failure)
         } catch .unauthorized(let message) {
             return try await settle(
                 change, as: try await outcome(ofUnauthorized: change, message), after: .unauthorized(message))
@@ -320,42 +318,26 @@ struct Pusher {
     }
 
     func outcome(of error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
-        if case .barred(let status, let message, _) = error {
-            return try await outcome(ofBarred: change, status, message)
-        }
-        if case .throttled(let delay, let message) = error {
-            return await outcome(ofThrottled: change, delay, message)
-        }
-        if case .refused(let status?, let message) = error {
+        switch error {
+        case .offline, .held, .cancelled: return .notSent
+        case .barred(let status, let message, _): return try await outcome(ofBarred: change, status, message)
+        case .throttled(let delay, let message): return await outcome(ofThrottled: change, delay, message)
+        case .refused(let status?, let message):
             await passage.passes(change.id)
             return try await outcome(ofRefused: change, PushFailure(.refused, status: status, message: message))
-        }
-        return classified(error, change)
-    }
-
-    private func classified(_ error: UpstreamError, _ change: OutboxChange) -> PushOutcome {
-        switch error {
-        case .offline, .held, .cancelled: .notSent
-        case .barred(let status, let message, _):
-            again(change, PushFailure(.barred, status: status, message: message))
+        case .refused(nil, let message): return .failed(PushFailure(.unsendable, message: message))
         case .unclear(let status, let message):
-            again(
-                change,
-                // Not "refused" after a lost answer: an earlier attempt may have arrived, or be what holds the lock.
-                PushFailure(
-                    error.isLocked && !change.isTried ? .refused : status == nil ? .timeout : .server,
-                    status: status, message: message))
-        case .malformed(let message): again(change, PushFailure(.malformed, message: message))
+            // Not "refused" after a lost answer: an earlier attempt may have arrived, or be what holds the lock.
+            let errorClass: ErrorClass =
+                error.isLocked && !change.isTried ? .refused : status == nil ? .timeout : .server
+            return again(change, PushFailure(errorClass, status: status, message: message))
+        case .malformed(let message): return again(change, PushFailure(.malformed, message: message))
         case .changed(let status, let message):
-            again(change, PushFailure(.conflict, status: status, message: message))
-        case .throttled(let delay, let message):
-            .waiting(PushFailure(.throttled, message: message), at: monotonicNow() + delay, counted: false)
+            return again(change, PushFailure(.conflict, status: status, message: message))
         case .unauthorized(let message):
-            .waiting(
-                PushFailure(.unauthorized, status: 401, message: message), at: monotonicNow(), counted: false)
-        case .gone(let status, let message): .failed(PushFailure(.gone, status: status, message: message))
-        case .refused(let status, let message):
-            .failed(PushFailure(status == nil ? .unsendable : .refused, status: status, message: message))
+            let failure = PushFailure(.unauthorized, status: 401, message: message)
+            return .waiting(failure, at: monotonicNow(), counted: false)
+        case .gone(let status, let message): return .failed(PushFailure(.gone, status: status, message: message))
         }
     }
 
