@@ -225,7 +225,7 @@ struct ListPull {
             progress.summary.childProblem = summary.childProblem ?? problem
         }
         page.isDelta = pull.kind == .delta
-        page.serverNow = puller.serverNow().map { $0 + .seconds(1) }
+        page.serverNow = puller.latestChange
         page.next = fetched.after.position
         page.seen = fetched.after.seen
         return page
@@ -318,8 +318,7 @@ struct ListPull {
     private mutating func moveWatermark() {
         let wentFar = pull.kind == .newest && reader.pages > 1
         guard !hasMoved, isWhole, !widens, wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
-            let latest = pull.latest.flatMap(Timestamp.init(iso8601:)),
-            puller.serverNow().map({ latest <= $0 + .seconds(1) }) ?? true
+            let latest = pull.latest.flatMap(Timestamp.init(iso8601:)), puller.isPlausible(latest)
         else { return }
         // Only the time of day survives from an earlier process; it may have been set meanwhile.
         let since = isResumed ? pull.started.map { puller.now().since($0) } : nil

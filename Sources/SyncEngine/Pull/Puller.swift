@@ -26,6 +26,12 @@ struct Puller: Sendable {
     /// The server's time, or this machine's while that was never measured.
     var upstreamTime: Timestamp { serverNow() ?? now() }
 
+    /// The latest that a change can be: the server's clock is measured to the second. Nil if it never was.
+    var latestChange: Timestamp? { serverNow().map { $0 + .seconds(1) } }
+
+    /// Whether a change time is not in the future, as far as is known.
+    func isPlausible(_ time: Timestamp) -> Bool { latestChange.map { time <= $0 } ?? true }
+
     /// Resumes an interrupted pull; `full` pulls everything, regardless of the watermark.
     func pull(_ entity: Entity, full: Bool) async throws -> PullSummary {
         guard let plan = entity.pull else { return PullSummary() }

@@ -147,7 +147,7 @@ struct TombstonePull {
         var page = PulledPage(
             entity: entity.name, records: .array(records), position: fetched.position)
         page.deletions = list.at == nil ? .once : .dated
-        page.serverNow = puller.serverNow().map { $0 + .seconds(1) }
+        page.serverNow = puller.latestChange
         page.tombstones = progress.allowance
         let outcome = try await store.apply(page, at: puller.now())
         progress.deleted += outcome.deleted
@@ -159,9 +159,8 @@ struct TombstonePull {
     /// The latest time of the entries that are no deletions, so that they are not read again and again.
     private func latest(of entries: [JSONText]) -> String? {
         guard !list.marks.isEmpty, let at = list.at else { return nil }
-        let bound = puller.serverNow().map { $0 + .seconds(1) }
         let times = entries.filter { !list.isDeletion($0) }.compactMap { at.value(in: $0).flatMap(entity.instant) }
-        return times.filter { time in bound.map { time <= $0 } ?? true }.max()?.description
+        return times.filter(puller.isPlausible).max()?.description
     }
 
     /// An entry of the list as a record of the entity. One without a key is set aside: a member of the key's name is
@@ -178,9 +177,7 @@ struct TombstonePull {
     /// As `ListPull` moves the watermark of the records.
     private func move(_ cursor: inout PullCursor, to latest: String?, _ delta: String?, after duration: Duration) {
         cursor.delta = delta ?? cursor.delta
-        guard let latest = latest.flatMap(Timestamp.init(iso8601:)),
-            puller.serverNow().map({ latest <= $0 + .seconds(1) }) ?? true
-        else { return }
+        guard let latest = latest.flatMap(Timestamp.init(iso8601:)), puller.isPlausible(latest) else { return }
         cursor.watermark = max(cursor.watermark ?? "", (latest - duration).description)
     }
 }
