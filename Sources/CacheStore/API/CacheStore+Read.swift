@@ -192,6 +192,8 @@ extension CacheStore {
             return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
         }
     }
+
+    package func rowCount(of entity: String) throws -> Int { try rowCounts()[entity] ?? 0 }
 }
 
 /// Counts what is asked on one thread.

@@ -24,7 +24,7 @@ extension CacheStore {
     /// Whether the entity's list must show something, going by what is cached.
     package func expectsList(of entity: Entity, at serverNow: Timestamp) throws -> Bool {
         guard let test = try window(of: entity, at: serverNow) else {
-            return try rowCounts()[entity.name] ?? 0 > 0
+            return try rowCount(of: entity.name) > 0
         }
         return try read { db in
             // Its text holds times, so it is not worth a place among the prepared ones.

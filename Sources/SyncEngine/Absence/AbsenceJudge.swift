@@ -191,7 +191,7 @@ struct AbsenceJudge: Sendable {
     /// An empty list may be what an expired token gets to see.
     private func verdictOfEmptyList(_ entity: Entity, _ plan: PullPlan) async throws -> Verdict {
         let isWell = try await isWell(beside: entity)
-        let rows = try store.expectsList(of: entity, at: upstreamTime) ? store.rowCounts()[entity.name] ?? 0 : 0
+        let rows = try store.expectsList(of: entity, at: upstreamTime) ? store.rowCount(of: entity.name) : 0
         if isWell == true, rows <= 1 { return .gone }
         guard isWell != false else {
             throw UpstreamError.barred(

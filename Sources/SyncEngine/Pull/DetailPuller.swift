@@ -93,7 +93,7 @@ struct DetailPuller {
             return try await store.setSetting(setting, to: "0 \(puller.now().milliseconds)")
         }
         guard isDue(Timestamp(milliseconds: stored[1])) else { return }
-        let rows = try store.rowCounts()[entity.name] ?? 0
+        let rows = try store.rowCount(of: entity.name)
         let limit = min((rows + Self.turnsOfARound - 1) / Self.turnsOfARound, Self.batch)
         var batch = try await fetch(after: stored[0], all: true, limit: limit)
         if batch == nil, stored[0] > 0 { batch = try await fetch(after: 0, all: true, limit: limit) }

@@ -70,7 +70,7 @@ struct ListPull {
         takesGaps = first != nil
         wroteBefore = first?.wrote ?? (cursor.pull != nil)
         children = plan.details.filter(\.isInList).map { ChildReader(parent: entity, detail: $0) }
-        let rows = try puller.store.rowCounts()[entity.name] ?? 0
+        let rows = try puller.store.rowCount(of: entity.name)
         progress.tombstones = puller.deletionGuard.tombstones(of: entity.name, rows: rows)
     }
 

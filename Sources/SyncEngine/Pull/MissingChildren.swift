@@ -97,7 +97,7 @@ extension Puller {
         // A list that is not believed was not fetched.
         try await store.forgetFetched(outcome.parents, of: parent.name, at: now())
         guard !outcome.left.isEmpty || isFull else { return (deleted, false) }
-        let rows = try store.rowCounts()[detail.entity] ?? 0
+        let rows = try store.rowCount(of: detail.entity)
         var reason: String?
         // That their parents are gone was decided before, so the guard does not count them.
         var suspects = try isFull ? orphans(detail, of: parent) : []

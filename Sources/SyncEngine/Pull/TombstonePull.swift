@@ -109,7 +109,7 @@ struct TombstonePull {
 
     /// `isRepeat`: it may name deletions that it has named before.
     private func read(_ reader: inout PageReader, isRepeat: Bool) async throws -> Progress {
-        let rows = try store.rowCounts()[entity.name] ?? 0
+        let rows = try store.rowCount(of: entity.name)
         var progress = Progress(allowance: puller.deletionGuard.tombstones(of: entity.name, rows: rows))
         do {
             let begun = try await first(&reader)

@@ -43,7 +43,7 @@ struct UnseenSweep {
             try await store.forgetMissing(of: entity.name, at: puller.now())
             return Outcome()
         }
-        let rows = try store.rowCounts()[entity.name] ?? 0
+        let rows = try store.rowCount(of: entity.name)
         do {
             // To a caller without a token, a list may show only what is public.
             try await puller.upstream.confirmToken()
