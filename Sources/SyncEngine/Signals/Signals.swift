@@ -31,7 +31,7 @@ struct Signals: Sendable {
                 switch source.kind {
                 case .stream(let stream):
                     let follower = StreamFollower(
-                        environment, monitor: monitor, desk: desk, source: source, stream: stream)
+                        environment: environment, monitor: monitor, desk: desk, source: source, stream: stream)
                     group.addTask { await follower.run() }
                 case .events(let events):
                     let poller = EventPoller(

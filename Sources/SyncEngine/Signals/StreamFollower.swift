@@ -19,17 +19,6 @@ struct StreamFollower: Sendable {
     /// Silence is measured in whole seconds, from a little before the stream counts as open.
     private static let idleTolerance = Duration.seconds(1)
 
-    init(
-        _ environment: SyncEnvironment, monitor: HealthMonitor, desk: SignalDesk, source: SignalSource,
-        stream: SignalStream
-    ) {
-        self.environment = environment
-        self.monitor = monitor
-        self.desk = desk
-        self.source = source
-        self.stream = stream
-    }
-
     /// Runs until the task is cancelled.
     func run() async {
         var attempts = 0
