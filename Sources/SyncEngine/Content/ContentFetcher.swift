@@ -23,7 +23,7 @@ struct ContentFetcher: Sendable {
     ///
     /// Callers who want the same content share one fetch. Returns after half a minute at the latest; fetching goes on.
     func fetch(_ key: String, _ entity: Entity) async -> RefreshOutcome {
-        await coalescer.outcome(of: RequestCoalescer.Name(entity: entity.name, key: key)) {
+        await coalescer.outcome(of: RecordName(entity: entity.name, key: key)) {
             do {
                 return try await download(key, entity)
             } catch let error as UpstreamError {

@@ -9,11 +9,6 @@ internal import Synchronization
 /// absence counts when it is seen again after the time to settle, unless another version of the record came in between, from
 /// a list. It is remembered by this process only: after a restart the next one is the first. All times are monotonic.
 final class AbsenceMarks: Sendable {
-    struct Name: Hashable, Sendable {
-        var entity: String
-        var key: String
-    }
-
     private struct Mark {
         var first: Timestamp
         /// The hash of the version that the cache had then.
@@ -21,11 +16,11 @@ final class AbsenceMarks: Sendable {
     }
 
     private static let most = 1000
-    private let marks = Mutex<[Name: Mark]>([:])
+    private let marks = Mutex<[RecordName: Mark]>([:])
 
     /// Whether this version of the record was lacking before, at least `settle` ago; then that is forgotten. Notes the absence
     /// otherwise.
-    func confirms(_ name: Name, known: JSONText, at now: Timestamp, after settle: Duration) -> Bool {
+    func confirms(_ name: RecordName, known: JSONText, at now: Timestamp, after settle: Duration) -> Bool {
         let version = ContentHash.of(known.bytes)
         return marks.withLock { marks in
             let first = marks[name].flatMap { $0.known == version ? $0.first : nil } ?? now
@@ -40,10 +35,10 @@ final class AbsenceMarks: Sendable {
     }
 
     /// The record was found, or it cannot be said whether it is there.
-    func forget(_ name: Name) { marks.withLock { $0[name] = nil } }
+    func forget(_ name: RecordName) { marks.withLock { $0[name] = nil } }
 
     /// Up to `limit` records to ask for again, those that were first lacking the longest ago first.
-    func due(_ limit: Int, at now: Timestamp, after settle: Duration) -> [Name] {
+    func due(_ limit: Int, at now: Timestamp, after settle: Duration) -> [RecordName] {
         marks.withLock { marks in
             let due = marks.filter { now.since($0.value.first) >= settle }.sorted {
                 ($0.value.first, $0.key.entity, $0.key.key) < ($1.value.first, $1.key.entity, $1.key.key)

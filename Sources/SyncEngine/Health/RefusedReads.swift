@@ -12,26 +12,26 @@ final class RefusedReads: Sendable {
         var message: String
     }
 
-    private let entries = Mutex<[AbsenceMarks.Name: Entry]>([:])
+    private let entries = Mutex<[RecordName: Entry]>([:])
 
     /// A gateway may refuse everything for a while. Later this is the time between two questions.
     private static let patience = Duration.seconds(3600)
     private static let most = 10_000
 
     /// Why the record need not be asked for now; nil if it must be.
-    func reason(_ name: AbsenceMarks.Name, at now: Timestamp) -> String? {
+    func reason(_ name: RecordName, at now: Timestamp) -> String? {
         guard let entry = entries.withLock({ $0[name] }), now.since(entry.since) >= Self.patience,
             (.zero..<Self.patience).contains(now.since(entry.askedAt))
         else { return nil }
         return entry.message
     }
 
-    func note(_ name: AbsenceMarks.Name, _ message: String, at now: Timestamp) {
+    func note(_ name: RecordName, _ message: String, at now: Timestamp) {
         entries.withLock { entries in
             guard entries[name] != nil || entries.count < Self.most else { return }
             entries[name] = Entry(since: entries[name]?.since ?? now, askedAt: now, message: message)
         }
     }
 
-    func forget(_ name: AbsenceMarks.Name) { entries.withLock { $0[name] = nil } }
+    func forget(_ name: RecordName) { entries.withLock { $0[name] = nil } }
 }

@@ -29,7 +29,7 @@ struct AbsentReader {
     }
 
     /// Whether the record is lacking, but another version of it came since it was lacking first.
-    private func isAbsentAnew(_ name: AbsenceMarks.Name) async throws -> Bool {
+    private func isAbsentAnew(_ name: RecordName) async throws -> Bool {
         guard let entity = environment.schema[name.entity],
             case .known(let key, let known) = try store.remoteState(of: name.key, entity.name),
             entity.recordPath(of: known) != nil

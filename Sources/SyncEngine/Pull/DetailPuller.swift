@@ -181,7 +181,7 @@ struct DetailPuller {
     private func fetchedUnlessRefused(
         _ parent: CacheStore.OutdatedParent, asksAgain: Bool, _ mayBeLarge: Bool
     ) async -> Result<Fetched, UpstreamError> {
-        let name = AbsenceMarks.Name(entity: entity.name, key: parent.key)
+        let name = RecordName(entity: entity.name, key: parent.key)
         let now = monotonicNow ?? puller.now
         if !asksAgain, let reason = refused.reason(name, at: now()) {
             return .failure(.refused(status: nil, reason))

@@ -45,7 +45,7 @@ struct SettlingReader {
             }
             return try await settleAfterPatience(record)
         }
-        environment.absences.forget(AbsenceMarks.Name(entity: record.entity, key: record.key))
+        environment.absences.forget(RecordName(entity: record.entity, key: record.key))
         guard found.record[entity.key]?.plain == record.key else { return try await settle(record) }
         _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: environment.now())
         try await settle(record)
@@ -53,7 +53,7 @@ struct SettlingReader {
 
     private func isAbsentAgain(_ record: CacheStore.UnconfirmedRecord) -> Bool {
         environment.absences.confirms(
-            AbsenceMarks.Name(entity: record.entity, key: record.key), known: record.known,
+            RecordName(entity: record.entity, key: record.key), known: record.known,
             at: environment.monotonicNow(),
             after: environment.schema.upstream.settle)
     }

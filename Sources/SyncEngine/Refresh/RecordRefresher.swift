@@ -30,7 +30,7 @@ struct RecordRefresher: Sendable {
     /// Returns after ten seconds at the latest. The request is refused when any other request would be.
     func refresh(_ entity: Entity, key: String) async -> RefreshOutcome {
         guard canRead(entity, key: key) else { return .unsupported }
-        return await coalescer.outcome(of: RequestCoalescer.Name(entity: entity.name, key: key)) {
+        return await coalescer.outcome(of: RecordName(entity: entity.name, key: key)) {
             await read(entity, key: key, wasNamed: false)
         }
     }
@@ -83,7 +83,7 @@ struct RecordRefresher: Sendable {
         guard let found = try await judge.read(known, of: entity) else {
             return try await missing(current, entity, known, judge, position: position, wasNamed: wasNamed)
         }
-        environment.absences.forget(AbsenceMarks.Name(entity: entity.name, key: current))
+        environment.absences.forget(RecordName(entity: entity.name, key: current))
         guard found.record[entity.key]?.plain == current else {
             return .failed("the upstream answered another record than \(entity.name)/\(current)")
         }
@@ -115,7 +115,7 @@ struct RecordRefresher: Sendable {
         switch try await judge.verdict(on: known, of: entity, wasRead: true) {
         case .gone:
             let settle = environment.schema.upstream.settle
-            let name = AbsenceMarks.Name(entity: entity.name, key: key)
+            let name = RecordName(entity: entity.name, key: key)
             guard
                 wasNamed
                     || environment.absences.confirms(name, known: known, at: environment.monotonicNow(), after: settle)
@@ -127,7 +127,7 @@ struct RecordRefresher: Sendable {
             _ = try await store.delete([key], of: entity.name, position: position, at: environment.now())
             return .absent
         case .here(let found):
-            environment.absences.forget(AbsenceMarks.Name(entity: entity.name, key: key))
+            environment.absences.forget(RecordName(entity: entity.name, key: key))
             _ = try await store.apply(page(of: found, entity, position), at: environment.now())
             return .stored
         case .settling:

@@ -1,19 +1,13 @@
 /// Shares requests for single records: one request at a time for each record, a few at once, and no caller waits for
 /// long.
 actor RequestCoalescer {
-    /// Identifies a record.
-    struct Name: Hashable, Sendable {
-        var entity: String
-        var key: String
-    }
-
     private static let mostWaiting = 100
 
     private let clock: any Clock<Duration>
     private let parallel: Int
     /// The longest that a caller waits.
     private let patience: Duration
-    private var underWay: [Name: Task<RefreshOutcome, Never>] = [:]
+    private var underWay: [RecordName: Task<RefreshOutcome, Never>] = [:]
     private var active = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -25,7 +19,7 @@ actor RequestCoalescer {
 
     /// Joins a request for the same record that is under way, or starts one with `ask`. The request continues, and
     /// fills the cache, after the caller has stopped waiting.
-    func outcome(of name: Name, ask: @escaping @Sendable () async -> RefreshOutcome) async -> RefreshOutcome {
+    func outcome(of name: RecordName, ask: @escaping @Sendable () async -> RefreshOutcome) async -> RefreshOutcome {
         let task: Task<RefreshOutcome, Never>
         if let running = underWay[name] {
             task = running
@@ -37,7 +31,7 @@ actor RequestCoalescer {
         return await Self.within(patience, clock, task)
     }
 
-    private func run(_ name: Name, _ ask: @Sendable () async -> RefreshOutcome) async -> RefreshOutcome {
+    private func run(_ name: RecordName, _ ask: @Sendable () async -> RefreshOutcome) async -> RefreshOutcome {
         if active >= parallel {
             // A request that ends hands its place over.
             await withCheckedContinuation { waiting.append($0) }

@@ -8,7 +8,7 @@ import Testing
 @Suite("Records that one read lacked")
 struct AbsenceMarksTests {
     private let start = Timestamp.sample
-    private let name = AbsenceMarks.Name(entity: "orders", key: "a")
+    private let name = RecordName(entity: "orders", key: "a")
     private let known = JSONText.object(members: [("id", .string("a"))])
 
     @Test("an absence counts when it is seen again after the time to settle, and is then forgotten")
@@ -26,7 +26,7 @@ struct AbsenceMarksTests {
         #expect(!marks.confirms(name, known: known, at: start, after: .seconds(60)))
         marks.forget(name)
         #expect(!marks.confirms(name, known: known, at: start + .seconds(60), after: .seconds(60)))
-        #expect(marks.confirms(AbsenceMarks.Name(entity: "orders", key: "b"), known: known, at: start, after: .zero))
+        #expect(marks.confirms(RecordName(entity: "orders", key: "b"), known: known, at: start, after: .zero))
     }
 
     @Test("an absence after another version has come in between is the first one")
@@ -44,7 +44,7 @@ struct AbsenceMarksTests {
         let marks = AbsenceMarks()
         for second in (1...1001).reversed() {
             _ = marks.confirms(
-                AbsenceMarks.Name(entity: "orders", key: "\(second)"), known: known, at: start + .seconds(second),
+                RecordName(entity: "orders", key: "\(second)"), known: known, at: start + .seconds(second),
                 after: .seconds(60))
         }
         let due = marks.due(2, at: start + .seconds(63), after: .seconds(60)).map(\.key)
