@@ -79,7 +79,8 @@ extension CacheStore {
                     ORDER BY seq
                     """),
             arguments: [
-                since, filter.entities.map(ChangeLog.keys), filter.kinds.map { ChangeLog.keys($0.map(\.rawValue)) },
+                since, filter.entities.map { JSONText.array(of: $0).text },
+                filter.kinds.map { JSONText.array(of: $0.map(\.rawValue)).text },
             ])
     }
 

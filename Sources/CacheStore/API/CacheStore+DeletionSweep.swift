@@ -145,7 +145,7 @@ extension CacheStore {
                         SELECT _key FROM json_each(?1) JOIN \(table.name) ON _key = value
                         WHERE _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2
                         """),
-                arguments: [JSONText.array(keys.map(JSONText.string)).text, position])
+                arguments: [JSONText.array(of: keys).text, position])
             let new = try context.newKeys(of: entity)
             return try PageApplier(table: table, context: context)
                 .delete(keys: old.filter { !new.contains($0) }, isInferred: true)
@@ -183,7 +183,7 @@ extension CacheStore {
             let rows = try Row.fetchAll(
                 context.db.cachedStatement(
                     sql: "SELECT DISTINCT _pk, _key FROM json_each(?1) JOIN \(table.name) ON _key = value"),
-                arguments: [JSONText.array(keys.map(JSONText.string)).text])
+                arguments: [JSONText.array(of: keys).text])
             let known = rows.map { (pk: $0[0] as Int64, key: $0[1] as String) }
             let since = try known.map { try missing.since($0.pk, $0.key) }
             try missing.forgetAll()

@@ -176,7 +176,7 @@ extension CacheStore {
                       AND change_id IN (SELECT value FROM json_each(?1))
                       AND (field IS NULL OR field IN (SELECT value FROM json_each(?3))))
                     """),
-            arguments: [list, write.mark.conflict, ChangeLog.keys(write.fields)]) ?? false
+            arguments: [list, write.mark.conflict, JSONText.array(of: write.fields).text]) ?? false
     }
 
     /// Whether one of its changes left the queue without being sent. All of them must have left it.

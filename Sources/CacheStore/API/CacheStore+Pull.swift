@@ -199,7 +199,7 @@ extension CacheStore {
         try await change(at: now) { context in
             try context.db.cachedStatement(
                 sql: "UPDATE \(table.name) SET _detail = NULL WHERE _key IN (SELECT value FROM json_each(?))"
-            ).execute(arguments: [JSONText.array(keys.map(JSONText.string)).text])
+            ).execute(arguments: [JSONText.array(of: keys).text])
         }
     }
 

@@ -68,7 +68,7 @@ extension CacheStore {
                                 WHERE entity = ?2 AND record_key = _key AND winner IS NULL AND field IS NULL)
                             ORDER BY _pk DESC LIMIT 1
                             """),
-                    arguments: [JSONText.array(keys.map(JSONText.string)).text, entity])
+                    arguments: [JSONText.array(of: keys).text, entity])
             }
             return try (newest("_acknowledged IS NULL") ?? newest("_acknowledged IS NOT NULL")).map {
                 sealers[entity].withoutSealed(try JSONText(parsing: $0))
@@ -96,7 +96,7 @@ extension CacheStore {
                                 SELECT record_key FROM sync_settling WHERE entity = ? AND confirmed = 0))
                         ORDER BY _pk DESC LIMIT 1
                         """),
-                arguments: [JSONText.array(keys.map(JSONText.string)).text, children]
+                arguments: [JSONText.array(of: keys).text, children]
             ).map { sealers[parents].withoutSealed(try JSONText(parsing: $0)) }
         }
     }

@@ -19,7 +19,7 @@ extension CacheStore {
                         """),
                 arguments: [
                     place?.dueAt.milliseconds ?? .min, place?.id ?? 0,
-                    JSONText.array(states.map { .string($0.rawValue) }).text, limit + 1,
+                    JSONText.array(of: states.map(\.rawValue)).text, limit + 1,
                 ])
             let table = ReminderTable(records: RecordTransaction(db, plans))
             var reminders: [Reminder] = []

@@ -67,7 +67,7 @@ struct OverlayCheck {
     /// Record → its queued changes, oldest first.
     private func changes(of images: [RecordImage]) throws -> [String: [RecordOverlay.Change]] {
         guard hasChanges else { return [:] }
-        let keys = JSONText.array(images.map { JSONText.string($0.key) }).text
+        let keys = JSONText.array(of: images.map(\.key)).text
         let rows = try Row.fetchCursor(
             db.cachedStatement(
                 sql: """

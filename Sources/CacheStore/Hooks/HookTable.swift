@@ -32,7 +32,7 @@ struct HookTable {
 
     /// A hook that is new starts at `end`. Those not among `names` are forgotten, with what they have parked.
     func start(_ names: [String], at end: Int64) throws {
-        let list = JSONText.array(names.map(JSONText.string)).text
+        let list = JSONText.array(of: names).text
         for (table, column) in [("sync_hook", "name"), ("sync_hook_parked", "hook")] {
             try db.execute(
                 sql: "DELETE FROM \(table) WHERE \(column) NOT IN (SELECT value FROM json_each(?))",

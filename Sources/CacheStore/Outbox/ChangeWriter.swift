@@ -310,7 +310,7 @@ struct ChangeWriter {
         removed: [String] = []
     ) throws {
         var detail = detail(of: fields, reason, operation)
-        if !removed.isEmpty { detail.append(("removed", .array(removed.map(JSONText.string)))) }
+        if !removed.isEmpty { detail.append(("removed", .array(of: removed))) }
         try log.append(
             .queued, change: id, entity: entity.name, key: key, fields: fields.members.map(\.key) + removed,
             detail: detail)

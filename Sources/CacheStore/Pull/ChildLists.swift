@@ -54,7 +54,7 @@ extension PageApplier {
                     WHERE \(Self.isNotBeingDeleted("?3")) AND \(parent) IN (SELECT value FROM json_each(?1))
                       AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2
                     """),
-            arguments: [JSONText.array(children.complete.map(JSONText.string)).text, position, table.entity.name]
+            arguments: [JSONText.array(of: children.complete).text, position, table.entity.name]
         ).map { (key: $0[0] as String, parent: $0[1] as String) }.filter { !present.contains($0.key) }
         // The list may not show yet what was just created, and is not read again before its parent changes.
         let new = try context.newKeys(of: table.entity.name)

@@ -59,7 +59,7 @@ extension PageApplier {
 
     private static let isListed = "IN (SELECT value FROM json_each(?1))"
 
-    private static func list(_ keys: [String]) -> String { JSONText.array(keys.map(JSONText.string)).text }
+    private static func list(_ keys: [String]) -> String { JSONText.array(of: keys).text }
 
     private func keys(_ sql: String, _ parents: [String]) throws -> [String] {
         try String.fetchAll(db.cachedStatement(sql: sql), arguments: [Self.list(parents)])

@@ -270,6 +270,6 @@ struct Includer {
     }
 
     private static func list(_ keys: [String]) -> DatabaseValue {
-        JSONText.array(Set(keys).sorted().map(JSONText.string)).text.databaseValue
+        JSONText.array(of: Set(keys).sorted()).text.databaseValue
     }
 }

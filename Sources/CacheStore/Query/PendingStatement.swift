@@ -156,7 +156,7 @@ struct PendingStatement {
               SELECT value, coalesce((SELECT record_key FROM sync_alias WHERE entity = value AND old_key = ?), ?)
               FROM json_each(?))
             """)
-        let names = JSONText.array(entities.map(JSONText.string)).text
+        let names = JSONText.array(of: entities).text
         arguments += [key.databaseValue, key.databaseValue, names.databaseValue]
     }
 

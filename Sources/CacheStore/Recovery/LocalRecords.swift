@@ -32,7 +32,7 @@ struct LocalRecords {
 
     /// Records the names of the local-only entities, for reading the file without its schema.
     static func note(_ schema: EntitySchema, _ db: Database) throws {
-        let names = JSONText.array(schema.entities.filter(\.isLocal).map { .string($0.name) }).text
+        let names = JSONText.array(of: schema.entities.filter(\.isLocal).map(\.name)).text
         try SettingTable(db: db).set(setting, to: names)
     }
 }

@@ -31,7 +31,7 @@ struct ReminderAdapter {
                 UPDATE sync_reminder SET withdrawn = 1, stale = 1
                 WHERE rule NOT IN (SELECT value FROM json_each(?))
                 """,
-            arguments: [JSONText.array(schema.reminders.map { .string($0.name) }).text])
+            arguments: [JSONText.array(of: schema.reminders.map(\.name)).text])
         for rule in rules {
             for sql in rule.reconcile { try db.execute(sql: sql) }
         }

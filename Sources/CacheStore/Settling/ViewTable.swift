@@ -35,7 +35,7 @@ struct ViewTable {
                 .execute(arguments: [entity, key])
         }
         let views = members.sorted { $0.key.rawValue < $1.key.rawValue }.map { view, names in
-            (key: view.rawValue, value: JSONText.array(names.sorted().map(JSONText.string)))
+            (key: view.rawValue, value: JSONText.array(of: names.sorted()))
         }
         try db.cachedStatement(
             sql: "INSERT INTO sync_view VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET members = excluded.members"

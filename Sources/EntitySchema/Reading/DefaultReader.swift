@@ -20,7 +20,7 @@ struct DefaultReader {
         case .boolean: return .value(.boolean(try node.boolean()))
         case .integer: return .value(.integer(try node.integer(in: Int.min...Int.max)))
         case .number, .money: return .value(try number(node))
-        case .list: return .value(.array(try node.strings().map(JSONText.string)))
+        case .list: return .value(.array(of: try node.strings()))
         case .enum:
             let word = try node.string()
             try node.check([word], for: field)

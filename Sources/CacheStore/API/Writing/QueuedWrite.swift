@@ -23,7 +23,7 @@ extension QueuedWrite {
     package var document: JSONText {
         .object([
             "operation": .string(operation.rawValue), "key": .string(key),
-            "changes": .array(changes.map { .integer(Int($0)) }), "fields": .array(fields.map(JSONText.string)),
+            "changes": .array(changes.map { .integer(Int($0)) }), "fields": .array(of: fields),
             "position": .integer(Int(mark.position)), "conflict": .integer(Int(mark.conflict)),
         ])
     }

@@ -55,7 +55,7 @@ struct DerivedRefresh {
                     SELECT \(RecordImage.columns) FROM \(table.name)
                     WHERE _key IN (SELECT value FROM json_each(?)) ORDER BY _pk
                     """))
-        try statement.bind(JSONText.array(keys.map(JSONText.string)), to: 1)
+        try statement.bind(JSONText.array(of: keys), to: 1)
         return try statement.all(RecordImage.init(reading:))
     }
 

@@ -151,9 +151,7 @@ struct RelationAggregates {
     ) throws -> [String: [Side: [Total]]] {
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: RelationAggregateStatement(figures: self).sql),
-            arguments: [
-                JSONText.array(keys.map(JSONText.string)).text, JSONText.array(whole.map(JSONText.string)).text,
-            ])
+            arguments: [JSONText.array(of: keys).text, JSONText.array(of: whole).text])
         var totals: [String: [Side: [Total]]] = [:]
         while let row = try rows.next() {
             guard let side = Side(rawValue: row[0]) else { continue }

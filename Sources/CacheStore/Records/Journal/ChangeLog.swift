@@ -63,7 +63,7 @@ struct ChangeLog {
         guard !hooks.isEmpty else { return }
         try insert(
             Self.hookKind, entity, keys: [key], fields: nil, change: nil,
-            detail: .object(["event": .string(event.rawValue), "hooks": Self.names(hooks)]))
+            detail: .object(["event": .string(event.rawValue), "hooks": .array(of: hooks)]))
     }
 
     /// Appends a step of one queued change; `fields` are the fields that it sets. Returns the entry's number.
@@ -117,9 +117,7 @@ struct ChangeLog {
     }
 
     /// The content of `keys`: a JSON array.
-    static func keys(_ keys: [String]) -> String { names(keys).text }
-
-    private static func names(_ names: [String]) -> JSONText { .array(of: names) }
+    static func keys(_ keys: [String]) -> String { JSONText.array(of: keys).text }
 
     /// Returns the row's number.
     @discardableResult
@@ -133,8 +131,8 @@ struct ChangeLog {
             try statement.bind(at.milliseconds, to: 2)
             try statement.bind(kind, to: 3)
             try statement.bind(entity, to: 4)
-            try statement.bind(Self.names(keys), to: 5)
-            try statement.bind(fields.map(Self.names), to: 6)
+            try statement.bind(JSONText.array(of: keys), to: 5)
+            try statement.bind(fields.map(JSONText.array(of:)), to: 6)
             try statement.bind(change, to: 7)
             try statement.bind(detail, to: 8)
             try statement.bind(last.change, to: 9)

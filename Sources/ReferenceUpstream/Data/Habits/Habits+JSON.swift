@@ -70,7 +70,7 @@ extension Habits.Value {
         case .time(let time): time.text
         case .share(let share): (try? JSONText(parsing: "\(share)")) ?? .null
         case .count(let count): .integer(count)
-        case .names(let names): .array(names.map { .string($0) })
+        case .names(let names): .array(of: names)
         case .spell(let spell):
             .object(
                 members: [("after", spell.after.text), ("lasts", spell.lasts.text)]

@@ -30,7 +30,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     func run() async throws {
         var body: [(key: String, value: JSONText)] = []
-        if !entities.isEmpty { body.append(("entities", .array(entities.map { .string($0) }))) }
+        if !entities.isEmpty { body.append(("entities", .array(of: entities))) }
         if full { body.append(("full", true)) }
         if delete { body.append(("delete", true)) }
         // A first sync may take hours; Ctrl-C ends the wait.
