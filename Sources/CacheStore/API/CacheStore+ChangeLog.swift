@@ -65,9 +65,10 @@ extension CacheStore {
 
     /// Entries up to this number may be missing: they were pruned.
     static func logFloor(_ db: Database) throws -> Int64 {
-        try String.fetchOne(db.cachedStatement(sql: "SELECT value FROM sync_setting WHERE name = 'log_floor'"))
-            .flatMap { Int64($0) } ?? 0
+        try SettingTable(db: db)[floorSetting].flatMap { Int64($0) } ?? 0
     }
+
+    private static let floorSetting = "log_floor"
 
     private static func rows(_ since: Int64, _ filter: ChangeFilter, _ db: Database) throws -> RowCursor {
         try Row.fetchCursor(
@@ -154,13 +155,7 @@ extension CacheStore {
                 .execute(arguments: [list])
             let count = db.changesCount
             try db.cachedStatement(sql: "DELETE FROM sync_log_part WHERE last <= ?").execute(arguments: [lastStep])
-            let floor = max(last, try Self.logFloor(db))
-            try db.execute(
-                sql: """
-                    INSERT INTO sync_setting VALUES ('log_floor', ?)
-                    ON CONFLICT DO UPDATE SET value = excluded.value
-                    """,
-                arguments: ["\(floor)"])
+            try SettingTable(db: db).set(Self.floorSetting, to: "\(max(last, Self.logFloor(db)))")
             return count
         }
     }

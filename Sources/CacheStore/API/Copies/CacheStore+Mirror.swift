@@ -91,7 +91,7 @@ extension CacheStore {
         }
     }
 
-    private static var batchSize: Int { 200 }
+    private static let batchSize = 200
 
     /// The reminders whose state does not follow from their records: outcomes, and the records that represent them.
     package func storedReminders() throws -> [JSONText] {
