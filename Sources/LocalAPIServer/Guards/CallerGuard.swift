@@ -58,13 +58,8 @@ package struct CallerGuard: Sendable {
 
     /// `isOpen`: unknown callers may make this call.
     func check(_ request: Request, isOpen: Bool = false) throws(Problem) {
-        try requireOwnHost(request)
-        try requireNoForeignPage(request)
-        try requireNoServiceWorker(request)
-        if !isOpen {
-            try requireKnown(request)
-            if let wait = calls?.take(RateLimit.Key(request)) { throw .flood(wait) }
-        }
+        try checkHead(request, isOpen: isOpen)
+        if !isOpen, let wait = calls?.take(RateLimit.Key(request)) { throw .flood(wait) }
         try requireUncoded(request)
         try requireJSON(request)
     }
