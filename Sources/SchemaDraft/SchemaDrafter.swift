@@ -40,7 +40,7 @@ package struct SchemaDrafter {
         guard !only.isEmpty else { return }
         let known = model.entities.map(\.name)
         for name in only where !known.contains(name) {
-            let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
+            let hint = Suggestion.hint(for: name, among: known, else: ".")
             let all = known.prefix(40).joined(separator: ", ")
             throw .nothing(
                 "there is no list \(name)\(hint) " + (all.isEmpty ? "There is none at all" : "There are \(all)"))

@@ -51,8 +51,7 @@ struct ChangeValidation {
             FieldProblem(field: name, message: message, code: code)
         }
         guard let field = entity[field: name] else {
-            let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name))
-            let hint = near.map { "; did you mean \($0)?" } ?? ""
+            let hint = Suggestion.hint(for: name, among: entity.fields.map(\.name))
             return problem(.unknownField, "\(entity.name) has no such field" + hint)
         }
         if field.isDerivedHere { return problem(.readOnlyField, "this field is computed and cannot be written") }

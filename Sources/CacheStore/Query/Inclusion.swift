@@ -38,7 +38,7 @@ package struct Inclusion: Sendable, Equatable {
             !isSecret(relation, entity, other)
         else {
             let known = entity.relations.map(\.name)
-            let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
+            let near = Suggestion.hint(for: name, among: known, else: ".")
             let list = known.isEmpty ? "no relations" : known.joined(separator: ", ")
             throw refusal("\(entity.name) has no relation \(name.prefix(100))\(near) It has \(list)")
         }

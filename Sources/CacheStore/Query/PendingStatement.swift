@@ -176,7 +176,7 @@ struct PendingStatement {
     }
 
     private static func unknown(_ what: String, _ name: String, among known: [String], field: String) -> CacheError {
-        let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
+        let near = Suggestion.hint(for: name, among: known, else: ".")
         let message = "there is no \(what) \(name.prefix(50))\(near) Use any of \(known.joined(separator: ", "))"
         return .badQuery(field: field, message: message)
     }

@@ -271,7 +271,7 @@ struct EntityReader {
         default:
             guard let kind = Self.simpleKinds[word] else {
                 let known = (Self.simpleKinds.keys + ["enum", "reference"]).sorted()
-                let near = Suggestion.nearest(to: word, among: known).map { "; did you mean \($0)?" } ?? "."
+                let near = Suggestion.hint(for: word, among: known, else: ".")
                 throw type.error("unknown type \(word)\(near) Expected one of \(known.joined(separator: ", "))")
             }
             return kind

@@ -65,7 +65,7 @@ struct SchemaNode {
     /// Checks that this is a mapping with only `allowed` keys.
     func requireKeys(_ allowed: [String]) throws(SchemaError) {
         for (name, value) in try members() where !allowed.contains(name) {
-            let near = Suggestion.nearest(to: name, among: allowed).map { "; did you mean \($0)?" } ?? "."
+            let near = Suggestion.hint(for: name, among: allowed, else: ".")
             throw value.error("unknown key \(name)\(near) Allowed here: \(allowed.joined(separator: ", "))")
         }
     }

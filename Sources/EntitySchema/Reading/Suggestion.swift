@@ -1,8 +1,8 @@
 /// Finds the name that a mistyped one was probably meant to be.
 package enum Suggestion {
-    /// For the end of an error message: `; did you mean orders?`, or nothing when no candidate is near.
-    package static func hint(for name: String, among candidates: some Sequence<String>) -> String {
-        nearest(to: name, among: candidates).map { "; did you mean \($0)?" } ?? ""
+    /// For the end of a sentence in an error message: `; did you mean orders?`, or `end` when no candidate is near.
+    package static func hint(for name: String, among candidates: some Sequence<String>, else end: String = "") -> String {
+        nearest(to: name, among: candidates).map { "; did you mean \($0)?" } ?? end
     }
 
     /// The candidate that differs in case alone, else the one with the smallest edit distance; nil when none is within a

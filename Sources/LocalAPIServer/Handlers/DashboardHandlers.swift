@@ -42,7 +42,7 @@ extension Handlers {
         guard let word = try parameters.value("period") else { return .today }
         guard let period = DashboardPeriod(rawValue: word) else {
             let known = DashboardPeriod.allCases.map(\.rawValue)
-            let near = Suggestion.nearest(to: word, among: known).map { "; did you mean \($0)?" } ?? "."
+            let near = Suggestion.hint(for: word, among: known, else: ".")
             throw .parameter(
                 "period",
                 "there is no period \(word.prefix(50))\(near) Expected one of \(known.joined(separator: ", "))")

@@ -50,11 +50,10 @@ struct Handlers: Sendable {
 
     func entity(_ name: String) throws(Problem) -> Entity {
         guard let entity = schema[name] else {
-            let near = Suggestion.nearest(to: name, among: schema.entities.map(\.name))
-            let hint = near.map { "; did you mean \($0)?" } ?? "."
+            let known = schema.entities.map(\.name)
+            let hint = Suggestion.hint(for: name, among: known, else: ".")
             throw Problem(
-                .unknownEntity,
-                "the schema has no entity \(name)\(hint) It has \(schema.entities.map(\.name).joined(separator: ", "))")
+                .unknownEntity, "the schema has no entity \(name)\(hint) It has \(known.joined(separator: ", "))")
         }
         return entity
     }

@@ -48,7 +48,7 @@ struct InputError: Sendable {
             guard strays.count < mostStrays else { break }
             let message: String
             if !known.contains(name) {
-                let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
+                let near = Suggestion.hint(for: name, among: known, else: ".")
                 message = "there is no such member\(near) Use \(known.joined(separator: ", "))"
             } else if members[..<index].contains(name) {
                 message = "it is there twice"

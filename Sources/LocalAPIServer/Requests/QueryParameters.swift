@@ -77,7 +77,7 @@ struct QueryParameters {
         try list(name) { (part) throws(Problem) in
             guard let value = Value(rawValue: part) else {
                 let known = Value.allCases.map(\.rawValue)
-                let near = Suggestion.nearest(to: part, among: known).map { "; did you mean \($0)?" } ?? "."
+                let near = Suggestion.hint(for: part, among: known, else: ".")
                 throw .parameter(
                     name, "there is no \(name) \(part.prefix(50))\(near) Use any of \(known.joined(separator: ", "))")
             }

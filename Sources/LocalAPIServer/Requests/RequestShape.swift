@@ -38,7 +38,7 @@ struct RequestShape: Sendable {
     /// The problem of a parameter that is not among `known`.
     static func stray(_ name: String, known: [String]) -> Problem {
         let takes = known.isEmpty ? "It takes none" : "It takes \(known.joined(separator: ", "))"
-        let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
+        let near = Suggestion.hint(for: name, among: known, else: ".")
         return .parameter(name, "this address has no parameter \(name.prefix(50))\(near) \(takes)", .unknownParameter)
     }
 }

@@ -58,7 +58,7 @@ struct SchemaFinder {
         }
         if let shipped = Self.shipped(name) { return shipped }
         let known = folders.flatMap(names) + ShippedSchemas.names
-        let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
+        let hint = Suggestion.hint(for: name, among: known, else: ".")
         throw ConfigurationError(
             place: "schema",
             problem: "no schema named \(name)\(hint) Searched for \(name).yaml in \(folders.joined(separator: ", ")) "

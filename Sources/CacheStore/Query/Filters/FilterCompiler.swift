@@ -95,9 +95,8 @@ struct FilterCompiler {
         let entity = table.entity
         let relations = entity.relations.filter { if case .one = $0.kind { true } else { false } }.map(\.name)
         let known = entity.fields.map(\.name) + [Entity.syncedAt.name] + (comparison.path.count > 1 ? relations : [])
-        let near = Suggestion.nearest(to: name, among: known)
-        return comparison.refusal(
-            "\(entity.name) has no field \(name.prefix(100))" + (near.map { "; did you mean \($0)?" } ?? ""))
+        let hint = Suggestion.hint(for: name, among: known)
+        return comparison.refusal("\(entity.name) has no field \(name.prefix(100))\(hint)")
     }
 
     private func named(_ comparison: FilterComparison) -> String {

@@ -38,7 +38,7 @@ final class FilterContext: Sendable {
         if values.contains(where: { $0.value == text }) { return }
         if try hasDrifted(to: text, field.name, entity.name) { return }
         let known = values.map(\.value)
-        let near = Suggestion.nearest(to: text, among: known).map { "; did you mean \($0)?" } ?? "."
+        let near = Suggestion.hint(for: text, among: known, else: ".")
         let value = text.isEmpty ? "empty value" : "value \(text.prefix(50))"
         throw .badQuery(
             field: name, message: "\(field.name) has no \(value)\(near) It has \(known.joined(separator: ", "))")

@@ -182,10 +182,8 @@ struct ListFilter {
     private func filterable(_ name: String) throws(CacheError) -> Field {
         guard let field = table.entity.listed(name) else {
             let known = table.entity.fields.map(\.name) + [Entity.syncedAt.name]
-            let near = Suggestion.nearest(to: name, among: known)
-            throw CacheError.badQuery(
-                field: name,
-                message: "\(table.entity.name) has no field \(name)" + (near.map { "; did you mean \($0)?" } ?? ""))
+            let hint = Suggestion.hint(for: name, among: known)
+            throw CacheError.badQuery(field: name, message: "\(table.entity.name) has no field \(name)\(hint)")
         }
         guard !field.secret else { throw CacheError.badQuery(field: name, message: "this field is secret") }
         return field

@@ -291,7 +291,7 @@ struct ConfigurationReader {
             !ConfigurationMap.allCases.contains { name.hasPrefix($0.variablePrefix) && name != $0.variablePrefix }
         }
         return unknown.sorted().map { name in
-            let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+            let hint = Suggestion.hint(for: name, among: known)
             return "the environment variable \(name) is not a configuration key\(hint)"
         }
     }
