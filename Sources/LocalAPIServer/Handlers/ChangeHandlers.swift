@@ -28,7 +28,7 @@ extension Handlers {
             "epoch": .string(store.epoch), "data": .array(page.events.map(\.document)),
             "next": .integer(Int(page.next)),
         ])
-        var response = Response.json(200, Array(document.bytes))
+        var response = Response.document(document)
         response.headers.append(("Cache-Control", "no-store"))
         return response
     }

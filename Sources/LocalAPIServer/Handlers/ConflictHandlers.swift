@@ -20,7 +20,7 @@ extension Handlers {
     }
 
     func conflict(_ id: String) throws -> Response {
-        .json(200, Array(try store.conflict(conflictNumber(id)).bytes))
+        .document(try store.conflict(conflictNumber(id)))
     }
 
     /// Body: `{"winner": "local" | "server"}`.

@@ -33,7 +33,7 @@ extension Handlers {
             let figures = found[figure.name] ?? []
             members.append((figure.name, Self.document(figures, count: count, names: stretches.map(\.name))))
         }
-        return .json(200, Array(JSONText.object(members: members).bytes))
+        return .document(.object(members: members))
     }
 
     // MARK: The request

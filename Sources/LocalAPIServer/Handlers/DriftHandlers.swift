@@ -10,11 +10,11 @@ extension Handlers {
     private static let mostSetAside = 100
 
     func drift() throws -> Response {
-        let document = JSONText.object([
-            "data": .array(try store.drift().map(Self.document)),
-            "set_aside": .array(try store.setAsideRecords(limit: Self.mostSetAside).map(Self.document)),
-        ])
-        return .json(200, Array(document.bytes))
+        .document(
+            .object([
+                "data": .array(try store.drift().map(Self.document)),
+                "set_aside": .array(try store.setAsideRecords(limit: Self.mostSetAside).map(Self.document)),
+            ]))
     }
 
     private static func document(_ drift: Drift) -> JSONText {

@@ -80,7 +80,7 @@ struct Handlers: Sendable {
 
     /// `GET /openapi.json`.
     func openAPI() throws -> Response {
-        .json(200, Array(try OpenAPIDocument(schema: schema, version: about.version, calls: calls).json().bytes))
+        .document(try OpenAPIDocument(schema: schema, version: about.version, calls: calls).json())
     }
 
     /// The page shows the first 20 changes with errors; the queue has them all.

@@ -13,7 +13,7 @@ extension Handlers {
             return .text("\(count.pending)\n")
         }
         let document = JSONText.object(["pending": .integer(count.pending), "failed": .integer(count.failed)])
-        return .json(200, Array(document.bytes))
+        return .document(document)
     }
 
     func pending(_ request: Request) async throws -> Response {
@@ -28,7 +28,7 @@ extension Handlers {
     }
 
     func pendingChange(_ id: String) throws -> Response {
-        .json(200, Array(try store.pendingChange(number(id)).bytes))
+        .document(try store.pendingChange(number(id)))
     }
 
     /// Nil retries all failed changes.

@@ -19,7 +19,7 @@ extension Handlers {
     }
 
     func reminder(_ id: String) throws -> Response {
-        .json(200, Array(try store.reminder(reminderNumber(id)).document.bytes))
+        .document(try store.reminder(reminderNumber(id)).document)
     }
 
     func dismissReminder(_ id: String, _ request: Request) async throws -> Response {

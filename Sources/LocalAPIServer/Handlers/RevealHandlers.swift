@@ -33,7 +33,7 @@ extension Handlers {
             ])
         let members = record.members.filter { $0.key != "_sync" } + secrets
         let sync = record.members.filter { $0.key == "_sync" }
-        var response = Response.json(200, Array(JSONText.object(members: members + sync).bytes))
+        var response = Response.document(.object(members: members + sync))
         // Not to be compressed either.
         response.headers.append(("Cache-Control", "no-store, no-transform"))
         return response

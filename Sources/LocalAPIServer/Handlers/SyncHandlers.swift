@@ -13,7 +13,7 @@ extension Handlers {
     }
 
     func status() async throws -> Response {
-        .json(200, Array(try await statusDocument().bytes))
+        .document(try await statusDocument())
     }
 
     /// Body, optional: `{"entities": ["orders"], "full": true, "delete": true}`.
@@ -26,7 +26,7 @@ extension Handlers {
         try mistakes.throwAny()
         guard waits else {
             await engine.requestSync(wanted)
-            return .json(202, Array(try await statusDocument().bytes))
+            return .document(try await statusDocument(), 202)
         }
         do throws(SyncError) {
             try await engine.sync(wanted)

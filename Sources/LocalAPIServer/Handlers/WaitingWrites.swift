@@ -50,7 +50,7 @@ extension Handlers {
         let record = try shown.map { try JSONText($0.bytes) }
         var response: Response
         if progress != .confirmed {
-            response = .json(202, Array(unconfirmed(record, entity, queued, progress).bytes))
+            response = .document(unconfirmed(record, entity, queued, progress), 202)
             if let shown { response.headers.append(("ETag", EntityTag.text(of: shown.version))) }
         } else if let shown {
             response = .record(status, shown)

@@ -51,7 +51,7 @@ enum WriteResult: Sendable {
             response.headers.append(("Location", "/v1/\(entity)/\(Entity.percentEncoded(key))"))
             return response
         case .json(let text): return .json(status, text)
-        case .retried(let count): return .json(status, Array(JSONText.object(["retried": .integer(count)]).bytes))
+        case .retried(let count): return .document(.object(["retried": .integer(count)]), status)
         case .rendered(let response): return response
         }
     }

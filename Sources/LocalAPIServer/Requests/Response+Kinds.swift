@@ -1,4 +1,5 @@
 internal import CacheStore
+internal import JSONText
 internal import SocketServer
 
 extension Response {
@@ -8,6 +9,10 @@ extension Response {
         headers.reserveCapacity(8)
         headers.append(("Content-Type", "application/json"))
         return Response(status: status, headers: headers, body: bytes)
+    }
+
+    static func document(_ document: JSONText, _ status: Int = 200) -> Response {
+        .json(status, Array(document.bytes))
     }
 
     /// JSON with a tag of its own; 304 if the caller has it already.

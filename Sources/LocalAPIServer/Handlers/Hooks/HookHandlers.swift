@@ -10,7 +10,7 @@ extension Handlers {
 
     func hooks() throws -> Response {
         let hooks = try store.hookStates().map { JSONText.object(members: hookMembers($0)) }
-        return .json(200, Array(JSONText.object(["data": .array(hooks)]).bytes))
+        return .document(.object(["data": .array(hooks)]))
     }
 
     /// With its oldest parked deliveries.
@@ -19,7 +19,7 @@ extension Handlers {
             throw Problem.notFound("there is no hook \(name.prefix(50))")
         }
         let parked = try store.parkedDeliveries(name, limit: Self.shownParked)
-        return .json(200, Array(document(state, parked).bytes))
+        return .document(document(state, parked))
     }
 
     func pauseHook(_ name: String, _ isPaused: Bool, _ request: Request) async throws -> Response {

@@ -7,8 +7,7 @@ internal import SocketServer
 extension Handlers {
     func activity() throws -> Response {
         let (minutes, hours) = try store.activity(at: now())
-        let document = JSONText.object(["minutes": Self.document(minutes), "hours": Self.document(hours)])
-        return .json(200, Array(document.bytes))
+        return .document(.object(["minutes": Self.document(minutes), "hours": Self.document(hours)]))
     }
 
     /// One list for each figure, with an element for each step, as libraries for charts take them.

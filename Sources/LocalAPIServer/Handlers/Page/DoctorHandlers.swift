@@ -5,7 +5,7 @@ internal import SocketServer
 extension Handlers {
     func findings() async throws -> Response {
         let findings = await doctor(try await statusDocument())
-        return .json(200, Array(JSONText.object(["data": .array(findings)]).bytes))
+        return .document(.object(["data": .array(findings)]))
     }
 }
 

@@ -12,7 +12,7 @@ extension Handlers {
             "needed": .boolean(isNeeded && signIns != nil),
             "ways": .array((signIns?.names ?? []).map { .string($0) }),
         ])
-        return .json(200, Array(document.bytes))
+        return .document(document)
     }
 
     /// Body: `{"way": "password"}` begins, `{"id": "…", "answers": {"email": "…"}}` goes on.
@@ -35,7 +35,7 @@ extension Handlers {
                 log.notice("signed in to the upstream", metadata: ["request_id": "\(request.id)"])
                 await engine.requestSync(SyncRequest())
             }
-            return .json(200, Array(Self.document(outcome).bytes))
+            return .document(Self.document(outcome))
         } catch {
             throw Problem(error)
         }
