@@ -35,11 +35,33 @@ struct ViewMerge {
         guard let known, known.kind == .object else {
             return Result(record: shown, members: view == main ? nil : [view: names])
         }
-        let knownNames = self.names(of: known)
         if view == main, members == nil, !isPartial { return Result(record: shown, members: nil) }
-        var after = members ?? [main: knownNames]
-        let before = after[view] ?? []
-        after[view] = removesNothing ? before.union(names) : names
+        let short = ShortList(entity: entity, view: view)
+        let completed = short.completed(shown, by: known, members)
+        var result = merged(completed, names, over: known, members)
+        if result.members == nil,
+            short.needsViews(shown, isCompleted: completed != shown, over: known, members)
+        {
+            result.members = noted(names, known, members)
+        }
+        if short.isRepeat(result.record, of: known, isMixed: result.record != shown) { result.record = known }
+        return result
+    }
+
+    /// Which members each view has, with those of this one.
+    private func noted(_ names: Set<String>, _ known: JSONText, _ members: ViewTable.Members?) -> ViewTable.Members {
+        var after = members ?? [Self.main(of: entity): self.names(of: known)]
+        after[view] = removesNothing ? (after[view] ?? []).union(names) : names
+        return after
+    }
+
+    private func merged(
+        _ shown: JSONText, _ names: Set<String>, over known: JSONText, _ members: ViewTable.Members?
+    ) -> Result {
+        let main = Self.main(of: entity)
+        let knownNames = self.names(of: known)
+        let before = (members ?? [main: knownNames])[view] ?? []
+        let after = noted(names, known, members)
         let lacking = knownNames.subtracting(names)
         let gone = lacking.intersection(gone(knownNames, before, after))
         let moved = moved(by: shown, after)

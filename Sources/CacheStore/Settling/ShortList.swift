@@ -1,0 +1,75 @@
+internal import EntitySchema
+internal import JSONText
+
+/// A list that shows parts of its records in short, where each record is also read by its key when the list shows
+/// a change of it (`detail: { read: single }`).
+///
+/// What the list only shows in short is no change. Otherwise list and single record would change the record in turn, and each
+/// pull would read all of them again.
+struct ShortList {
+    let entity: Entity
+    let view: RecordView
+
+    private var isDetailed: Bool { entity.pull?.fetch?.isSingle ?? false }
+
+    /// The list's view with the single record's lists of objects, where it has the same ones with fewer members.
+    func completed(_ shown: JSONText, by known: JSONText, _ members: ViewTable.Members?) -> JSONText {
+        guard view == .list, isDetailed, let single = members?[.single] else { return shown }
+        let whole = values(of: known)
+        let longer = shown.members.filter { name, value in
+            single.contains(name) && isShort(value, of: name, whole[name])
+        }.map { (key: $0.key, value: whole[$0.key] ?? $0.value) }
+        return longer.isEmpty ? shown : shown.setting(.object(members: longer))
+    }
+
+    /// Whether the next view can only be judged if it is noted which members each view has, though the list has all of them.
+    func needsViews(
+        _ shown: JSONText, isCompleted: Bool, over known: JSONText, _ members: ViewTable.Members?
+    ) -> Bool {
+        guard isDetailed else { return false }
+        guard view == .single else { return isCompleted }
+        guard members == nil else { return true }
+        let whole = values(of: shown)
+        return known.members.contains { name, value in whole[name] != value && isShort(value, of: name, whole[name]) }
+    }
+
+    /// Whether the record only has other spaces, or its members in another order, because it was put together
+    /// from several views, or because the single record has them so.
+    func isRepeat(_ record: JSONText, of known: JSONText, isMixed: Bool) -> Bool {
+        switch view {
+        case .list: isMixed && record.isEquivalent(to: known)
+        case .single: isDetailed && values(of: record) == values(of: known)
+        case .embedded, .answer: false
+        }
+    }
+
+    private func values(of record: JSONText) -> [String: JSONText] {
+        Dictionary(record.members.map { ($0.key, $0.value) }) { $1 }
+    }
+
+    /// Members of an object that callers edit may have been removed from it.
+    private func isShort(_ value: JSONText, of name: String, _ whole: JSONText?) -> Bool {
+        guard let whole else { return false }
+        if case .object? = entity[field: name]?.kind { return false }
+        return value.isPart(of: whole)
+    }
+}
+
+extension JSONText {
+    /// Whether this is an object with some of another's members, or a list of such objects in the same order.
+    fileprivate func isPart(of whole: JSONText) -> Bool {
+        switch (kind, whole.kind) {
+        case (.array, .array):
+            let (mine, all) = (elements, whole.elements)
+            return !mine.isEmpty && mine.count == all.count
+                && zip(mine, all).allSatisfy { $0.kind == .object && $0.isPart(of: $1) }
+        case (.object, .object):
+            let all = Dictionary(whole.members.map { ($0.key, $0.value) }) { $1 }
+            return !members.isEmpty
+                && members.allSatisfy { name, value in
+                    all[name].map { value.isEquivalent(to: $0) || value.isPart(of: $0) } ?? false
+                }
+        default: return false
+        }
+    }
+}
