@@ -75,6 +75,12 @@ struct Merge {
                 change = try apply(merged, of: field, in: change)
                 continue
             }
+            if change.tried, FilledList(sent: local, before: change.base[field]).isShown(by: server) {
+                if !isShown { shown.append((field, server, change.base[field] ?? .null)) }
+                change = try apply(server, of: field, in: change)
+                try conflicts.decideOpen(of: change.id, field: field, .local)
+                continue
+            }
             if try isOurs(server, of: field, change, own) {
                 if change.tried, !isShown { shown.append((field, server, change.base[field] ?? .null)) }
                 change = try take(.local, of: field, in: change)
@@ -128,7 +134,10 @@ struct Merge {
         var own = own
         own.add(change)
         if own.contains(server, of: field) { return true }
-        return try own.sent[field, default: []].contains { try context.learn($0, as: server, of: field, entity) }
+        return try own.sent[field, default: []].contains {
+            try FilledList(sent: $0, before: change.base[field]).isShown(by: server)
+                || context.learn($0, as: server, of: field, entity)
+        }
     }
 
     /// The merged value of a field that merges as a set; nil for any other field, and when one side is not a list.
@@ -146,7 +155,7 @@ struct Merge {
         return SetMerge(base: base ?? lists[0].elements, local: local.elements, server: server.elements).merged
     }
 
-    /// Makes the change set the merged list, based on the server's list.
+    /// Makes the change set the merged list, or what the server made of its own, based on the server's list.
     private func apply(_ merged: JSONText, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
         let server = try row.remote(of: change.key).flatMap { entity.value(of: field, in: $0) } ?? .null
         var changed = change

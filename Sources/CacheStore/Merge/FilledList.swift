@@ -1,0 +1,42 @@
+internal import JSONText
+
+/// A list of objects that was sent, and in which servers fill in members: an order's line is sent without `id` and
+/// `created_at`, and shown with both.
+struct FilledList {
+    let sent: JSONText
+    /// The list that the server had before.
+    let before: JSONText?
+
+    /// Whether a list is this one with members that the server filled in. Those that an object had before were not, but may
+    /// have been removed by what was sent.
+    func isShown(by list: JSONText) -> Bool {
+        guard sent.kind == .array, list.kind == .array else { return false }
+        let (mine, theirs) = (sent.elements, list.elements)
+        guard !mine.isEmpty, mine.count == theirs.count else { return false }
+        let before = (before?.elements ?? []).map(Self.values)
+        var isFilled = false
+        for (one, other) in zip(mine, theirs) {
+            if one.isEquivalent(to: other) { continue }
+            guard let added = Self.added(to: one, in: other),
+                !before.contains(where: { known in added.allSatisfy { known[$0.key]?.isEquivalent(to: $0.value) ?? false } })
+            else { return false }
+            isFilled = true
+        }
+        return isFilled
+    }
+
+    /// The members that one object has besides all of another's; nil if it lacks one.
+    private static func added(to object: JSONText, in filled: JSONText) -> [String: JSONText]? {
+        guard object.kind == .object, filled.kind == .object else { return nil }
+        var rest = values(of: filled)
+        for (name, value) in object.members {
+            guard let other = rest.removeValue(forKey: name) else { return nil }
+            guard value.isEquivalent(to: other) else { return nil }
+        }
+        return rest
+    }
+
+    private static func values(of object: JSONText) -> [String: JSONText] {
+        Dictionary(object.members.map { ($0.key, $0.value) }) { $1 }
+    }
+}

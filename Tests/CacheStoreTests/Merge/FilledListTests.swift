@@ -1,0 +1,37 @@
+import JSONText
+import Testing
+
+@testable import CacheStore
+
+@Suite("Lists of objects in which servers fill in members")
+struct FilledListTests {
+    private func isShown(_ sent: String, _ shown: String, _ before: String = "[]") throws -> Bool {
+        try FilledList(sent: JSONText(parsing: sent), before: JSONText(parsing: before))
+            .isShown(by: JSONText(parsing: shown))
+    }
+
+    @Test(
+        "a list is what was sent if it only has more members than before",
+        arguments: [
+            (#"[{"sku":"x"}]"#, #"[{"id":7,"sku":"x"}]"#, "[]"),
+            (#"[{"id":7,"n":2},{"n":1}]"#, #"[{"id":7,"n":2},{"id":8,"n":1.0}]"#, #"[{"id":7,"n":1}]"#),
+            (#"[{"id":7,"n":2},{"n":1}]"#, #"[{"id":7,"n":2,"at":9},{"id":8,"n":1}]"#, #"[{"id":7,"n":1,"at":5}]"#),
+        ])
+    func filled(_ sent: String, _ shown: String, _ before: String) throws {
+        #expect(try isShown(sent, shown, before))
+    }
+
+    @Test(
+        "a list is not what was sent if an object has another value, lacks one, or has those that were to be removed",
+        arguments: [
+            (#"[{"sku":"x"}]"#, #"[{"id":7,"sku":"y"}]"#, "[]"),
+            (#"[{"sku":"x","n":1}]"#, #"[{"id":7,"sku":"x"}]"#, "[]"),
+            (#"[{"sku":"x"}]"#, #"[{"id":7,"sku":"x"},{"id":8,"sku":"y"}]"#, "[]"),
+            (#"[{"id":7,"n":3}]"#, #"[{"id":7,"n":3,"discount":5}]"#, #"[{"id":7,"n":2,"discount":5}]"#),
+            (#"[1]"#, #"[2]"#, "[]"),
+            (#"[]"#, #"[{"id":7}]"#, "[]"),
+        ])
+    func others(_ sent: String, _ shown: String, _ before: String) throws {
+        #expect(try !isShown(sent, shown, before))
+    }
+}
