@@ -35,7 +35,8 @@ package struct DriftRules {
         self.entity = entity
         isCompared = entity.fields.map { $0.source.map { Self.placeOfList($0) == nil } ?? true }
         required = entity.fields.indices.filter { [isCompared] index in
-            isCompared[index] && (entity.fields[index].required || entity.fields[index].name == entity.key)
+            let field = entity.fields[index]
+            return isCompared[index] && (field.required && !field.isWriteOnly || field.name == entity.key)
         }
         var builder = Builder()
         for (index, field) in entity.fields.enumerated() {
@@ -67,7 +68,7 @@ package struct DriftRules {
     /// Changes whenever drift that was counted by older rules must be counted again.
     package var fingerprint: String {
         let fields = entity.fields.map { field in
-            "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.isStoredSealed)\(field.isDerivedHere ? " kept" : "")\(field.isTextOnWire ? " quoted" : "")\(field.dayFormat?.word ?? "")"
+            "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.isStoredSealed)\(field.isDerivedHere ? " kept" : "")\(field.isTextOnWire ? " quoted" : "")\(field.dayFormat?.word ?? "")\(field.isWriteOnly ? " sent" : "")"
         }
         let text = (fields + Self.membersForSyncing(entity)).joined(separator: "\n")
         return String(text.utf8.reduce(NameTable.seed(0), NameTable.mix), radix: 16)

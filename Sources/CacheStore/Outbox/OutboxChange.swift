@@ -74,9 +74,11 @@ package struct OutboxChange: Sendable, Equatable {
         isSaid(by: record, of: entity, body.members.map(\.key))
     }
 
-    /// The same for these fields only. Those that were not sent do not count.
+    /// The same for these fields only. Those that were not sent do not count, nor do those of an edit that the upstream never
+    /// shows, beside others.
     package func isSaid(by record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
-        fields.allSatisfy { field in
+        let shown = operation == .update ? fields.filter { entity[field: $0]?.isWriteOnly != true } : fields
+        return (shown.isEmpty ? fields : shown).allSatisfy { field in
             body[field].map { meaning.isSame($0, entity.value(of: field, in: record) ?? .null, of: field) } ?? true
         }
     }

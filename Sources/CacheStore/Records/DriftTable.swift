@@ -40,7 +40,9 @@ struct DriftTable {
 
     /// Counts a changed record that came without most of the values that it had. So much is seldom cleared at once.
     func countLacking(_ record: JSONText, _ before: JSONText, key: String) throws {
-        let had = entity.fields.map(\.name).filter { $0 != entity.key && hasValue($0, before) }
+        let had = entity.fields.filter { !$0.isWriteOnly && $0.name != entity.key }.map(\.name).filter {
+            hasValue($0, before)
+        }
         let lacking = had.filter { entity.value(of: $0, in: record) == nil }
         guard lacking.count > 1, lacking.count * 2 >= had.count else { return }
         for field in lacking {
@@ -129,13 +131,14 @@ struct DriftTable {
     }
 
     /// A field that only some records lack is no drift. One that no record has had so far is drift, until a record has
-    /// it.
+    /// it, unless the upstream never shows it.
     private func saveNeverSeen(_ tally: DriftTally) throws {
         let known = Set(
             try String.fetchAll(
                 db.cachedStatement(sql: "SELECT field FROM sync_field WHERE entity = ?"), arguments: [entity.name]))
         guard known.count < entity.fields.count - entity.derivedFields.count else { return }
-        for (index, field) in entity.fields.enumerated() where !known.contains(field.name) && !field.isDerivedHere {
+        for (index, field) in entity.fields.enumerated()
+        where !known.contains(field.name) && !field.isDerivedHere && !field.isWriteOnly {
             let absent = DriftTally.Disagreement(field: field.name, kind: .missing, found: DriftWalk.Found.nothing.word)
             if tally.present[index] {
                 try db.execute(sql: "INSERT INTO sync_field VALUES (?, ?)", arguments: [entity.name, field.name])

@@ -70,6 +70,8 @@ package struct Field: Sendable, Equatable {
     package var isTouched = false
     /// Every value that is set here is sent, one after the other, because the server refuses to skip one.
     package var hasSteps = false
+    /// The upstream takes it and never shows it.
+    package var isWriteOnly = false
     /// A number or a boolean that the upstream writes and expects in quotes.
     package var isTextOnWire = false
     /// How the upstream writes the day, such as the time at which it begins in UTC; nil for `2026-11-25`.

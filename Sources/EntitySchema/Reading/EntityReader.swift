@@ -118,7 +118,7 @@ struct EntityReader {
     private func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
         try node.requireKeys([
             "type", "values", "to", "as", "from", "index", "search", "required", "secret", "derive", "follow", "merge",
-            "default", "touch", "sealed", "steps", "waits_for", "wire", "natural",
+            "default", "touch", "sealed", "steps", "waits_for", "wire", "natural", "write_only",
         ])
         var field = Field(
             name: name, kind: try kind(node), source: try node.child("from")?.source(of: name),
@@ -142,6 +142,7 @@ struct EntityReader {
         }
         if let natural = node.child("natural"), try natural.boolean() { try makeNatural(&field, node) }
         field.hasSteps = try node.child("steps")?.boolean() ?? false
+        field.isWriteOnly = try node.child("write_only")?.boolean() ?? false
         try checkSealing(field, node)
         switch field.kind {
         case .string, .enum, .integer: break

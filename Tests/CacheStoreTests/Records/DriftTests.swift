@@ -52,6 +52,19 @@ struct DriftTests {
         return try cache.store.drift()
     }
 
+    @Test("that no record has a field which the upstream never shows is no drift, also if new records need it")
+    func writeOnly() async throws {
+        func drift(_ key: String) async throws -> [String] {
+            let field = "      note: { type: string\(key) }\n      kind:"
+            let cache = try TestCache(schema: Self.zoo.replacing("      kind:", with: field))
+            _ = try await cache.pull("animals", animal())
+            return try cache.store.drift().map { "\($0.field) \($0.kind)" }
+        }
+        #expect(try await drift("") == ["note missing"])
+        #expect(try await drift(", write_only: true").isEmpty)
+        #expect(try await drift(", write_only: true, required: true").isEmpty)
+    }
+
     @Test("a name is found by its scope and all of its bytes, of whatever length")
     func names() {
         let names = (0..<40).map { String(repeating: "n", count: $0) } + ["a\\b", "na", "an", "nnnnnnnna", "vögel"]

@@ -88,13 +88,13 @@ struct UnusedKeyTests {
         "a key of a field that its type, or the entity, makes useless is refused",
         arguments: [
             ("type: string, values: { a: A }", "values"), ("type: string, to: notes", "to"),
-            ("type: string, as: other", "as"),
+            ("type: string, as: other", "as"), ("type: string, write_only: true, from: a.b", "from"),
         ])
     func fields(_ field: String, _ key: String) {
         expectRefusal(Self.error(fields: "f: { \(field) }"), "entities.notes.fields.f.\(key)", "\(key) ")
     }
 
-    @Test("a key about the upstream is refused in a local-only entity", arguments: ["from: a.b", "steps: true"])
+    @Test("a key about the upstream is refused in a local-only entity", arguments: ["from: a.b", "steps: true", "write_only: true"])
     func local(_ text: String) {
         let yaml = """
             schema: small

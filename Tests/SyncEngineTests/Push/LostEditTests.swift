@@ -64,4 +64,56 @@ struct LostEditTests {
         #expect(try test.store.pendingCount().pending == 0)
         #expect(test.upstream.records("/orders").first?["notes"] == "mine")
     }
+
+    @Test("one of a list is not repeated when the server has it, with what it filled in, and meets no conflict")
+    func filled() async throws {
+        let test = try await lines(from: "[]", to: #"[{"sku":"x","quantity":1}]"#)
+        let shown = #"[{"id":7,"sku":"x","quantity":1.0,"created_at":"2026-01-31T09:00:00Z"}]"#
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","lines":\#(shown)}]"#)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.isEmpty)
+        #expect(try test.store.remote(of: "orders", key: "a")?["lines"]?.text == shown)
+    }
+
+    @Test("one that removes a member of a list's object is repeated while the server has it")
+    func unfilled() async throws {
+        let before = #"[{"id":7,"sku":"x","discount":5}]"#
+        let test = try await lines(from: before, to: #"[{"id":7,"sku":"x"}]"#, arrives: false)
+        try await test.send()
+        #expect(test.upstream.pushes.count == 2)
+        #expect(test.upstream.records("/orders").first?["lines"]?.text == #"[{"id":7,"sku":"x"}]"#)
+    }
+
+    @Test("it is not repeated for a field that the server never shows, but for nothing else", arguments: [true, false])
+    func writeOnly(hasOther: Bool) async throws {
+        let notes = "      notes: { type: string }"
+        let yaml = withoutKeys.replacing(notes, with: "\(notes)\n      reason: { type: string, write_only: true }")
+        let test = try TestEngine(schema: yaml)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
+        try await test.change("a", hasOther ? #"{"notes":"mine","reason":"r"}"# : #"{"reason":"r"}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await test.send()
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"\#(hasOther ? "mine" : "n")"}]"#)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == (hasOther ? 1 : 2))
+    }
+
+    /// Order "a" with these lines, which were edited. The answer is lost.
+    private func lines(from before: String, to body: String, arrives: Bool = true) async throws -> TestEngine {
+        let notes = "      notes: { type: string }"
+        let test = try TestEngine(schema: withoutKeys.replacing(notes, with: "\(notes)\n      lines: { type: list }"))
+        let records = #"[{"id":"a","notes":"n","lines":\#(before)}]"#
+        try test.upstream.set("/orders", records)
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: JSONText(parsing: records)), at: test.clock.timestamp)
+        try await test.change("a", #"{"lines":\#(body)}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
+        try await test.send()
+        return test
+    }
 }

@@ -31,12 +31,17 @@ struct UnusedKeyCheck {
             try refuse("as", in: node, "only a reference has a relation to name: write type: reference")
         }
         if entity.isLocal {
-            for key in ["from", "steps", "waits_for", "merge", "wire"] {
+            for key in ["from", "steps", "waits_for", "merge", "wire", "write_only"] {
                 try refuse(key, in: node, "the upstream has no local-only records: remove local")
             }
         }
         if field.isDerivedHere {
-            try refuse("steps", in: node, "a computed field is never sent: remove derive or follow")
+            for key in ["steps", "write_only"] {
+                try refuse(key, in: node, "a computed field is never sent: remove derive or follow")
+            }
+        }
+        if field.isWriteOnly {
+            try refuse("from", in: node, "what the upstream never shows is read from no place: remove write_only")
         }
     }
 
