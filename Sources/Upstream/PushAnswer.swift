@@ -1,9 +1,12 @@
-/// What the upstream answered to a change that it accepted.
+/// What the upstream answered to a change that it accepted, or failed to apply before.
 package enum PushAnswer: Sendable, Equatable {
     /// The record as it now is.
     case record(RemoteRecord)
     /// Accepted without the record. `location` is the address of the record in the answer's `Location`, if it has one.
     case accepted(location: String? = nil)
+    /// It says that it only repeats its answer to an earlier attempt with the same idempotency key, a failure: under this key
+    /// it does nothing more. Whether that attempt was applied is not known.
+    case repeatedFailure(status: Int, String)
 
     package init(_ record: RemoteRecord?) {
         self = record.map { .record($0) } ?? .accepted()

@@ -24,6 +24,9 @@ package struct ErrorClass: RawRepresentable, Hashable, Sendable {
     package static let throttled = ErrorClass(rawValue: "throttled")
     /// The upstream failed, so it is not known whether the change was applied.
     package static let server = ErrorClass(rawValue: "server")
+    /// The upstream failed under this idempotency key, and keeps that answer: the change is looked up, or its record is read,
+    /// and it goes out under another key.
+    package static let repeated = ErrorClass(rawValue: "repeated")
     /// There was no whole answer, so it is not known whether the change was applied.
     package static let timeout = ErrorClass(rawValue: "timeout")
     /// The answer is not one to a change.

@@ -46,7 +46,7 @@ package struct OutboxChange: Sendable, Equatable {
     /// Also if the upstream refused every attempt.
     package var wasSent: Bool { isTried || errorClass != nil }
 
-    /// Begins the key of a change that went out in a batch without its own key.
+    /// Begins the key of a change that went out in a batch without its own key, or under another one.
     static let hiddenKeyMark = "batch/"
 
     /// Whether the upstream has seen the change's own key at every attempt, and so recognises a repeat by it.

@@ -42,6 +42,12 @@ extension OutboxTable {
         ).execute(arguments: [id])
     }
 
+    /// Gives a change that was sent another key, under which the upstream does not know it: a repeat is none to the upstream.
+    func giveUnknownKey(_ key: String, to id: Int64) throws {
+        try db.cachedStatement(sql: "UPDATE sync_outbox SET idempotency_key = ? WHERE id = ?")
+            .execute(arguments: [OutboxChange.hidden(key), id])
+    }
+
     /// Undoes the attempt: no byte of it was sent, or the upstream applied nothing of it.
     func takeBack(_ id: Int64) throws {
         try db.cachedStatement(sql: Self.takeBackSQL).execute(arguments: [id])

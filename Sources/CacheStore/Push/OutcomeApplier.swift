@@ -31,12 +31,20 @@ struct OutcomeApplier {
             try log.append(.queued, change, detail: [ChangeLogReason.notSent.member])
         case .waiting(let failure, let next, let counted):
             try queue.postpone(id, failure, until: next, counted: counted, takingBack: takingBack)
+            try forgetKey(of: change, after: failure)
             try note(failure, .waiting, of: change, next: next)
         case .failed(let failure):
             try queue.fail(id, failure, takingBack: takingBack)
+            try forgetKey(of: change, after: failure)
             try note(failure, .failed, of: change)
         }
         try catchUp(change.entity, change.key)
+    }
+
+    /// The next attempt needs another key than the one under which the upstream repeats a failure.
+    private func forgetKey(of change: OutboxTable.Entry, after failure: PushFailure) throws {
+        guard failure.errorClass == .repeated else { return }
+        try queue.giveUnknownKey(context.makeID(), to: change.id)
     }
 
     /// Whether the record came from another change, as when two creations with the same values were looked up at once.

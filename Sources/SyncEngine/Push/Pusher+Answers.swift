@@ -13,6 +13,7 @@ extension Pusher {
     func outcome(
         of answer: PushAnswer, to change: OutboxChange, _ entity: Entity
     ) async throws -> PushOutcome {
+        if case .repeatedFailure(let status, let message) = answer { return underAnotherKey(change, status, message) }
         guard change.operation == .update, let record = answer.record?.record,
             let key = record[entity.key]?.plain, key != change.key, try reader.canRead(entity, change.record)
         else { return try await acknowledgement(of: change, entity, answer) }

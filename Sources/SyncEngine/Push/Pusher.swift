@@ -349,22 +349,6 @@ struct Pusher {
     }
 }
 
-extension UpstreamError {
-    /// Whether the upstream, or a gateway before it, says that it applied nothing of the request.
-    ///
-    /// Programs answer a form that they took with 302 or 303; only 307 and 308 say that the request itself must be made
-    /// elsewhere. A gateway that answers 408 may have passed the request on.
-    var isRefusal: Bool {
-        switch self {
-        case .throttled, .unauthorized, .refused: true
-        case .barred(let status, _, _):
-            [307, 308].contains(status) || (400..<500).contains(status) && ![408, 425].contains(status)
-        case .unclear: isLocked
-        case .offline, .held, .cancelled, .changed, .gone, .malformed: false
-        }
-    }
-}
-
 extension Pusher {
     init(
         _ environment: SyncEnvironment, upstream: any Upstream, monitor: HealthMonitor, freshness: Freshness,

@@ -181,12 +181,17 @@ package struct HTTPUpstream: Upstream {
         _ request: PushRequest, _ idempotencyKey: String, _ transfer: Transfer
     ) async throws(UpstreamError) -> PushAnswer {
         let sent = request.request(plan, idempotencyKey: idempotencyKey)
-        let (response, secrets) = try await sendChange(sent, transfer) { response in
-            let answer = ChangeAnswer(request: request, sent: sent, response: response, plan: plan.answers)
-            return (try? answer.meaning()) == nil
-        }
+        let (response, secrets) = try await sendChange(
+            sent, transfer,
+            isDoubtful: { response in
+                let answer = ChangeAnswer(request: request, sent: sent, response: response, plan: plan.answers)
+                return (try? answer.meaning()) == nil
+            }, accepts: \.isRepeatedFailure)
         var quotable = sent
         quotable.secrets += secrets
+        if response.isRepeatedFailure, let failure = caller.failure(response, to: quotable) {
+            return .repeatedFailure(status: response.status, failure.message)
+        }
         let answer = ChangeAnswer(request: request, sent: quotable, response: response, plan: plan.answers)
         switch try answer.meaning() {
         case .record(let record): return .record(remote(record, response))

@@ -22,6 +22,12 @@ package struct HTTPResponse: Sendable, Equatable {
         headers.first { HTTPSyntax.isSameName($0.name, name) }?.value
     }
 
+    /// Whether the server says that it repeats the failure of an earlier request with the same idempotency key, as Stripe does.
+    package var isRepeatedFailure: Bool {
+        guard status >= 500 else { return false }
+        return ["Idempotent-Replayed", "Idempotency-Replayed"].contains { header($0)?.lowercased() == "true" }
+    }
+
     /// How long a gateway has kept the response, to the second above; nil if none says that it has.
     package var age: Duration? {
         header("Age").map { .seconds(1 + (UInt32($0).map(Int64.init) ?? 0)) }

@@ -33,6 +33,9 @@ final class FakeUpstream: Upstream, Sendable {
         /// Keeps the key that a record was created with.
         var keepsKeys = false
         var brokenMethod: String?
+        /// Repeats its failures for the same key, and says so.
+        var storesFailures = false
+        var storedFailures: Set<String> = []
         var onPage: (@Sendable () async -> Void)?
         var onPush: (@Sendable () async -> Void)?
         /// Answers to the next pushes that hold no record.
@@ -94,6 +97,9 @@ final class FakeUpstream: Upstream, Sendable {
 
     /// Fails every change sent with this method.
     func breakMethod(_ method: String) { state.withLock { $0.brokenMethod = method } }
+
+    /// Stores each failure under the idempotency key, as Stripe does.
+    func storeFailures() { state.withLock { $0.storesFailures = true } }
 
     /// Fails the next batches after applying the first elements.
     func failBatch(_ error: UpstreamError, applying applied: Int = 0, times: Int = 1) {
@@ -248,7 +254,11 @@ final class FakeUpstream: Upstream, Sendable {
 
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         try requireOnline()
-        state.withLock { $0.pushes.append(Push(request: request, key: idempotencyKey)) }
+        let isStored = state.withLock { state in
+            state.pushes.append(Push(request: request, key: idempotencyKey))
+            return state.storedFailures.contains(idempotencyKey)
+        }
+        if isStored { return .repeatedFailure(status: 500, "broken") }
         return try await answer(request, idempotencyKey: idempotencyKey)
     }
 
@@ -274,7 +284,10 @@ final class FakeUpstream: Upstream, Sendable {
             let own = answer?["id"].map { "https://shop.example\(request.path)/\($0.plain)" }
             return (failure, nil, state.saysLocation ? state.location ?? own : nil)
         }
-        if let failure { throw failure.error }
+        if let failure {
+            state.withLock { if $0.storesFailures { $0.storedFailures.insert(idempotencyKey) } }
+            throw failure.error
+        }
         let isLater = state.withLock { $0.answersLater }
         return answer.map { .record(RemoteRecord($0, isLater: isLater)) } ?? .accepted(location: location)
     }

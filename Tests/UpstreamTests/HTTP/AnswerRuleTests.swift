@@ -70,6 +70,15 @@ struct AnswerRuleTests {
         #expect(try await outcome(200, fine) == .success(.record(RemoteRecord(.object(["id": "1"])))))
     }
 
+    @Test("a failure that is said to be the answer to an earlier attempt is no new one")
+    func repeated() async throws {
+        let fields = [HTTPHeader("Idempotent-Replayed", "true")]
+        let failure = PushAnswer.repeatedFailure(status: 500, "\(words) 500: broken")
+        #expect(try await outcome(500, #"{"message":"broken"}"#, fields) == .success(failure))
+        #expect(try await error(500, #"{"message":"broken"}"#) == .unclear(status: 500, "\(words) 500: broken"))
+        #expect(try await error(400, "{}", fields) == .refused(status: 400, "\(words) 400"))
+    }
+
     @Test("a page with errors is no list")
     func page() async throws {
         let upstream = try upstream(HTTPResponse.json(200, #"{"data":[],"errors":[{"message":"Broken"}]}"#))
