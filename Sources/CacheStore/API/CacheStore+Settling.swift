@@ -14,6 +14,8 @@ extension CacheStore {
         package var at: Timestamp
         /// It was created here, and the server may never have shown it.
         package var isCreated: Bool
+        /// It was deleted here, and a list still shows it.
+        package var isDeleted: Bool
     }
 
     /// Up to `limit` such records, the oldest first. Forgets those that need no reading any more.
@@ -44,9 +46,10 @@ extension CacheStore {
                     return nil
                 }
                 let remote = try context.row(table).remote(of: key).map(sealers[name].withoutSealed)
+                let kind = Settling.Kind(rawValue: row[3])
                 return UnconfirmedRecord(
                     entity: name, key: key, known: remote ?? .object(members: [(table.entity.key, .string(key))]),
-                    at: Timestamp(milliseconds: row[2]), isCreated: row[3] == Settling.Kind.created.rawValue)
+                    at: Timestamp(milliseconds: row[2]), isCreated: kind == .created, isDeleted: kind == .deleted)
             }
         }
     }
@@ -66,6 +69,18 @@ extension CacheStore {
     /// Takes the record as it is cached for what the server has, from now on.
     package func settled(_ entity: String, key: String, at now: Timestamp) async throws {
         try await change(at: now) { context in try SettlingTable(entity: entity, db: context.db).remove(key) }
+    }
+
+    /// Notes that a record which was deleted here is not there, whatever a list shows: the time to settle starts again.
+    package func stillDeleted(_ entity: String, key: String, at now: Timestamp) async throws {
+        try await change(at: now) { context in
+            try context.db.cachedStatement(
+                sql: """
+                    UPDATE sync_settling SET at = ?, confirmed = 1
+                    WHERE entity = ? AND record_key = ? AND kind = 'deleted'
+                    """
+            ).execute(arguments: [now.milliseconds, entity, key])
+        }
     }
 
     /// Whether the record was created here so recently that its absence upstream says nothing.

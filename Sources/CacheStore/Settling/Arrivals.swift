@@ -46,10 +46,10 @@ struct Arrivals {
     // MARK: Deleted records
 
     /// Whether the record is one that was deleted here, and that the page only still has.
-    mutating func isDeleted(_ key: String) throws -> Bool {
+    mutating func isDeleted(_ shown: JSONText, _ key: String) throws -> Bool {
         guard var row = try rows[key], row.kind == .deleted else { return false }
         if row.position > position { return true }
-        guard rows.isAlive(row) else {
+        guard rows.isAlive(row) || isDoubtful(shown, row) else {
             try rows.remove(key)
             return false
         }
@@ -57,6 +57,14 @@ struct Arrivals {
         row.isConfirmed = false
         try rows.save(row)
         return true
+    }
+
+    /// Whether a list shows no later version than the one that was deleted, so that the record is read by its key before it
+    /// is believed to be there: indexes for searches can be minutes behind.
+    private func isDoubtful(_ shown: JSONText, _ row: Settling) -> Bool {
+        guard view == .list, rows.isDoubtful(row), table.entity.recordPath(of: shown) != nil else { return false }
+        guard let time = table.entity.changeTime(of: shown), let changedAt = row.changedAt else { return true }
+        return time <= changedAt
     }
 
     /// Whether a tombstone is older than the last change of the record.

@@ -55,11 +55,14 @@ struct SettlingTable {
             .execute(arguments: [entity, key])
     }
 
-    /// Removes the rows that were acknowledged by then and confirmed before that place in the log.
-    func clean(before position: Int64, until time: Timestamp) throws {
+    /// Removes the rows that were acknowledged by then, deletions by `deletions`, and confirmed before that place in the log.
+    func clean(before position: Int64, until time: Timestamp, deletions: Timestamp) throws {
         try db.cachedStatement(
-            sql: "DELETE FROM sync_settling WHERE entity = ? AND at <= ? AND position <= ? AND confirmed = 1"
-        ).execute(arguments: [entity, time.milliseconds, position])
+            sql: """
+                DELETE FROM sync_settling WHERE entity = ? AND at <= iif(kind = 'deleted', ?, ?) AND position <= ?
+                  AND confirmed = 1
+                """
+        ).execute(arguments: [entity, min(time, deletions).milliseconds, time.milliseconds, position])
     }
 
     /// The keys of records that were created here after `time`, so that the server's lists need not have them yet.
@@ -137,6 +140,11 @@ struct SettlingRows {
 
     func isAlive(_ row: Settling) -> Bool { row.isAlive(at: now, settle) }
 
+    /// Whether a list may still show what was deleted, though the time to settle is over.
+    func isDoubtful(_ row: Settling) -> Bool { row.kind == .deleted && row.at > now - Self.longestLag }
+
+    private static let longestLag = Duration.seconds(3600)
+
     mutating func save(_ row: Settling) throws {
         try table.save(row)
         if !hasMore { rows[row.key] = row }
@@ -150,13 +158,13 @@ struct SettlingRows {
     /// Removes what is over and was confirmed before the page was requested. A clock that was set back starts the time of
     /// a row again.
     mutating func clean(before position: Int64) throws {
-        if hasMore { try table.clean(before: position, until: now - settle) }
+        if hasMore { try table.clean(before: position, until: now - settle, deletions: now - Self.longestLag) }
         for (key, row) in rows {
             if row.at > now {
                 var row = row
                 row.at = now
                 try save(row)
-            } else if row.isConfirmed, row.position <= position, !isAlive(row) {
+            } else if row.isConfirmed, row.position <= position, !isAlive(row), !isDoubtful(row) {
                 try remove(key)
             }
         }

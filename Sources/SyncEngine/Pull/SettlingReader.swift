@@ -35,7 +35,12 @@ struct SettlingReader {
         let judge = AbsenceJudge(store: store, upstream: upstream, schema: environment.schema, now: environment.now)
         guard let found = try await judge.read(record.known, of: entity) else {
             // Also if its deletion failed here, which hides it.
-            guard try store.remote(of: entity.name, key: record.key) != nil else { return try await settle(record) }
+            guard try store.remote(of: entity.name, key: record.key) != nil else {
+                guard record.isDeleted,
+                    try await judge.verdict(on: record.known, of: entity, wasRead: true) == .gone
+                else { return try await settle(record) }
+                return try await store.stillDeleted(record.entity, key: record.key, at: environment.now())
+            }
             // A creation that was answered without its record may have another key upstream.
             if try await judge.verdict(on: record.known, of: entity, wasRead: true) == .gone {
                 // One that was never shown has been absent all along. Any other is asked for again by a later pull.

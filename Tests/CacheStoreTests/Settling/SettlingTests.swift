@@ -278,6 +278,27 @@ struct SettlingTests {
         #expect(try notes(cache) == "A")
     }
 
+    @Test("a deleted record that a list shows after the time to settle is read before it returns, unless it is a later one")
+    func deletedAndListed() async throws {
+        let old = #"{"id":"a","notes":"A","updated_at":"2026-01-01T00:00:00Z"}"#
+        let restored = #"{"id":"a","notes":"A","updated_at":"2026-01-02T00:00:00Z"}"#
+        for (seconds, record, isHidden) in [(90, old, true), (90, restored, false), (3601, old, false)] {
+            let cache = try await cache(old)
+            try await cache.store.delete("orders", key: "a", at: now)
+            try await cache.send(answer: nil)
+            try await pull(cache, "[\(record)]", after: seconds)
+            #expect(try (cache.record("orders", "a") == nil) == isHidden)
+            #expect(try await unconfirmed(cache, after: seconds) == (isHidden ? ["a"] : []))
+            guard isHidden else { continue }
+            try await cache.store.stillDeleted("orders", key: "a", at: now + .seconds(seconds))
+            #expect(try await unconfirmed(cache, after: 3000).isEmpty)
+            try await pull(cache, "[\(record)]", after: 3000)
+            #expect(try cache.record("orders", "a") == nil)
+            try await pull(cache, "[\(record)]", after: 3001, view: .single)
+            #expect(try notes(cache) == "A")
+        }
+    }
+
     @Test("#7 what was deleted with a record does not return either, and forgets to whom it belonged")
     func deletedWithIt() async throws {
         for rule in ["cascade", "nullify"] {

@@ -39,6 +39,27 @@ struct SettlingReaderTests {
         }
     }
 
+    @Test("a deleted record that a list still shows returns only if it is served by its key", arguments: [true, false])
+    func deletedAndListed(isServed: Bool) async throws {
+        let update = #"update: { call: "PATCH /orders/{id}" }"#
+        let delete = #"delete: { call: "DELETE /orders/{id}" }"#
+        let test = try TestEngine(schema: TestEngine.shop.replacing(update, with: "\(update)\n        \(delete)"))
+        try test.upstream.set("/orders", list("n"))
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.store.delete("orders", key: "b", at: test.clock.timestamp)
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.pendingCount().pending == 0)
+            try test.upstream.set("/orders", list("n"))
+            if !isServed { test.upstream.hide("b") }
+            for _ in 1...3 {
+                test.clock.advance(by: .seconds(301))
+                try await test.engine.sync(SyncRequest())
+                #expect(try (test.record("b") != nil) == isServed)
+            }
+        }
+    }
+
     @Test("a child is looked for among its siblings, since its parent's list is not read again")
     func child() async throws {
         let test = try TestEngine(
