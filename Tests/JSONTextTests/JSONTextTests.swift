@@ -1,3 +1,4 @@
+import Glibc
 import JSONText
 import Testing
 
@@ -65,6 +66,29 @@ struct JSONTextTests {
     func escapes() throws {
         #expect(try JSONText(parsing: #""a\n\"\u00e9\ud83d\ude00\/""#).string == "a\n\"é😀/")
         #expect(try JSONText(parsing: #""x\ud83dy""#).string == "x\u{FFFD}y")
+        #expect(try JSONText(parsing: #""\ud83d\ud83d\ude00\ude00\u0041\\u0041é\b\f\r\t""#).string
+            == "\u{FFFD}😀\u{FFFD}A\\u0041é\u{8}\u{C}\r\t")
+        #expect(try JSONText(parsing: #""\ud83d\n\ude00\ud83d""#).string == "\u{FFFD}\n\u{FFFD}\u{FFFD}")
+    }
+
+    @Test("one escape in a long text does not make decoding it take much longer")
+    func longText() {
+        let text = String(repeating: "a", count: 1 << 20)
+        #expect(Self.cost(of: .string("\n" + text)) < Self.cost(of: .string(text)) * 10)
+    }
+
+    /// The processor time that it takes to decode a string, the least of three.
+    private static func cost(of value: JSONText) -> Duration {
+        func time() -> Duration {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        }
+        return (0..<3).map { _ in
+            let begun = time()
+            #expect(value.string?.isEmpty == false)
+            return time() - begun
+        }.min() ?? .zero
     }
 
     @Test(
