@@ -16,19 +16,23 @@ enum QueryMistakes {
         }
     }
 
+    /// More are not listed.
+    private static let most = 100
+
     /// What is wrong with each part by itself.
     static func found<Query, Statement>(
         in parts: [Query], _ make: (Query) throws(CacheError) -> Statement
     ) -> [FieldProblem] {
-        parts.compactMap { part in
+        var found: [FieldProblem] = []
+        for part in parts where found.count < most {
             do throws(CacheError) {
                 _ = try make(part)
-                return nil
             } catch {
-                guard case .badQuery(let field, let message) = error else { return nil }
-                return FieldProblem(field: field, message: message)
+                guard case .badQuery(let field, let message) = error else { continue }
+                found.append(FieldProblem(field: field, message: message))
             }
         }
+        return found
     }
 }
 

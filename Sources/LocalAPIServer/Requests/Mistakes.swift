@@ -3,6 +3,9 @@ internal import SocketServer
 
 /// Collects the mistakes of a request, so that its caller learns of all of them at once.
 struct Mistakes {
+    /// More are not listed: a caller needs some of them, however many there are, and each takes time and memory.
+    static let most = 100
+
     private var problems: [Problem] = []
 
     /// What `read` returns, or `standard` after a mistake.
@@ -10,23 +13,26 @@ struct Mistakes {
         do throws(Problem) {
             return try read()
         } catch {
-            problems.append(error)
+            add([error])
             return standard
         }
     }
 
     mutating func collect(_ read: () throws(Problem) -> Void) { collect((), read) }
 
-    mutating func add(_ more: [Problem]) { problems += more }
+    mutating func add(_ more: [Problem]) { problems += more.prefix(Self.most - problems.count) }
 
     /// Adds a problem if it is about the input; any other shows only once the input is right.
     mutating func addInput(_ problem: Problem) {
-        if !problem.errors.isEmpty { problems.append(problem) }
+        if !problem.errors.isEmpty { add([problem]) }
     }
 
     var isEmpty: Bool { problems.isEmpty }
 
-    /// All of them; there is at least one.
+    /// There are as many as are listed, so no more need be looked for.
+    var isFull: Bool { problems.count == Self.most }
+
+    /// All that are listed; there is at least one.
     var problem: Problem { Problem(problems) }
 
     func throwAny() throws(Problem) {

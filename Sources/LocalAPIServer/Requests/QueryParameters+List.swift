@@ -20,7 +20,7 @@ extension QueryParameters {
         query.sync = mistakes.collect(nil) { () throws(Problem) in try syncFilter() }
         refuseRepeatedFilters(except: Self.ofLists, &mistakes)
         let reader = FilterReader(entity: entity)
-        for item in items where !Self.ofLists.contains(item.name) {
+        for item in items where !Self.ofLists.contains(item.name) && !mistakes.isFull {
             mistakes.collect { () throws(Problem) in try reader.read(item.name, item.value, into: &query) }
         }
         mistakes.collect { () throws(Problem) in try FilterReader.checkSize(of: query) }
@@ -50,7 +50,8 @@ extension QueryParameters {
 
     /// The fields to show, each once; nil for all.
     func fields() throws(Problem) -> [String]? {
-        try names("fields")?.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        var known: Set<String> = []
+        return try names("fields")?.filter { known.insert($0).inserted }
     }
 
     /// The query of the queue.
@@ -62,7 +63,7 @@ extension QueryParameters {
         query.cursor = mistakes.collect(nil) { () throws(Problem) in try value("cursor") }
         let others = ["record", "sort", "limit", "cursor"]
         refuseRepeatedFilters(except: others, &mistakes)
-        for item in items where !others.contains(item.name) {
+        for item in items where !others.contains(item.name) && !mistakes.isFull {
             mistakes.collect { () throws(Problem) in query.filters.append(try filter(item.name, item.value)) }
         }
         return query

@@ -32,7 +32,7 @@ struct RequestShape: Sendable {
     }
 
     private static func strays(_ query: QueryParameters, known: [String]) -> [Problem] {
-        query.items.map(\.name).filter { !known.contains($0) }.map { stray($0, known: known) }
+        query.items.lazy.map(\.name).filter { !known.contains($0) }.prefix(Mistakes.most).map { stray($0, known: known) }
     }
 
     /// The problem of a parameter that is not among `known`.

@@ -164,6 +164,21 @@ struct AllMistakesTests {
         #expect((100...101).contains(answer.json["errors"]?.elements.count ?? 0))
     }
 
+    @Test(
+        "of very many mistakes in a query the first hundred are named",
+        arguments: [
+            "/healthz", "/page/page.css", "/v1/orders", "/v1/orders/a", "/v1/pending", "/v1/events", "/v1/search",
+            "/v1/orders?fields=", "/v1/orders/a?fields=", "/v1/orders?sort=", "/v1/pending?sort=",
+        ])
+    func manyParameters(_ path: String) async throws {
+        let api = try await TestAPI.filled()
+        let isList = path.hasSuffix("=")
+        let names = (0..<1500).map { "m\($0)" }.joined(separator: isList ? "," : "&")
+        let answer = await api.call("GET", path + (isList ? "" : "?") + names)
+        #expect(answer.status == 400)
+        #expect((100...101).contains(answer.json["errors"]?.elements.count ?? 0))
+    }
+
     @Test("a stray member of a small body gets a suggestion")
     func stray() async throws {
         let api = try await TestAPI.filled()
