@@ -12,18 +12,30 @@ extension CacheStore {
         try shown(entity, key: key)?.bytes
     }
 
-    /// The same with its version and what is asked for: related records, the labels of enum values.
-    package func shown(
-        _ entity: String, key: String, include: [Inclusion] = [], labels: Bool = false
-    ) throws -> ShownRecord? {
+    /// The same with its version, and the labels of enum values if they are asked for.
+    package func shown(_ entity: String, key: String, labels: Bool = false) throws -> ShownRecord? {
         let reading = try reading(entity)
         let extras = labels ? reading.extras.labelled(reading.table.entity) : reading.extras
-        func look(for key: String) throws -> ShownRecord? {
-            try include.isEmpty ? record(reading.one, key, extras) : expanded(entity, key, include, extras)
-        }
-        if let found = try look(for: key) { return found }
+        if let found = try record(reading.one, key, extras) { return found }
+        return try currentKey(of: key, entity).flatMap { try record(reading.one, $0, extras) }
+    }
+
+    /// The same with related records. What takes long, or is large, is read on another thread.
+    package func anyShown(
+        _ entity: String, key: String, include: [Inclusion], labels: Bool = false
+    ) async throws -> ShownRecord? {
+        guard !include.isEmpty else { return try shown(entity, key: key, labels: labels) }
+        let reading = try reading(entity)
+        let extras = labels ? reading.extras.labelled(reading.table.entity) : reading.extras
+        if let found = try await expanded(entity, key, include, extras) { return found }
+        guard let current = try currentKey(of: key, entity) else { return nil }
+        return try await expanded(entity, current, include, extras)
+    }
+
+    /// That of a record which had this key formerly; nil if none had.
+    private func currentKey(of key: String, _ entity: String) throws -> String? {
         let current = try read { db in try KeyAlias.current(of: key, entity, db) }
-        return current == key ? nil : try look(for: current)
+        return current == key ? nil : current
     }
 
     /// Throws if there is no such entity.
@@ -57,10 +69,10 @@ extension CacheStore {
     package func quickList(
         _ query: ListQuery, include: [Inclusion] = [], after opening: StaticString = "", thousands: Int = 50
     ) throws -> ListPage? {
-        let plan = try plan(query, include, opening)
+        let plan = try plan(query, include, opening, isQuick: true)
         // Of these, a single instruction can take milliseconds.
         guard !plan.list.readsWholeValues else { return nil }
-        return try quickly(thousands) { try self.page(of: plan, $0) }
+        return try quickly(thousands: thousands) { try self.page(of: plan, $0) }
     }
 
     /// The same, where a list that takes long is read on another thread. `isLong`: `quickList` has found that it is.
@@ -79,9 +91,9 @@ extension CacheStore {
         try await longReads.run { try body(self) }
     }
 
-    private func quickly(
-        _ thousands: Int, _ body: @Sendable (ReadConnection) throws -> ListPage
-    ) throws -> ListPage? {
+    private func quickly<Result: Sendable>(
+        thousands: Int = 50, _ body: @Sendable (ReadConnection) throws -> Result
+    ) throws -> Result? {
         let taken = Counter()
         do {
             return try readers.read(while: { taken.next() <= thousands }, body)
@@ -97,9 +109,13 @@ extension CacheStore {
         let include: [Inclusion]
         let extras: RecordExtras
         let opening: StaticString
+        /// Others wait for the thread.
+        let isQuick: Bool
     }
 
-    private func plan(_ query: ListQuery, _ include: [Inclusion], _ opening: StaticString) throws -> ListPlan {
+    private func plan(
+        _ query: ListQuery, _ include: [Inclusion], _ opening: StaticString, isQuick: Bool = false
+    ) throws -> ListPlan {
         let reading = try reading(query.entity)
         let table = reading.table
         let extraColumns = Includer.columns(for: include, table)
@@ -109,7 +125,8 @@ extension CacheStore {
                 extraColumns: extraColumns)
         }
         let extras = query.labels ? reading.extras.labelled(table.entity) : reading.extras
-        return ListPlan(list: list, query: query, include: include, extras: extras, opening: opening)
+        return ListPlan(
+            list: list, query: query, include: include, extras: extras, opening: opening, isQuick: isQuick)
     }
 
     private func page(of plan: ListPlan, _ connection: ReadConnection) throws -> ListPage {
@@ -120,7 +137,7 @@ extension CacheStore {
             page =
                 try include.isEmpty
                 ? Self.page(list, walk, query, connection, plan.extras, after: plan.opening)
-                : expandedPage(list, query, include, connection, plan.extras, after: plan.opening)
+                : expandedPage(plan, connection)
             if query.count { page.total = try Self.total(list, connection) }
         }
         let isOne = !query.count && include.isEmpty && list.isOneStatement && walk == nil
@@ -204,37 +221,41 @@ private final class Counter: Sendable {
 
 /// Records with their related records, in one snapshot.
 extension CacheStore {
-    func expanded(
+    private func expanded(
         _ entity: String, _ key: String, _ include: [Inclusion], _ extras: RecordExtras
-    ) throws -> ShownRecord? {
+    ) async throws -> ShownRecord? {
         let table = try table(entity)
+        let found = try quickly { try self.expanded(table, key, include, extras, isQuick: true, $0) }
+        if let found { return found }
+        return try await longReads.read { try self.expanded(table, key, include, extras, isQuick: false, $0) }
+    }
+
+    private func expanded(
+        _ table: EntityTable, _ key: String, _ include: [Inclusion], _ extras: RecordExtras, isQuick: Bool,
+        _ connection: ReadConnection
+    ) throws -> ShownRecord? {
         let columns = Includer.columns(for: include, table).joined(separator: ", ")
         let sql = """
             SELECT \(RecordSelect(table: table).columns), \(columns) FROM \(table.name) WHERE _key = ? AND _deleted = 0
             """
-        return try readers.read { connection in
-            var records: [Includer.Open] = []
-            try connection.snapshot {
-                try connection.query(sql, [key.databaseValue]) { statement in
-                    records.append(Includer.open(statement, include, at: RecordSelect.end(table), extras: extras))
-                    return false
-                }
-                let includer = Includer(
-                    connection: connection, labels: extras.labels != nil, context: filterContext)
-                records = try includer.closed(records, including: include)
+        var records: [Includer.Open] = []
+        try connection.snapshot {
+            try connection.query(sql, [key.databaseValue]) { statement in
+                records.append(Includer.open(statement, include, at: RecordSelect.end(table), extras: extras))
+                return false
             }
-            return records.first.map { record in
-                ShownRecord(
-                    bytes: record.bytes, version: RecordVersion(of: record.bytes, ownLength: record.ownLength))
-            }
+            let includer = Includer(
+                connection: connection, labels: extras.labels != nil, context: filterContext, isQuick: isQuick)
+            records = try includer.closed(records, including: include)
+        }
+        return records.first.map { record in
+            ShownRecord(bytes: record.bytes, version: RecordVersion(of: record.bytes, ownLength: record.ownLength))
         }
     }
 
     /// Call this in a snapshot.
-    func expandedPage(
-        _ list: ListStatement, _ query: ListQuery, _ include: [Inclusion], _ connection: ReadConnection,
-        _ extras: RecordExtras, after opening: StaticString
-    ) throws -> ListPage {
+    private func expandedPage(_ plan: ListPlan, _ connection: ReadConnection) throws -> ListPage {
+        let (list, query, include, extras) = (plan.list, plan.query, plan.include, plan.extras)
         var records: [Includer.Open] = []
         var positions: [[DatabaseValue]] = []
         var end = PageEnd(of: list, query)
@@ -249,12 +270,13 @@ extension CacheStore {
             end.note(records.count, bytes: size, statement)
             return true
         }
-        let includer = Includer(connection: connection, labels: extras.labels != nil, context: filterContext)
+        let includer = Includer(
+            connection: connection, labels: extras.labels != nil, context: filterContext, isQuick: plan.isQuick)
         let closed = try includer.closed(records, including: include)
         let next = closed.count < records.count ? list.cursor(after: positions[closed.count - 1]) : end.next
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(closed.reduce(opening.utf8CodeUnitCount + 2) { $0 + $1.bytes.count + 1 })
-        bytes.append(opening)
+        bytes.reserveCapacity(closed.reduce(plan.opening.utf8CodeUnitCount + 2) { $0 + $1.bytes.count + 1 })
+        bytes.append(plan.opening)
         bytes.append(UInt8(ascii: "["))
         for (index, record) in closed.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }

@@ -15,6 +15,8 @@ struct Includer {
     static let mostIncluded = 10_000
     /// The most bytes of records that one record includes.
     private static let mostBytes = 32 << 20
+    /// The same of all records together, on a thread that others wait for.
+    private static let quickBytes = 1 << 20
 
     /// A record being written, without its closing brace.
     struct Open {
@@ -36,13 +38,22 @@ struct Includer {
     /// Whether the included records have `_labels`.
     let labels: Bool
     let context: FilterContext
-    /// The most bytes of included records.
+    private let isQuick: Bool
+    /// The most bytes of included records, of all relations together.
     private var limit = Includer.mostBytes
 
-    init(connection: ReadConnection, labels: Bool, context: FilterContext) {
+    /// `isQuick`: others wait for this thread, so `closed` throws `ReadTakesLong` where much is included.
+    init(connection: ReadConnection, labels: Bool, context: FilterContext, isQuick: Bool) {
         self.connection = connection
         self.labels = labels
         self.context = context
+        self.isQuick = isQuick
+    }
+
+    private func limited(to bytes: Int) -> Includer {
+        var includer = self
+        includer.limit = bytes
+        return includer
     }
 
     private var schema: EntitySchema { context.schema }
@@ -68,8 +79,11 @@ struct Includer {
             return sqlite3_column_type(statement, column) == SQLITE_NULL
                 ? nil : RecordBytes.text(column, of: statement)
         }
+        var bytes = output.bytes
+        // `dropLast` would copy them one by one.
+        bytes.removeLast()
         return Open(
-            bytes: output.bytes.dropLast(), ownLength: ownLength, key: RecordBytes.text(column, of: statement),
+            bytes: bytes, ownLength: ownLength, key: RecordBytes.text(column, of: statement),
             references: references)
     }
 
@@ -82,12 +96,12 @@ struct Includer {
         var count = records.count
         while true {
             var closed = Array(records.prefix(count))
-            var includer = self
-            if count > 1 { includer.limit = ListPage.mostBytes }
+            let most = count > 1 ? ListPage.mostBytes : Self.mostBytes
             do {
-                _ = try includer.close(&closed, including: include)
+                _ = try limited(to: isQuick ? Self.quickBytes : most).close(&closed, including: include)
                 return closed
             } catch is TooLarge {
+                guard !isQuick else { throw ReadTakesLong() }
                 guard count > 1 else { throw Self.tooLarge }
                 count /= 2
             }
@@ -99,7 +113,7 @@ struct Includer {
         var counts = Array(repeating: 0, count: records.count)
         var total = 0
         var size = 0
-        let parts = try include.indices.map { try part(include[$0], of: records, reference: $0) }
+        let parts = try parts(of: include, in: records)
         for index in records.indices {
             var next: [(key: String, value: JSONText)] = []
             for (position, inclusion) in include.enumerated() {
@@ -141,6 +155,18 @@ struct Includer {
         return labels ? extras.labelled(table.entity) : extras
     }
 
+    /// Each record of a part is shown at least once, so what the parts before it have is taken from the limit.
+    private func parts(
+        of include: [Inclusion], in records: [Open]
+    ) throws -> [(parts: [String: Part], isMany: Bool)] {
+        var left = self
+        return try include.indices.map { index in
+            let part = try left.part(include[index], of: records, reference: index)
+            left.limit -= part.parts.values.reduce(0) { $0 + $1.bytes.count }
+            return part
+        }
+    }
+
     private func part(
         _ inclusion: Inclusion, of records: [Open], reference: Int
     ) throws -> (parts: [String: Part], isMany: Bool) {
@@ -169,7 +195,7 @@ struct Includer {
             return size <= limit
         }
         guard size <= limit else { throw TooLarge() }
-        let counts = try close(&found, including: inclusion.nested)
+        let counts = try limited(to: limit - size).close(&found, including: inclusion.nested)
         return Dictionary(
             uniqueKeysWithValues: zip(found, counts).map { ($0.key, Part(bytes: $0.bytes, count: $1 + 1)) })
     }
@@ -206,7 +232,7 @@ struct Includer {
         }
         guard shown.size <= limit else { throw TooLarge() }
         guard shown.read <= Self.mostIncluded + keys.count else { throw Self.tooMany }
-        let counts = try close(&found, including: inclusion.nested)
+        let counts = try limited(to: limit - shown.size).close(&found, including: inclusion.nested)
         return try lists(shown, found, counts) { parent, position in
             let filter = ListQuery.Filter(field: field, comparison: .equal, values: [parent])
             let list = try ListStatement(

@@ -16,7 +16,7 @@ extension Handlers {
     ///
     /// Most reads are of this kind. It is apart because each asynchronous call on the way takes hundreds of instructions.
     func cached(_ entity: Entity, _ key: String, _ request: Request) throws -> Response? {
-        guard request.query == nil, mistakes.isEmpty, let shown = try shown(entity, key, RecordQuery()) else {
+        guard request.query == nil, mistakes.isEmpty, let shown = try store.shown(entity.name, key: key) else {
             return nil
         }
         let response = answer(shown, nil, to: request)
@@ -51,20 +51,20 @@ extension Handlers {
             outcome = await engine.refresh(entity, key: key)
             if outcome == .absent { throw await missing("\(entity.name)/\(key)", outcome) }
         }
-        if let shown = try shown(entity, key, query) {
+        if let shown = try await shown(entity, key, query) {
             return answer(shown, outcome.map { CacheStatus($0, isMiss: false) }, to: request)
         }
         if Freshness.isOnlyIfCached(request) { throw await onlyIfCached(entity.name, key) }
         if outcome == nil, query.freshness != .cachedOnly { outcome = await engine.refresh(entity, key: key) }
-        guard let outcome, let shown = try shown(entity, key, query) else {
+        guard let outcome, let shown = try await shown(entity, key, query) else {
             throw await missing(entity.name, key, outcome)
         }
         return answer(shown, CacheStatus(outcome, isMiss: true), to: request)
     }
 
     /// Nil if the record is not cached.
-    private func shown(_ entity: Entity, _ key: String, _ query: RecordQuery) throws -> ShownRecord? {
-        let shown = try store.shown(entity.name, key: key, include: query.include, labels: query.labels)
+    private func shown(_ entity: Entity, _ key: String, _ query: RecordQuery) async throws -> ShownRecord? {
+        let shown = try await store.anyShown(entity.name, key: key, include: query.include, labels: query.labels)
         guard let shown else { return nil }
         let narrowed = query.narrowed(shown, entity)
         return query.server ? try withServerValues(narrowed, entity, key) : narrowed
@@ -75,7 +75,10 @@ extension Handlers {
     private func withServerValues(_ shown: ShownRecord, _ entity: Entity, _ key: String) throws -> ShownRecord {
         var whole = shown
         let values = try store.serverValues(of: entity.name, key: key) ?? .null
-        whole.bytes = shown.bytes.dropLast() + Array(",\"_server\":".utf8) + values.bytes + [UInt8(ascii: "}")]
+        whole.bytes.removeLast()  // `dropLast` would copy the bytes one by one
+        whole.bytes += ",\"_server\":".utf8
+        whole.bytes += values.bytes
+        whole.bytes.append(UInt8(ascii: "}"))
         return whole
     }
 
