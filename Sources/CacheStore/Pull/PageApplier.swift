@@ -55,7 +55,8 @@ struct PageApplier {
             times: ChangeTimes(
                 upTo: bounds.serverNow ?? now + Self.clockAllowance, clock: entity.pull?.clock ?? .zero),
             arrivals: try Arrivals(
-                table, context, bounds.view, position: bounds.position, isPartial: bounds.isDelta && isPartial))
+                table, context, bounds.view, position: bounds.position, isPartial: bounds.isDelta && isPartial),
+            aside: SetAsideTable(entity: entity.name, db: db, now: now))
         if bounds.isNew, bounds.hasMore, progress.written.greatestPK == 0 {
             try SecondaryIndexes(table: table, db: db).postpone()
         }
@@ -83,6 +84,7 @@ struct PageApplier {
         var written: Written
         var times: ChangeTimes
         var arrivals: Arrivals
+        var aside: SetAsideTable
         /// The keys of records to delete.
         var tombstones: [String] = []
         /// Records that are marked as deleted.
@@ -96,7 +98,7 @@ struct PageApplier {
         for (index, record) in records.enumerated() {
             guard let key = record.key else {
                 progress.outcome.setAside += 1
-                try setAside(record.text)
+                try setAside(record.text, in: &progress.aside)
                 // It is listed, so it was not deleted.
                 if let key = record.unreadableKey { try progress.written.note(known: writer.image(of: key)?.pk) }
                 continue
@@ -272,14 +274,11 @@ struct PageApplier {
     // MARK: What came
 
     /// Keeps the text of a record without a usable key, so that it is counted once. A null says nothing.
-    private func setAside(_ record: JSONText) throws {
+    private func setAside(_ record: JSONText, in aside: inout SetAsideTable) throws {
         guard record.kind != .null else { return }
         // If there are secrets, a value that is no record could be one.
         let isHidden = table.isSealed && record.kind != .object
-        let text = isHidden ? "…" : context.sealers[entity.name].withoutSealed(record).plain
-        try db.cachedStatement(
-            sql: "INSERT INTO sync_set_aside (entity, record, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-        ).execute(arguments: [entity.name, String(text.start(scalars: 4096)), now.milliseconds])
+        try aside.insert(isHidden ? "…" : context.sealers[entity.name].withoutSealed(record).plain)
     }
 
     // MARK: Deleting

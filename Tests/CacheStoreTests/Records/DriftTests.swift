@@ -215,6 +215,25 @@ struct DriftTests {
         #expect(try cache.store.setAsideRecords(limit: 10).map(\.record.unicodeScalars.count) == [4096])
     }
 
+    @Test("of records without a usable key, a thousand are kept, and others only once these are a day old")
+    func boundedSetAside() async throws {
+        let cache = try cache()
+        func pull(_ numbers: Range<Int>, after seconds: Int) async throws -> [String] {
+            let records = JSONText.array(numbers.map { JSONText.object(["legs": .integer($0)]) }).text
+            let page = PulledPage(entity: "animals", records: records)
+            _ = try await cache.store.apply(page, at: TestCache.now + .seconds(seconds))
+            return try cache.store.setAsideRecords(limit: 2000).map(\.record)
+        }
+        #expect(try await pull(0..<999, after: 0).count == 999)
+        #expect(try await pull(0..<1005, after: 60).contains(#"{"legs":999}"#))
+        let full = try await pull(2000..<2010, after: 3600)
+        #expect(full.count == 1000)
+        #expect(!full.contains(#"{"legs":2000}"#))
+        let next = try await pull(2000..<2010, after: 86_430)
+        #expect(next.count == 11)
+        #expect(try cache.store.summary().setAside == 11)
+    }
+
     @Test("distinct values and unknown fields are counted separately only up to a limit")
     func bounds() async throws {
         let cache = try cache()
