@@ -22,6 +22,15 @@ import Testing
         #expect(lines.contains("InaccessiblePaths=-/run/lock"))
     }
 
+    @Test(
+        "no service can get around its filters by io_uring, or take the machine's swap",
+        arguments: ["systemd/common.conf", feed])
+    func evasion(_ unit: String) throws {
+        let lines = try ProjectFiles.text(unit).split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("SystemCallFilter=~") && $0.hasSuffix("@aio userfaultfd") })
+        #expect(lines.contains("MemorySwapMax=128M"))
+    }
+
     private static let feed = "docs/examples/repairminder-sync-feed.service"
 
     /// `DaemonUser` knows them by it.
