@@ -45,6 +45,17 @@ extension BackupCheck {
                 throw refusal("a value in the table \(object.name) that no backup has")
             }
         }
+        try requireSequences()
+    }
+
+    /// After the greatest number, SQLite refuses each new row as if the disk were full. Its own table is in no migration.
+    private func requireSequences() throws {
+        let table = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence')"
+        guard try Bool.fetchOne(db, sql: table) == true, let wrong = Self.wrong("seq", type: "INTEGER") else { return }
+        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_sequence WHERE \(wrong))") == true else {
+            return
+        }
+        throw refusal("a value in the table sqlite_sequence that no backup has")
     }
 
     /// The same for the numbers that settings have as text, one or two at the beginning.
