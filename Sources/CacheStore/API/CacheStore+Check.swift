@@ -20,7 +20,7 @@ extension CacheStore {
     ) throws -> [Inconsistency] {
         do {
             return try DatabaseFile.openReadOnly(path).read { db in
-                let applied = try String.fetchSet(db, sql: "SELECT identifier FROM grdb_migrations")
+                let applied = try Migrations.applied(db)
                 try Migrations.requireKnown(applied, path: path)
                 guard applied.isSuperset(of: Migrations.names) else { throw ConsistencyCheck.notAdapted }
                 // Recomputing derived fields would read all children of an entity for each parent.

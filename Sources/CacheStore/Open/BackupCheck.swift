@@ -32,7 +32,7 @@ struct BackupCheck {
     /// versions on the tables of records. Throws `.incompatible` for anything else that no backup has.
     func run() throws {
         try requireOwnNames()
-        let applied = try Migrations.migrator().appliedIdentifiers(db)
+        let applied = try Migrations.applied(db)
         try Migrations.requireKnown(applied, path: path)
         let made = try made(by: applied)
         try EntityTableAdapter.dropTriggers(db)
@@ -73,7 +73,7 @@ struct BackupCheck {
     /// Throws `.incompatible` if a write would run a trigger that the daemon has not made. Those of earlier versions are
     /// dropped before the first write.
     func requireOwnTriggers() throws {
-        let made = try made(by: Migrations.migrator().appliedIdentifiers(db))
+        let made = try made(by: Migrations.applied(db))
         let isAdapted = try db.tableExists("sync_setting") && EntityTableAdapter.isAdapted(to: schema, db)
         for object in try StoredObject.all(db) where !made.contains(object) {
             // What has the type of something else may be a trigger all the same.

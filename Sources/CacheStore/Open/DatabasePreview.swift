@@ -9,6 +9,8 @@ package final class DatabasePreview {
     let path: String
     /// See `OpeningCheck.mark`.
     let mark: Int32?
+    /// See `OpeningCheck.headerProblem`.
+    private let headerProblem: String?
     /// Nil if there is no file yet.
     let connection: ReadConnection?
 
@@ -16,6 +18,7 @@ package final class DatabasePreview {
     package init(path: String) {
         self.path = path
         mark = OpeningCheck.mark(of: path)
+        headerProblem = OpeningCheck.headerProblem(of: path)
         connection = LogGuardian.connection(to: path)
     }
 
@@ -30,7 +33,7 @@ package final class DatabasePreview {
         return !applied.isSuperset(of: Migrations.names)
     }
 
-    /// Whether a newer version has migrated the file. False for a file that does not exist or cannot be read.
+    /// Whether a newer version has migrated the file. False for a file that does not exist, is damaged or cannot be read.
     package var isOfNewerVersion: Bool {
         guard let connection, let applied = try? OpeningCheck.migrations(connection) else { return false }
         return !applied.isSubset(of: Migrations.names)
@@ -38,6 +41,7 @@ package final class DatabasePreview {
 
     /// See `OpeningCheck.run`. A missing file passes.
     func check() throws {
+        if let headerProblem { throw CacheError.damaged("\(path) is damaged: \(headerProblem)") }
         guard let connection else { return }
         try OpeningCheck(path: path, mark: mark, connection: connection).run()
     }

@@ -80,7 +80,7 @@ package struct ClosedDatabase {
     /// Throws `.incompatible` unless this version can read the file.
     private static func requireKnown(_ db: Database, _ path: String) throws {
         guard try db.tableExists("sync_setting") else { throw CacheError.incompatible("\(path) is not a cache") }
-        try Migrations.requireKnown(Migrations.migrator().appliedIdentifiers(db), path: path)
+        try Migrations.requireKnown(Migrations.applied(db), path: path)
     }
 
     private func open() throws -> DatabaseQueue {

@@ -44,6 +44,23 @@ enum Migrations {
         }
     }
 
+    /// The names of the migrations that the file has had; none without their table. Throws `.damaged` for one that is no
+    /// text, or that damage has changed: it would count as one of a newer version.
+    static func applied(_ db: Database) throws -> Set<String> {
+        guard try db.tableExists("grdb_migrations") else { return [] }
+        var applied: Set<String> = []
+        for row in try Row.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations") {
+            guard let name: String = row.readable("identifier") else {
+                throw CacheError.damaged("grdb_migrations is damaged: the name of a migration is no text")
+            }
+            applied.insert(name)
+        }
+        guard !applied.isSubset(of: names) else { return applied }
+        let check = try String.fetchOne(db, sql: "PRAGMA integrity_check(grdb_migrations)") ?? "no answer"
+        guard check == "ok" else { throw CacheError.damaged("grdb_migrations is damaged: \(check)") }
+        return applied
+    }
+
     private static let first = """
         CREATE TABLE sync_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 

@@ -34,9 +34,12 @@ struct OpeningCheck {
         }
     }
 
-    /// The names of the migrations that the file has had.
+    /// The names of the migrations that the file has had. Throws `.damaged` when damage has changed them: the file would
+    /// seem to be of a newer version, and its queue would not be rescued.
     static func migrations(_ connection: ReadConnection) throws -> Set<String> {
-        try names("SELECT identifier FROM grdb_migrations", connection)
+        let names = try names("SELECT identifier FROM grdb_migrations", connection)
+        guard let problem = try TableCheck(connection).problem(of: "grdb_migrations") else { return names }
+        throw CacheError.damaged("grdb_migrations is damaged: \(problem)")
     }
 
     private static func names(_ sql: String, _ connection: ReadConnection) throws -> Set<String> {
@@ -65,13 +68,29 @@ struct OpeningCheck {
     /// Read it while this process has no connection to the file: closing the file releases the locks of every
     /// connection.
     static func mark(of path: String) -> Int32? {
+        header(of: path)?[68..<72].reduce(0) { $0 << 8 | Int32($1) }
+    }
+
+    /// What in the header of the file has SQLite open it, but not write to it; nil if nothing has. Read it as `mark(of:)` is
+    /// read. SQLite finds damage to any other byte of the header by itself, or it makes no difference.
+    static func headerProblem(of path: String) -> String? {
+        guard let header = header(of: path) else { return nil }
+        // A format that SQLite does not know is only read.
+        guard (1...2).contains(header[18]) else { return "its header has an unknown format" }
+        // UTF-8, by its last two bits, or 0 in a file without tables. With others SQLite attaches no other database to it.
+        let encoding = header[56..<60].reduce(0) { $0 << 8 | Int($1) }
+        return encoding == 0 || encoding & 3 == 1 ? nil : "its header has an unknown text encoding"
+    }
+
+    /// Its first 100 bytes; nil for what is no database.
+    private static func header(of path: String) -> [UInt8]? {
         guard (try? DatabaseFile.requireRegular(path)) != nil, let file = FileHandle(forReadingAtPath: path) else {
             return nil
         }
         defer { try? file.close() }
-        guard let header = try? file.read(upToCount: 72), header.count == 72, header.starts(with: Data("SQLite".utf8))
+        guard let header = try? file.read(upToCount: 100), header.count == 100, header.starts(with: Data("SQLite".utf8))
         else { return nil }
-        return header[68..<72].reduce(0) { $0 << 8 | Int32($1) }
+        return Array(header)
     }
 
     private func size(of path: String) -> Int {

@@ -17,7 +17,7 @@ package struct DatabaseSummary: Sendable {
     package init(ofDatabaseAt path: String) throws {
         do {
             self = try DatabaseFile.openReadOnly(path).read { db in
-                try Migrations.requireKnown(Migrations.migrator().appliedIdentifiers(db), path: path)
+                try Migrations.requireKnown(Migrations.applied(db), path: path)
                 return try DatabaseSummary(db, path)
             }
         } catch {
