@@ -57,6 +57,16 @@ struct MeaningTests {
         }
     }
 
+    @Test("false is no value where no boolean belongs", arguments: ["null", #""""#])
+    func falseForNothing(_ nothing: String) throws {
+        for kind in [Field.Kind.string, .reference(to: "orders"), .date, .time] {
+            #expect(field(kind).forms(from: try json(nothing), to: try json("false")) == [.emptied])
+        }
+        #expect(field(.boolean).forms(from: try json(nothing), to: try json("false")) == nil)
+        #expect(field(.string).forms(from: try json(nothing), to: try json("true")) == nil)
+        #expect(field(.string).forms(from: try json(nothing), to: try json(#""false""#)) == nil)
+    }
+
     @Test("where text is known to be escaped, its HTML is the same, and other text is not")
     func escaped() throws {
         let field = field(.string)

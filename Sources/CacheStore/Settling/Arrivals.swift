@@ -153,10 +153,15 @@ struct Arrivals {
         let comparison = try context.comparison(table.entity)
         for (field, part) in row.parts where !part.isBlind {
             guard let value = table.entity.value(of: field, in: shown), !comparison.isSame(value, part.ours, of: field),
-                part.mayHaveHad(value, of: field, comparison), !(value.isNothing && part.ours.isNothing)
+                part.mayHaveHad(value, of: field, comparison), !isNothing(value, part.ours, of: field)
             else { continue }
             try DriftTable(table: table, db: context.db, now: context.now).countIgnored(field, key: row.key)
         }
+    }
+
+    private func isNothing(_ one: JSONText, _ other: JSONText, of name: String) -> Bool {
+        guard let field = table.entity[field: name] else { return false }
+        return field.isNothing(one) && field.isNothing(other)
     }
 
     /// Takes what this view shows of a change for the form that the server gives to what was sent, where it can be that:

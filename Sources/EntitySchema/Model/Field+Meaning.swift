@@ -11,10 +11,10 @@ extension Field {
         _ one: JSONText, _ other: JSONText, under forms: Set<NormalForm> = [], directed: Bool = false
     ) -> Bool {
         if one.isEquivalent(to: other) { return true }
-        if forms.contains(.emptied), one.isNothing, other.isNothing { return true }
+        if forms.contains(.emptied), isNothing(one), isNothing(other) { return true }
         guard one.kind != .null, other.kind != .null else {
             guard forms.contains(.emptied), forms.contains(.trimmed) else { return false }
-            return one.trimmed.isNothing && other.trimmed.isNothing
+            return isNothing(one.trimmed) && isNothing(other.trimmed)
         }
         switch kind {
         case .integer, .number, .money: return isSameAmount(one, other, forms, directed)
@@ -24,6 +24,17 @@ extension Field {
         case .string, .enum, .reference: return isSameText(one, other, forms, directed)
         case .list: return isSameList(one, other, forms)
         case .object: return false
+        }
+    }
+
+    /// Whether it is null, an empty text, or `false` where no boolean belongs, as Odoo writes null: many servers turn one
+    /// into the other.
+    package func isNothing(_ value: JSONText) -> Bool {
+        switch value.kind {
+        case .null: true
+        case .string: value.plain.isEmpty
+        case .boolean: kind != .boolean && value.boolean == false
+        default: false
         }
     }
 
@@ -98,9 +109,6 @@ private struct ListElements {
 }
 
 extension JSONText {
-    /// Null or an empty text: many servers turn one into the other.
-    package var isNothing: Bool { kind == .null || kind == .string && plain.isEmpty }
-
     fileprivate var isScalar: Bool { kind != .object && kind != .array }
 
     fileprivate var trimmed: JSONText { kind == .string ? .string(plain.withoutSpaceAround) : self }

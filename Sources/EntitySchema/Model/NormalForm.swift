@@ -11,7 +11,7 @@ package enum NormalForm: String, Sendable, Equatable, CaseIterable {
     case seconds, minutes
     /// A list in another order.
     case sorted
-    /// No text as null, or null as no text.
+    /// Null as an empty text or as `false`, or one of these as another.
     case emptied
     /// Text with `&`, `<`, `>` and quotes as HTML writes them, as Snipe-IT and other programs in PHP answer it.
     case escaped
@@ -37,8 +37,8 @@ extension Field {
         switch (form, kind) {
         case (.trimmed, .string), (.trimmed, .enum), (.trimmed, .reference), (.lowercased, .string),
             (.lowercased, .enum), (.uppercased, .string), (.uppercased, .enum), (.emptied, .string), (.emptied, .enum),
-            (.emptied, .reference), (.emptied, .time), (.rounded, .number), (.rounded, .money), (.rounded, .integer),
-            (.seconds, .time), (.minutes, .time), (.sorted, .list), (.escaped, .string):
+            (.emptied, .reference), (.emptied, .time), (.emptied, .date), (.rounded, .number), (.rounded, .money),
+            (.rounded, .integer), (.seconds, .time), (.minutes, .time), (.sorted, .list), (.escaped, .string):
             true
         default: false
         }

@@ -3,9 +3,9 @@ internal import JSONText
 
 /// Recognises what a 2xx response to a change says.
 ///
-/// Only a record with a key where the schema has one, a member that says success, or no content at all acknowledges a
-/// change. Anything else may come from a gateway, a sign-in page or a half-dead server, and is unclear. So is an answer
-/// without content that may have lost it on the way.
+/// Only a record with a key where the schema has one, a member that says success, `true` alone (not to a creation, which has
+/// a key to tell), or no content at all acknowledges a change. Anything else may come from a gateway, a sign-in page or a
+/// half-dead server, and is unclear. So is an answer without content that may have lost it on the way.
 struct ChangeAnswer {
     let request: PushRequest
     let sent: WireRequest
@@ -44,6 +44,7 @@ struct ChangeAnswer {
         if let record, success != false || record == body { return .record(record) }
         if let key = bareKey(in: body), success != false { return .record(key) }
         if success == true || request.operation == .delete && body["deleted"]?.boolean == true { return accepted }
+        if body.boolean == true, request.operation != .create, request.content == nil { return accepted }
         if success == nil, isAcceptance(body) { return accepted }
         if body.kind == .null || body.kind == .object && body.members.isEmpty { return accepted }
         if hasNoRow(body), success == nil { throw noRow }

@@ -197,6 +197,15 @@ struct ChangeAnswerTests {
         #expect(outcome == .accepted(nil) || outcome == .record(#"{"id":"1"}"#))
     }
 
+    @Test("true alone says that an edit or a deletion succeeded, and not which record was created")
+    func truth() async throws {
+        #expect(try await send("true").outcome == .accepted(nil))
+        #expect(try await send("true", method: "DELETE") { $0.body = nil }.outcome == .accepted(nil))
+        #expect(try await send("true", method: "POST") { $0.operation = .update }.outcome == .accepted(nil))
+        #expect(try await send("true", method: "POST") { $0.operation = .create }.outcome == .unclear)
+        #expect(try await send(#""true""#).outcome == .unclear)
+    }
+
     // MARK: Not recognised
 
     @Test(
@@ -205,7 +214,7 @@ struct ChangeAnswerTests {
         [
             #"{"success": false}"#, #"{"success":false,"data":{"id":"1"}}"#, #"{"data":{"id":"1","a""#, "OK",
             #"{"message":"Please sign in"}"#, #"{"data":{"id":null}}"#, #"{"data":[{"id":"1"},{"id":"2"}]}"#, "[]",
-            "true",
+            "false",
         ])
     func unclear(_ method: String, _ body: String) async throws {
         let sent = try await send(
