@@ -8,7 +8,7 @@ extension Pusher {
     /// The change fails, unless the upstream has already applied it.
     ///
     /// After a lost answer, the refusal may be about what that attempt did: the name is taken by the record that it made,
-    /// or the order is closed by this edit. A deletion may be refused because someone else has deleted the record.
+    /// or the order is closed by this edit. Also a first attempt may be refused because someone else has deleted the record.
     func outcome(ofRefused change: OutboxChange, _ failure: PushFailure) async throws -> PushOutcome {
         guard !change.isContentOnly, let entity = schema[change.entity] else { return .failed(failure) }
         do {
@@ -16,9 +16,9 @@ extension Pusher {
             case .create where change.isTried:
                 guard hasLookUp(change, entity) else { return .failed(unclear(failure)) }
                 return try await outcome(ofRepeat: change, entity, failure)
-            case .update where change.isTried: return try await applied(edit: change, entity) ?? .failed(failure)
+            case .update: return try await shown(of: change, entity, failure) ?? .failed(failure)
             case .delete: return try await applied(deletion: change, entity) ?? .failed(failure)
-            case .create, .update: return .failed(failure)
+            case .create: return .failed(failure)
             }
         } catch UpstreamError.barred(let status, let message, _) where status != 402 && status != 403 {
             return try await outcome(ofBarred: change, status, message, isLookUp: true)
@@ -31,13 +31,18 @@ extension Pusher {
         }
     }
 
-    /// Nil if the record does not show the edit, or cannot be read.
-    private func applied(edit change: OutboxChange, _ entity: Entity) async throws -> PushOutcome? {
-        guard try reader.canRead(entity, change.record),
-            let found = try await reader.record(of: entity, known: change.record),
-            change.isSaid(by: found.record, of: entity)
+    /// That an attempt whose answer was lost has arrived, or that the record is marked as deleted. Nil if the record shows
+    /// neither, or cannot be read.
+    private func shown(
+        of change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> PushOutcome? {
+        guard change.isTried || entity.pull?.deleted != nil, try reader.canRead(entity, change.record),
+            let found = try await reader.record(of: entity, known: change.record)
         else { return nil }
-        return acknowledged(asRead: found)
+        if change.isTried, change.isSaid(by: found.record, of: entity) {
+            return acknowledged(asRead: found)
+        }
+        return entity.isDeleted(found.record) ? .gone(failure) : nil
     }
 
     /// Nil if the record is there, or cannot be read.

@@ -1,0 +1,53 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("An edit that is refused because the record was marked as deleted")
+struct RefusedDeletedEditTests {
+    /// Order "a" was edited here, after it was archived upstream; archived orders cannot be edited.
+    private func test(
+        _ policy: String = "last_write_wins", mark: String = "\n      deleted: archived", archived: Bool = true
+    ) async throws -> TestEngine {
+        let yaml = TestEngine.shop
+            .replacing("path: /orders\n", with: "path: /orders\(mark)\n")
+            .replacing("  orders:\n", with: "  orders:\n    conflict: \(policy)\n")
+        let test = try TestEngine(schema: yaml)
+        let known = #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"}]"#
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: known), at: test.clock.timestamp)
+        try test.upstream.set("/orders", "[{\"id\":\"a\",\"notes\":\"n\",\"archived\":\(archived)}]")
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.refuse { _ in .refused(status: 400, "archived: restore it first") }
+        try await test.send()
+        return test
+    }
+
+    @Test("is a conflict that the deletion wins, and does not fail")
+    func deletionWins() async throws {
+        let test = try await test()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("a") == nil)
+        let conflict = try #require(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.first)
+        #expect(conflict["winner"] == "server")
+    }
+
+    @Test("waits for a person where conflicts do")
+    func manual() async throws {
+        let test = try await test("manual")
+        #expect(try test.store.pendingCount().pending == 1)
+        #expect(try test.record("a")?["notes"] == "mine")
+    }
+
+    @Test("fails if the record has no mark, or the schema knows none")
+    func refused() async throws {
+        for test in [try await test(archived: false), try await test(mark: "")] {
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+            #expect(try test.error() == "refused")
+            #expect(try test.error("message")?.contains("restore it first") == true)
+        }
+    }
+}
