@@ -110,9 +110,28 @@ package struct Place: Sendable, Equatable {
     }
 
     /// The first one that is a list; if none is, as `value`.
+    ///
+    /// A place that ends with `*` is also the values in an object of objects: `{"7": {"id": 7}}`, as programs in PHP write
+    /// a list that has gaps, or that they keep by key.
     package func list(in answer: JSONText) -> JSONText? {
-        guard paths.count > 1 else { return value(in: answer) }
-        return paths.lazy.compactMap { answer.at(path: $0) }.first { $0.kind == .array } ?? value(in: answer)
+        let found = paths.lazy.compactMap { answer.at(path: $0) }.first { $0.kind == .array } ?? value(in: answer)
+        return found ?? paths.lazy.compactMap { Self.members(at: $0, in: answer) }.first
+    }
+
+    private static func members(at path: String, in answer: JSONText) -> JSONText? {
+        guard path == "*" || path.hasSuffix(".*") else { return nil }
+        guard let object = answer.at(path: String(path.dropLast(2))), object.kind == .object else { return nil }
+        let values = object.members.map(\.value)
+        return values.allSatisfy { $0.kind == .object } ? .array(values) : nil
+    }
+
+    /// Where an object stands in place of the list, whose members all are records with this key: `contacts.*` for
+    /// `contacts`.
+    package func membersWithKey(_ key: Place, in answer: JSONText) -> String? {
+        paths.lazy.map { $0.isEmpty ? "*" : "\($0).*" }.first { path in
+            let members = Self.members(at: path, in: answer)?.elements ?? []
+            return !members.isEmpty && members.allSatisfy { key.value(in: $0) != nil }
+        }
     }
 
     /// Whether it is there, and null.

@@ -11,11 +11,14 @@ extension HTTPUpstream {
         let isDenied = [body["success"], body["ok"]].contains { $0?.boolean == false }
         if isDenied { return await denial(of: request, response, body) }
         let advice = ListElsewhere.advice(for: body, at: request.path, elsewhere()).map { ", \($0)" }
+        let members = request.list.lone.flatMap { request.list.records.membersWithKey($0.key, in: body) }.map { place in
+            ", but an object with a record in each member; set records: \(place == "*" ? #""*""# : place)"
+        }
         let outer = request.list.records.outer(in: body).map { place in
             ", but an object at \(place); if that is how it says that there are none, set empty: \(place) beside records "
                 + "in the schema"
         }
-        let reason = advice ?? unlike(in: body, request.list) ?? outer
+        let reason = advice ?? members ?? unlike(in: body, request.list) ?? outer
         return .malformed("\(request.path) answered no list at \(request.list.records.description)\(reason ?? "")")
     }
 

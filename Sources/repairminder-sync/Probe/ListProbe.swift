@@ -55,7 +55,7 @@ struct ListProbe {
             if hasList {
                 return .error(entity.name, message, "correct pagination, pull.since or base_url, whichever it names")
             }
-            let advice = lists(in: transport.lastBody) ?? emptyAdvice(error)
+            let advice = lists(in: transport.lastBody) ?? members(in: transport.lastBody) ?? emptyAdvice(error)
             return .error(entity.name, message, advice ?? "correct pull.path or base_url")
         case .unauthorized: return .error(entity.name, message, "correct the token, or auth.send in the schema")
         case .gone: return .error(entity.name, message, "correct pull.path")
@@ -74,6 +74,12 @@ struct ListProbe {
     /// Where else the answer has lists.
     private func lists(in answer: JSONText?) -> String? {
         answer.flatMap { PlaceSearch($0).adviceOnRecords(under: "pull") }
+    }
+
+    /// The place of records that are the members of an object.
+    private func members(in answer: JSONText?) -> String? {
+        let place = answer.flatMap { pull.list.records.membersWithKey(Place(paths: [entity.key]), in: $0) }
+        return place.map { "set pull.records: \($0 == "*" ? #""*""# : $0)" }
     }
 
     /// What to do about an answer that leaves out a list without records; nil if it is another one.

@@ -167,6 +167,33 @@ struct OtherShapeTests {
         #expect(try await self.count(200, body, fields: fields) == count)
     }
 
+    @Test(
+        "a place with * at its end finds the records that an object has as its members, too",
+        arguments: [
+            (#"{"list":{"7":{"id":7},"9":{"id":9}}}"#, 2), (#"{"list":[{"id":7}]}"#, 1), (#"{"list":[]}"#, 0),
+            (#"{"list":{}}"#, 0), (#"{"list":{"7":{"id":7},"error":"slow"}}"#, nil), (#"{"list":"none"}"#, nil),
+            (#"{"success":false,"list":{"7":{"id":7}}}"#, nil),
+        ] as [(String, Int?)])
+    func members(_ body: String, _ count: Int?) async throws {
+        #expect(try await self.count(200, body, records: "records: list.*") == count)
+    }
+
+    @Test("so does one that is * alone, in the answer itself, and no other place")
+    func outerMembers() async throws {
+        let body = #"{"a":{"id":"a"},"b":{"id":"b"}}"#
+        #expect(try await count(200, body, records: #"records: "*""#) == 2)
+        #expect(try await count(200, body, records: "empty: error") == nil)
+    }
+
+    @Test("records as the members of an object are named in the error")
+    func namedMembers() async throws {
+        let body = #"{"success":true,"data":{"clients":{"a":{"id":"a"},"b":{"id":"b"}}}}"#
+        #expect(
+            try await message(of: "repairminder-live", body, others: [])
+                == "/api/clients answered no list at data.clients, but an object with a record in each member; set records: "
+                + "data.clients.*")
+    }
+
     @Test("an object with a key that is no record is named in the error")
     func unlike() async throws {
         let body = #"{"success":true,"data":{"clients":{"id":"err_1","message":"not now"}}}"#
