@@ -31,18 +31,28 @@ extension Pusher {
         }
     }
 
-    /// That an attempt whose answer was lost has arrived, or that the record is marked as deleted. Nil if the record shows
-    /// neither, or cannot be read.
+    /// That an attempt whose answer was lost has arrived, or that the record was deleted. Nil if the record shows neither,
+    /// or cannot be read.
     private func shown(
         of change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> PushOutcome? {
-        guard change.isTried || entity.pull?.deleted != nil, try reader.canRead(entity, change.record),
-            let found = try await reader.record(of: entity, known: change.record)
-        else { return nil }
+        guard try reader.canRead(entity, change.record), try change.isTried || judge.hasServed(entity) else { return nil }
+        guard let found = try await reader.record(of: entity, known: change.record) else {
+            return try await isGone(change, entity) ? .gone(failure) : nil
+        }
         if change.isTried, change.isSaid(by: found.record, of: entity) {
             return acknowledged(asRead: found)
         }
         return entity.isDeleted(found.record) ? .gone(failure) : nil
+    }
+
+    /// Whether the record that was just asked for in vain is gone; not if that cannot be found out now.
+    private func isGone(_ change: OutboxChange, _ entity: Entity) async throws -> Bool {
+        do {
+            return try await verdict(on: change.record, entity, wasRead: true) == .gone
+        } catch is UpstreamError {
+            return false
+        }
     }
 
     /// Nil if the record is there, or cannot be read.

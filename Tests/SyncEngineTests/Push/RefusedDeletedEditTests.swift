@@ -7,11 +7,12 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-@Suite("An edit that is refused because the record was marked as deleted")
+@Suite("An edit that is refused because the record was deleted")
 struct RefusedDeletedEditTests {
     /// Order "a" was edited here, after it was archived upstream; archived orders cannot be edited.
     private func test(
-        _ policy: String = "last_write_wins", mark: String = "\n      deleted: archived", archived: Bool = true
+        _ policy: String = "last_write_wins", mark: String = "\n      deleted: archived", archived: Bool = true,
+        isGone: Bool = false, isServed: Bool = true
     ) async throws -> TestEngine {
         let yaml = TestEngine.shop
             .replacing("path: /orders\n", with: "path: /orders\(mark)\n")
@@ -19,7 +20,9 @@ struct RefusedDeletedEditTests {
         let test = try TestEngine(schema: yaml)
         let known = #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"}]"#
         _ = try await test.store.apply(PulledPage(entity: "orders", records: known), at: test.clock.timestamp)
-        try test.upstream.set("/orders", "[{\"id\":\"a\",\"notes\":\"n\",\"archived\":\(archived)}]")
+        let order = isGone ? "" : "{\"id\":\"a\",\"notes\":\"n\",\"archived\":\(archived)},"
+        try test.upstream.set("/orders", "[\(order){\"id\":\"b\",\"notes\":\"n\"}]")
+        if isServed { try await test.store.setSetting("single:orders", to: "served") }
         try await test.change("a", #"{"notes":"mine"}"#)
         test.upstream.refuse { _ in .refused(status: 400, "archived: restore it first") }
         try await test.send()
@@ -40,6 +43,13 @@ struct RefusedDeletedEditTests {
         let test = try await test("manual")
         #expect(try test.store.pendingCount().pending == 1)
         #expect(try test.record("a")?["notes"] == "mine")
+    }
+
+    @Test("is one, too, if the record is gone, once the upstream was seen to serve single records", arguments: [true, false])
+    func gone(isServed: Bool) async throws {
+        let test = try await test(isGone: true, isServed: isServed)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: isServed ? 0 : 1))
+        #expect(try (test.record("a") == nil) == isServed)
     }
 
     @Test("fails if the record has no mark, or the schema knows none")
