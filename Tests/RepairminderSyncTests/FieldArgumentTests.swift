@@ -50,9 +50,9 @@ import Testing
 
     @Test("standard input has the value of one field at most")
     func standardInputOnce() {
-        #expect(throws: CommandFailure(.usage, "only one field can be read from standard input")) {
-            try FieldArgument.object(["a=@-", "b:=@-"])
-        }
+        let failure = CommandFailure(
+            .usage, "only one field can be read from standard input; read the others from files")
+        #expect(throws: failure) { try FieldArgument.object(["a=@-", "b:=@-"]) }
     }
 
     @Test(
@@ -66,7 +66,7 @@ import Testing
     @Test("fields become one object in order, and duplicates are rejected")
     func object() throws {
         #expect(try FieldArgument.object(["b=1", "a:=1"]).text == #"{"b":"1","a":1}"#)
-        #expect(throws: CommandFailure(.usage, "a is given twice")) { try FieldArgument.object(["a=1", "a:=2"]) }
+        #expect(throws: CommandFailure(.usage, "a is given twice; give it once")) { try FieldArgument.object(["a=1", "a:=2"]) }
     }
 
     @Test("no hint shows what a file has")

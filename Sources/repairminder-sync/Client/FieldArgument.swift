@@ -89,12 +89,12 @@ struct FieldArgument: Equatable {
         for argument in arguments {
             let field = try FieldArgument(argument)
             guard !fields.contains(where: { $0.name == field.name }) else {
-                throw CommandFailure(.usage, "\(field.name) is given twice")
+                throw CommandFailure(.usage, "\(field.name) is given twice; give it once")
             }
             fields.append(field)
         }
         guard fields.count(where: { $0.file == ValueFile.standardInput }) < 2 else {
-            throw CommandFailure(.usage, "only one field can be read from standard input")
+            throw CommandFailure(.usage, "only one field can be read from standard input; read the others from files")
         }
         var members: [(key: String, value: JSONText)] = []
         for field in fields { members.append((field.name, try field.value(read))) }

@@ -33,7 +33,8 @@ struct StateFiles {
     func database() throws(CommandFailure) -> String {
         guard let path = directory.inUse else {
             throw CommandFailure(
-                .notFound, "\(configuration.stateDirectory) has no database for this schema and upstream yet")
+                .notFound,
+                "\(configuration.stateDirectory) has no database for this schema and upstream yet; start the daemon first")
         }
         return path
     }

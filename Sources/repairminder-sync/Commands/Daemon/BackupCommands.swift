@@ -133,7 +133,8 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
     private static func restore(_ backup: String, _ files: StateFiles) async throws -> DatabaseRestore.Report {
         try DatabaseRestore.requireTables(in: backup, files.schema)
         guard CacheOrigin(ofDatabaseAt: backup).map(files.origin.includes) == true else {
-            throw CommandFailure(.badData, "\(backup) is not a backup of \(files.origin)")
+            throw CommandFailure(
+                .badData, "\(backup) is not a backup of \(files.origin); name another file, or the right configuration")
         }
         let account = try DatabaseSummary(ofDatabaseAt: backup).account
         let path = files.database(of: account)

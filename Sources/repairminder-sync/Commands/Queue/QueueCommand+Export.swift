@@ -80,7 +80,7 @@ extension QueueCommand {
         func run() async throws {
             let files = try StateFiles(options)
             guard let text = try (NamedFile(following: source) ?? named)?.text(atMost: Self.largest) else {
-                throw CommandFailure(.badData, "\(source) cannot be read")
+                throw CommandFailure(.badData, "\(source) cannot be read; check its name and permissions")
             }
             let count = try await files.whileStopped { try await Self.take(text, source, files) }
             let added = count.added.counted("change", "changes")
@@ -93,7 +93,10 @@ extension QueueCommand {
                 let queue = try ExportedQueue(text: text)
                 let origin = CacheOrigin(schema: queue.origin.schema, upstream: queue.origin.upstream)
                 guard files.origin.includes(origin) else {
-                    throw CommandFailure(.badData, "\(source) belongs to \(origin), but this daemon to \(files.origin)")
+                    throw CommandFailure(
+                        .badData,
+                        "\(source) belongs to \(origin), but this daemon to \(files.origin); name another file, or the "
+                            + "right configuration")
                 }
                 let store = try await store(queue.origin.account, files)
                 defer { try? store.close() }
