@@ -85,7 +85,7 @@ extension AbsenceJudge {
         }
     }
 
-    /// So many refusals in a row are about the account or a gateway.
+    /// This many refusals in a row are about the account or a gateway.
     private static let mostRefusals = 10
 
     /// The records that the upstream does not have when it is asked for them. Nil if it cannot be asked for one. A
@@ -113,7 +113,7 @@ extension AbsenceJudge {
                 where (error.mayConcernRecord || error.isFailure) && refusals + 1 < Self.mostRefusals
             {
                 refusals += 1
-                // A failure at another record as well is no matter of this one.
+                // If the upstream fails at another record as well, it is not about this one.
                 if error.isFailure, try await !servesAnother(of: entity, than: suspects.map(\.key)) { throw error }
                 findings.mayPass = findings.mayPass || error.isFailure
                 findings.refused.insert(suspect.key)

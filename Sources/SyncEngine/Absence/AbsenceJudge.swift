@@ -6,9 +6,8 @@ internal import Upstream
 /// Decides whether the upstream really lacks a record, after an answer without it.
 ///
 /// One 404, one empty list and one list that is shorter than before prove nothing: a gateway, an expired token or a page
-/// that slid may be the reason. Absence counts once a *witness* was served after it, with the same token, and it is
-/// answered so again: another record, or a list, that must be there. Where the upstream serves no single records, only its
-/// lists count.
+/// that slid may be the reason. Absence counts once the upstream has served a *witness* with the same token, another record
+/// or a list that must be there, and then lacks the record again. Where it serves no single records, only its lists count.
 struct AbsenceJudge: Sendable {
     enum Verdict: Sendable, Equatable {
         /// The upstream is well and has no such record.
@@ -26,7 +25,7 @@ struct AbsenceJudge: Sendable {
     let now: @Sendable () -> Timestamp
     /// The server's time as far as it is known, for the windows of lists; nil takes `now`.
     var serverNow: (@Sendable () -> Timestamp)?
-    /// Records that were asked for are handed over once they have so many bytes.
+    /// Records that were asked for are handed over once they have this many bytes.
     var mostBytes = 16 << 20
 
     private var upstreamTime: Timestamp { serverNow?() ?? now() }
@@ -202,8 +201,8 @@ struct AbsenceJudge: Sendable {
         return .cannotSay(reason)
     }
 
-    /// Whether something else is served now that must be there; nil if there is nothing to ask for. The account is no
-    /// such thing: who is signed in is told even to those who may see nothing.
+    /// Whether something else is served now that must be there; nil if there is nothing to ask for. The account does not
+    /// count: even a caller who may see nothing can ask who is signed in.
     func isWell(beside entity: Entity) async throws -> Bool? {
         var isWell: Bool?
         let others = try schema.entities.filter {

@@ -1,5 +1,5 @@
-/// Limits how many records may be deleted at once without having been asked for one by one: an upstream that suddenly
-/// shows half of its records is more likely broken than right. Every path that deletes asks it.
+/// Limits how many records may be deleted at once without asking for each: an upstream that suddenly shows half of its
+/// records is more likely broken than right. Every path that deletes asks it.
 struct DeletionGuard: Equatable {
     /// Of an entity's records, 0 to 1.
     var share: Double
@@ -11,6 +11,6 @@ struct DeletionGuard: Equatable {
         confirmed.contains(entity) ? .max : Int(share * Double(rows))
     }
 
-    /// The most records that may go because the upstream marks them as deleted: that is said, so a few always may.
+    /// The most records that may go because the upstream marks them as deleted. A few always may.
     func tombstones(of entity: String, rows: Int) -> Int { max(9, allowance(of: entity, rows: rows)) }
 }

@@ -2,16 +2,16 @@ internal import CacheStore
 
 /// How a list disagrees with itself: its total with its records, or a row with its double.
 ///
-/// One that is seen again and again is the list's own way: it is no longer read twice for it, but reported, and the list
+/// A gap that every pull sees belongs to the list: it is reported, the list is no longer read twice for it, and the list
 /// never shows which records are gone.
 struct ListGap: Equatable {
     /// The list's total minus the records that it showed.
     var total: Int
-    /// How many records it showed twice, by a digest of which.
+    /// How many records it showed twice, and a digest of which ones.
     var twice: Int
     var digest: Int64
 
-    /// From this many on, in a row, the gap is the list's own way.
+    /// A gap that was seen this many times in a row belongs to the list.
     static let enough = 3
 
     /// Nil without a gap.

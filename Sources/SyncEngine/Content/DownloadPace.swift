@@ -14,7 +14,7 @@ final class DownloadPace: Sendable {
 
     /// In bytes a second, on average: 240 KiB a minute.
     private static let least = 4 << 10
-    /// A content may come as slowly as it likes for so long.
+    /// In milliseconds: for this long, a content may come as slowly as it likes.
     private static let grace = 60_000
 
     private let now: @Sendable () -> Timestamp
@@ -23,7 +23,7 @@ final class DownloadPace: Sendable {
     /// `now` must not go back when the clock is set.
     init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
-    /// Notes that so many bytes have come; false if they were too few by now.
+    /// Notes that `count` more bytes have come. False if they come too slowly.
     func takes(_ count: Int) -> Bool {
         let now = now().milliseconds
         return progress.withLock { progress in

@@ -3,11 +3,11 @@ internal import JSONText
 internal import SQLiteStore
 internal import Synchronization
 
-/// When the upstream first lacked a record, asked for it by its key, that nothing else says is gone.
+/// Remembers when the upstream first answered that a record does not exist, with nothing else to confirm it.
 ///
-/// A replica that is behind, or a gateway's memory, may be the reason, and it is for a second read right after. So the
-/// absence counts when it is seen again after the time to settle, unless another version of the record came in between, from
-/// a list. It is remembered by this process only: after a restart the next one is the first. All times are monotonic.
+/// A replica that is behind or a gateway's cache may answer so, also to a second read right after. So the record counts as
+/// gone only if it is still absent when the time to settle is over, and no list has brought another version of it since.
+/// Kept in memory: a restart begins again. All times are monotonic.
 final class AbsenceMarks: Sendable {
     private struct Mark {
         var first: Timestamp
@@ -18,8 +18,8 @@ final class AbsenceMarks: Sendable {
     private static let most = 1000
     private let marks = Mutex<[RecordName: Mark]>([:])
 
-    /// Whether this version of the record was lacking before, at least `settle` ago; then that is forgotten. Notes the absence
-    /// otherwise.
+    /// Whether this version of the record was first absent at least `settle` ago; its mark is then removed. Otherwise notes the
+    /// absence.
     func confirms(_ name: RecordName, known: JSONText, at now: Timestamp, after settle: Duration) -> Bool {
         let version = ContentHash.of(known.bytes)
         return marks.withLock { marks in
@@ -37,7 +37,7 @@ final class AbsenceMarks: Sendable {
     /// The record was found, or it cannot be said whether it is there.
     func forget(_ name: RecordName) { marks.withLock { $0[name] = nil } }
 
-    /// Up to `limit` records to ask for again, those that were first lacking the longest ago first.
+    /// Up to `limit` records to ask for again, the longest absent first.
     func due(_ limit: Int, at now: Timestamp, after settle: Duration) -> [RecordName] {
         marks.withLock { marks in
             let due = marks.filter { now.since($0.value.first) >= settle }.sorted {

@@ -38,9 +38,9 @@ actor HealthMonitor {
     /// Attempts under way that the budget was charged for.
     private var charged: Set<Int64> = []
     private var isAskingElsewhere = false
-    /// Only changes were answered that the token is refused.
+    /// The token was refused to changes only, and to no read.
     private var isRefusedByChanges = false
-    /// Entities whose reads are answered 401 although the token counts: see `meaning`.
+    /// Entities whose reads are answered 401 although the token is valid: see `meaning`.
     private var unreadable: Set<String> = []
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }

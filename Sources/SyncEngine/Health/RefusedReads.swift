@@ -14,7 +14,8 @@ final class RefusedReads: Sendable {
 
     private let entries = Mutex<[RecordName: Entry]>([:])
 
-    /// A gateway may refuse everything for a while. Later this is the time between two questions.
+    /// How long a record is refused before it is asked for less often, since a gateway may refuse everything for a while;
+    /// then the time between two reads.
     private static let patience = Duration.seconds(3600)
     private static let most = 10_000
 

@@ -50,7 +50,7 @@ struct ThrottledChanges {
     private var passes: [String: Int] = [:]
     /// Until when the upstream asked to wait with each route that has a limit of its own.
     private var limited: [String: Timestamp] = [:]
-    /// Until when other routes go before one of which several changes were answered so, and none got through.
+    /// Until when other routes go first: several changes of this one were asked to wait, and none got through.
     private var turns: [String: Timestamp] = [:]
 
     /// What followed when the change was last asked to wait; nil if it got through since.

@@ -2,7 +2,7 @@ internal import CacheStore
 internal import EntitySchema
 internal import Upstream
 
-/// Finds out whether the token counts, after a read that was answered 401.
+/// Finds out whether the token is valid, after a read that was answered 401.
 struct TokenWitness {
     let environment: SyncEnvironment
     let account: AccountCheck

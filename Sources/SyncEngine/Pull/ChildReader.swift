@@ -9,7 +9,7 @@ struct ChildReader {
     let detail: PullPlan.Detail
     /// Of one parent, in a list of its own.
     var mostChildren = 100_000
-    /// A list of more bytes is put back, to be read when no other is; nil for none.
+    /// A list of more bytes is put back, to be read later and alone; nil puts none back.
     var mostBytesAside: Int?
 
     private static let mostBytes = 32 << 20
@@ -23,7 +23,7 @@ struct ChildReader {
         var isComplete: Bool
         /// The greatest age of the pages that a gateway had kept; nil if there was none.
         var age: Duration?
-        /// It has more bytes than may be read beside others, and is to be read again.
+        /// It is too large to be read beside others, and must be read again.
         var isPutBack = false
     }
 

@@ -14,9 +14,9 @@ struct DetailPuller {
     let fetch: PullPlan.Fetch
     /// Requests in flight.
     let parallel: Int
-    /// No other record is asked for, before those that were are written, once the answers have so many bytes.
+    /// Once the answers have this many bytes, they are written before another record is asked for.
     var mostBytes = 16 << 20
-    /// Only the first parent of a batch may have children of more bytes: those of others wait until it is written.
+    /// Only the first parent of a batch may have more bytes of children. Those of others wait for the next batch.
     var mostBytesAside = 4 << 20
     /// Those that were refused for long are asked for less often, unless all are fetched.
     var refused = RefusedReads()

@@ -9,7 +9,7 @@ struct PullStart {
     let full: Bool
     /// The definition of the entity's window; nil without one.
     var window: String?
-    /// Up to where the window has what the one of the last pull had not, if that can be asked for (`{$until}`).
+    /// The end of what a wider window adds, if the list can be asked for that part alone (`{$until}`).
     var until: String?
 
     var pull: PullInProgress {

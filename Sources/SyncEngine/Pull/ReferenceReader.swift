@@ -18,7 +18,7 @@ struct ReferenceReader {
 
     /// How long the upstream is not asked again for a record that it refused.
     private static let refusal = Duration.seconds(3600)
-    /// So many failures in a row concern more than single records.
+    /// This many failures in a row concern more than single records.
     private static let mostFailures = 10
 
     init(puller: Puller, entity: Entity) {

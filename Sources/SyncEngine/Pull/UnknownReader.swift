@@ -14,7 +14,7 @@ struct UnknownReader {
     private var asked: Set<String> = []
     private var failures = 0
 
-    /// So many failures in a row concern more than single records.
+    /// This many failures in a row concern more than single records.
     private static let mostFailures = 3
 
     init(_ puller: Puller, _ entity: Entity, _ plan: PullPlan) {

@@ -28,7 +28,7 @@ extension PushOutcome {
     }
 }
 
-/// The entities of which records are outdated since their children were sent.
+/// The entities with records that are outdated since their children were sent.
 final class ChangedParents: Sendable {
     private let names = Mutex<Set<String>>([])
 

@@ -20,7 +20,7 @@ extension Pusher {
 }
 
 extension OutboxChange {
-    /// As what `ThrottledChanges` knows it.
+    /// The change as `ThrottledChanges` identifies it.
     var limited: ThrottledChanges.Change {
         ThrottledChanges.Change(idempotencyKey, operation, of: entity, content != nil)
     }

@@ -36,7 +36,7 @@ struct SignalQueue: Sendable {
     private var entries: [Signal: Entry] = [:]
     /// How many records of an entity wait.
     private var waiting: [String: Int] = [:]
-    /// Entities of which too many records were named: their pull brings all of them.
+    /// Entities with too many named records: a pull brings all of them.
     private var overflowing: Set<String> = []
 
     init(limits: [String: Limits]) {

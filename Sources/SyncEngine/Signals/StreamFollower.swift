@@ -14,7 +14,7 @@ struct StreamFollower: Sendable {
     private static let longestDelay = Duration.seconds(60)
     /// How often a follower looks whether requests may be made again.
     private static let holdCheck = Duration.seconds(5)
-    /// A stream that lasted so long was no failed attempt.
+    /// A stream that lasted this long was no failed attempt.
     private static let goodLife = Duration.seconds(30)
     /// Silence is measured in whole seconds, from a little before the stream counts as open.
     private static let idleTolerance = Duration.seconds(1)
