@@ -2,7 +2,7 @@ package import EntitySchema
 internal import GRDB
 internal import SQLiteStore
 
-/// The history of the daemon's work, for charts: minutes of the last week, whatever the daemon was restarted or updated.
+/// The history of the daemon's work, for charts: the minutes of the last week, across restarts and updates.
 extension CacheStore {
     private static let keptHours = 168
     private static let shownMinutes = 360

@@ -174,7 +174,7 @@ extension CacheStore {
         ).execute(arguments: [version, key])
     }
 
-    /// Whether the record is still the one that was fetched. With a field as the trigger, its value tells later.
+    /// Whether the record is still the one that was fetched. With a field as the trigger, its stored value shows that later.
     private func isUnmoved(_ detail: PulledPage.Detail, _ table: EntityTable, _ db: Database) throws -> Bool {
         guard let fetch = table.fetch, fetch.trigger == .any else { return true }
         return try Bool.fetchOne(

@@ -61,8 +61,8 @@ extension CacheStore {
     }
 
     /// Marks reminders as due, and updates the records that represent them. A reminder that fell due before `oldest` is
-    /// not delivered; without `oldest` none is.
-    /// Another daemon has delivered what was due before `handedOver`, except what was snoozed here.
+    /// not delivered, nor one before `handedOver`, which another daemon has delivered, unless it was snoozed here. Without
+    /// `oldest` none is.
     ///
     /// One transaction of bounded size; returns whether there may be more to do.
     package func keepReminders(

@@ -1,8 +1,7 @@
 internal import GRDB
 internal import JSONText
 
-/// Where a page of a list ends: at its limit, or once its records have so many bytes that a list of large ones could fill
-/// the memory.
+/// Where a page of a list ends: at its limit of records or of bytes, so that a list of large records cannot fill the memory.
 struct PageEnd {
     private let list: ListStatement
     private let limit: Int

@@ -17,7 +17,7 @@ package struct ActivitySteps: Sendable, Equatable {
 
     /// In minutes.
     package let length: Int64
-    /// Oldest first; nil for a step of which nothing is known, because the daemon did not run.
+    /// Oldest first; nil for a step in which the daemon did not run.
     package private(set) var steps: [Step?]
     /// The number of the first step since 1970.
     private let first: Int64

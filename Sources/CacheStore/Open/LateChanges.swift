@@ -1,7 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 
-/// Notes of which entities have changes that came while the schema lacked them, each with the id of the first one.
+/// Notes which entities have changes that came while the schema lacked them, each with the id of the first one.
 ///
 /// All changes of the entity from that one on came so: nothing else is queued of an entity that the schema lacks.
 struct LateChanges {

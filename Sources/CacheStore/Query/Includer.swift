@@ -248,7 +248,7 @@ struct Includer {
         var position: [DatabaseValue]
     }
 
-    /// The rows that are shown, while they are read. A parent's list ends after so many, or once it is large.
+    /// The rows that are shown, while they are read. A parent's list ends at a number of rows, or once it is large.
     private struct ShownChildren {
         var rows: [Row] = []
         /// How many rows were read.

@@ -19,7 +19,7 @@ package struct ListQuery: Sendable, Equatable {
     package var count: Bool
     /// Whether to show the labels of enum values too, in `_labels`.
     package var labels = false
-    /// A page ends once its records have so many bytes.
+    /// A page ends once its records have this many bytes.
     package var mostBytes = ListPage.mostBytes
 
     package init(
@@ -96,7 +96,7 @@ package struct ListQuery: Sendable, Equatable {
 }
 
 package struct ListPage: Sendable {
-    /// A page ends once its records have so many bytes, so that a list of large ones cannot fill the memory. Included
+    /// A page ends once its records have this many bytes, so that a list of large ones cannot fill the memory. Included
     /// records may take as many again.
     static let mostBytes = 4 << 20
 

@@ -21,8 +21,8 @@ struct RecordSelect {
 
     var one: String { "SELECT \(columns) FROM \(table.name) WHERE _key = ? AND _deleted = 0" }
 
-    /// The same of the record with the `_pk` ?1 for who has its document, ?2, and knows that its queued changes were all made
-    /// just now, so that none is in conflict. Nil if readers do not see the document as it is.
+    /// The same for a record that was changed just now: ?1 is its `_pk` and ?2 its document, and none of its queued changes
+    /// can be in conflict yet. Nil if readers do not see the document as it is.
     var changed: String? {
         guard table.entity.hiddenPlaces.isEmpty else { return nil }
         return "SELECT ?2, _synced_at, NULL, _pk\(computed) FROM \(table.name) WHERE _pk = ?1 AND _deleted = 0"

@@ -14,7 +14,7 @@ struct SearchHits {
     /// The most bytes of a title and of a snippet.
     private static let (longestTitle, longestSnippet) = (200, 1000)
 
-    /// The hits by `_pk`. Each record is let go before the next is read: many large ones would fill the memory.
+    /// The hits by `_pk`. Holds one record at a time: many large ones would fill the memory.
     func read(_ pks: [Int64]) throws -> [Int64: SearchHit] {
         guard !pks.isEmpty else { return [:] }
         var hits: [Int64: SearchHit] = [:]

@@ -19,7 +19,8 @@ struct SearchWalk {
     /// See `ListStatement.selection`.
     let selection: String
 
-    /// All per record of the page: up to so many matches are sorted without a walk.
+    // All for each record of the page.
+    /// Up to this many matches are sorted without a walk.
     private static let fewMatches = 4
     /// The size of the first part, and of all parts together, in index entries.
     private static let firstEntries = 8

@@ -61,7 +61,7 @@ final class RecordPlan: Sendable {
     /// The fields that are computed on reading: the place of each, and those of the fields that it is made of.
     private let computed: [Computed]
     private let computedPlaces: [Int]
-    /// Told of each version that has one of these fields.
+    /// Notes each version that has one of these fields.
     let given: GivenFields?
 
     private struct Computed {

@@ -14,7 +14,7 @@ final class RecordTransaction {
     var bytesRead = 0
     /// While an entity is read for the first time, hooks get no events.
     var isLoading = false
-    /// The entities of which it is stored that the server sends what is computed here.
+    /// The entities that are noted as sending a field that is computed here.
     private var given: Set<String> = []
     /// What values mean to the server, by entity, as far as it was asked for.
     var meanings: [String: Meaning] = [:]
@@ -79,7 +79,7 @@ final class RecordTransaction {
         forgetIndexed()
     }
 
-    /// Call this after an index took up records or let go of some.
+    /// Call this after records were added to an index or removed from it.
     func forgetIndexed() { indexed = [:] }
 
     // MARK: The numbers of log and queue

@@ -47,7 +47,7 @@ struct RecordUpdate {
 
     private func has(_ part: Part) -> Bool { parts & 1 << UInt64(part.rawValue) != 0 }
 
-    /// Whether some of so many watched fields or their columns are set together.
+    /// Whether there are so many watched fields that some share a bit.
     static func sharesBits(fields: Int) -> Bool { Part.count + fields > 63 }
 
     private static func bit(_ column: Int) -> UInt64 { 1 << UInt64(min(Part.count + column, 63)) }

@@ -17,7 +17,7 @@ struct SearchIndex {
     /// The records of one batch of a bulk load: other writes wait some 20 ms for it.
     static let batch: Int64 = 2000
 
-    /// A load of more than this part of an index leaves so many segments that merging them pays off.
+    /// A load of more than a fourth of an index leaves enough segments for merging to pay off.
     private static let mergedPart: Int64 = 4
 
     /// Indexes the records just inserted, unless there are too many.
@@ -94,7 +94,7 @@ struct SearchIndex {
 
     private var merging: String { "search_merging:\(table.entity.name)" }
 
-    /// The step at which merging stands, which is kept across restarts; nil when nothing is to be merged.
+    /// The step that merging has reached, across restarts; nil when there is nothing to merge.
     func mergeStep() throws -> Int? {
         try SettingTable(db: db)[merging].flatMap { Int($0) }.map { max($0, 0) }
     }

@@ -136,7 +136,7 @@ struct SearchTable {
 
     // MARK: Values
 
-    /// So many characters of a field are indexed: FTS5 takes sixty times the size of a text as memory for its words.
+    /// At most this many characters of a field are indexed: for its words FTS5 takes sixty times the memory of a text.
     static let longest = 1 << 16
 
     /// A field of a record as it is indexed.

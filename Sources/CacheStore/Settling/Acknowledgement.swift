@@ -168,7 +168,7 @@ struct Acknowledgement {
         return merge.result(answer, over: assumed, members ?? [ViewMerge.main(of: entity): knownNames])
     }
 
-    /// Notes what the answer shows of the changed fields. Those of which it shows an earlier value keep theirs.
+    /// Notes what the answer shows of the changed fields. A field that it shows with an earlier value keeps ours.
     private func judged(
         _ answer: JSONText, _ settling: inout Settling, _ comparison: ValueComparison
     ) throws -> Settling.Verdict {
@@ -186,8 +186,8 @@ struct Acknowledgement {
             settling.parts[field]?.isBlind = false
         }
         let verdict = settling.meet(answer, try context.comparison(entity))
-        // A new record has had no earlier values of which an older view could have one. What the answer does not show is
-        // kept until a view does.
+        // A new record has no earlier values that an older view could show. What the answer does not show is kept until a
+        // view does.
         if settling.kind == .created, change.operation == .create, verdict != .stale {
             settling.parts = settling.parts.filter { entity.value(of: $0.key, in: answer) == nil }
         }

@@ -1,7 +1,7 @@
 internal import EntitySchema
 internal import JSONText
 
-/// A record of which a change was acknowledged not long ago. Until the server has caught up everywhere, a view of it may
+/// A record with a change that was acknowledged not long ago. Until the server has caught up everywhere, a view of it may
 /// be older than the change.
 struct Settling: Equatable {
     enum Kind: String {

@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// The records of one entity of which the server may be behind (`sync_settling`), inside the caller's transaction.
+/// The records of one entity that the server may still show as they were (`sync_settling`), in the caller's transaction.
 struct SettlingTable {
     let entity: String
     let db: Database
@@ -24,7 +24,7 @@ struct SettlingTable {
         ).map(Self.settling)
     }
 
-    /// The row of a record of which the server may still be behind.
+    /// The row of a record that the server may still show as it was.
     func alive(_ key: String, at now: Timestamp, _ settle: Duration) throws -> Settling? {
         try row(of: key).flatMap { $0.isAlive(at: now, settle) ? $0 : nil }
     }

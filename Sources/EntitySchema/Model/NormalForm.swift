@@ -18,8 +18,7 @@ package enum NormalForm: String, Sendable, Equatable, CaseIterable {
 }
 
 extension Field {
-    /// The forms of which a server's `answer` to `value` is evidence: none if both mean the same, nil if no known form
-    /// leads from one to the other.
+    /// The forms that lead from `value` to a server's `answer`: none if both mean the same, nil if no known form does.
     package func forms(from value: JSONText, to answer: JSONText) -> Set<NormalForm>? {
         if isSame(value, answer) { return [] }
         return Self.combinations.first { forms in

@@ -35,7 +35,7 @@ package struct RecordTest: Sendable, Equatable {
 
     package var names: [String] { alternatives.joined().map(\.field) }
 
-    /// The fields not among `shown` for lack of which no record can pass; empty if one can.
+    /// The fields not in `shown` whose absence keeps every record from passing; empty if some record can pass.
     package func missing(from shown: Set<String>) -> Set<String> {
         var missing: Set<String> = []
         for conditions in alternatives {

@@ -36,7 +36,7 @@ struct DerivationReader {
 
     // MARK: From the record's own fields
 
-    /// One text, or several of which the first that has a value counts.
+    /// One text, or several; the first that has a value counts.
     private func patterns(
         _ node: SchemaNode, _ field: Field, _ entity: Entity
     ) throws(SchemaError) -> [TextPattern] {

@@ -1,7 +1,7 @@
 internal import JSONText
 
-/// Reads a test of a record's own fields: a mapping of which all conditions must hold, or a list of such mappings of
-/// which one must.
+/// Reads a test of a record's own fields: a mapping whose conditions must all hold, or a list of such mappings, one of
+/// which must hold.
 struct RecordTestReader {
     let entity: Entity
     /// What values may name in braces; times can then be compared by size as well. Nil allows only plain values.

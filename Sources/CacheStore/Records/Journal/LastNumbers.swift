@@ -30,7 +30,7 @@ struct LastNumbers {
         return change
     }
 
-    /// Counts an entry that has so many numbers; `change`: the one that it is about. Returns the last of its numbers.
+    /// Counts an entry with `count` numbers, about `change` if there is one. Returns the last of its numbers.
     mutating func takeEntry(_ count: Int, about change: Int64?) throws(CacheError) -> Int64 {
         entry = try Self.sum(entry, count)
         guard let change else { return entry }

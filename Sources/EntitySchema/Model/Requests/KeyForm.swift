@@ -2,7 +2,7 @@
 package enum KeyForm: Sendable, Equatable {
     /// The upstream makes the key; the one made here is never sent.
     case server
-    /// So many of these characters, for upstreams that take no other keys.
+    /// `length` of these characters, for upstreams that take no other keys.
     case text(alphabet: [Character], length: Int)
 
     /// `[a-z0-9]{15}`: characters and ranges, and how many. Nil for anything else, or if two keys could be the same by
@@ -60,7 +60,7 @@ package enum KeyForm: Sendable, Equatable {
         return key.count == length && key.allSatisfy(alphabet.contains)
     }
 
-    /// What to tell a caller whose key is not accepted.
+    /// What is expected, for the message to a caller whose key is not accepted.
     package var expectation: String {
         switch self {
         case .server: "the upstream makes the key; leave it out"

@@ -99,7 +99,7 @@ struct UnusedKeyCheck {
     }
 
     /// The fields that the body names; nil if it has all that change, under their own names. For an update, a field in
-    /// `when` counts: the choice of the route tells its value.
+    /// `when` counts: the choice of the route implies its value.
     private func sent(by route: SchemaNode, _ operation: Operation) throws(SchemaError) -> [String]? {
         guard let body = BodyReader.body(of: route, operation) else { return nil }
         let template = body.isTemplate ? try body.template() : nil
