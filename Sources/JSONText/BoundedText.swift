@@ -2,11 +2,11 @@
 ///
 /// `prefix` and `count` of a text count characters, and one character can have millions of combining marks.
 extension StringProtocol {
-    /// The first so many Unicode scalars, and so at most four times as many bytes.
+    /// At most `most` Unicode scalars from the start, and so at most four times as many bytes.
     package func start(scalars most: Int) -> SubSequence {
         self[..<(unicodeScalars.index(startIndex, offsetBy: most, limitedBy: endIndex) ?? endIndex)]
     }
 
-    /// Whether it has more than so many Unicode scalars. Looks no further than that.
+    /// Whether it has more Unicode scalars than `most`. Looks no further than that.
     package func isLonger(thanScalars most: Int) -> Bool { start(scalars: most).endIndex < endIndex }
 }

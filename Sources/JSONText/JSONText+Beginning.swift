@@ -1,6 +1,6 @@
 /// The beginning of a value from outside, where the number of its parts must be bounded.
 extension JSONText {
-    /// The first so many of `members`. Looks no further than that.
+    /// At most `most` of `members`, from the start. Looks no further than that.
     package func members(atMost most: Int) -> [(key: String, value: JSONText)] {
         guard kind == .object else { return [] }
         var found: [(key: String, value: JSONText)] = []
@@ -15,7 +15,7 @@ extension JSONText {
         return found
     }
 
-    /// The first so many of `elements`. Looks no further than that.
+    /// At most `most` of `elements`, from the start. Looks no further than that.
     package func elements(atMost most: Int) -> [JSONText] {
         guard kind == .array else { return [] }
         var found: [JSONText] = []

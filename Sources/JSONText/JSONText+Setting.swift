@@ -29,7 +29,7 @@ extension JSONText {
         return Laid(result: result, isMergePatch: isMergePatch, isCompact: false)
     }
 
-    /// As if the members were set one after the other, each of which would copy all of the text.
+    /// As if the members were set one after the other, without a copy of the text for each.
     private func settingAtOnce(_ changes: [(key: String, value: JSONText)]) -> JSONText {
         // By their bytes: two names that a person reads as the same are two.
         let values = Dictionary(changes.map { (Array($0.key.utf8), $0.value) }) { $1 }

@@ -1,5 +1,5 @@
 extension String {
-    /// The text if it has at most so many bytes of UTF-8, else what fits into them with a `…` at its end. No scalar is
+    /// The text if it has at most `most` bytes of UTF-8, else what fits into them with a `…` at its end. No scalar is
     /// cut in two.
     package func cut(toBytes most: Int) -> String {
         guard utf8.count > most else { return self }

@@ -60,7 +60,7 @@ package final class LocalAPIServer: Sendable {
         }
     }
 
-    /// The same for who can wait.
+    /// The same for a caller that can wait.
     package func respond(to request: Request) async -> Response {
         switch reply(to: request) {
         case .now(let response): response

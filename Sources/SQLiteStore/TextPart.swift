@@ -44,7 +44,7 @@ enum TextPart {
         guard part.count <= text.count, !part.isEmpty else { return part.isEmpty }
         return withUnsafeTemporaryAllocation(of: Int.self, capacity: part.count) { borders in
             borders.initialize(repeating: 0)
-            /// How many bytes of the part end here, if so many ended at the byte before.
+            /// How many bytes of the part end here, if `count` ended at the byte before.
             func matched(_ byte: UInt8, after count: Int) -> Int {
                 var count = count
                 while count > 0, folded(part[count]) != byte { count = borders[count - 1] }

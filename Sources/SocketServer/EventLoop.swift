@@ -144,7 +144,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         state.withLock { $0.soonest = min($0.soonest ?? deadline, deadline) }
     }
 
-    /// Gives `body` so many bytes of memory, with any content, and returns what it returns.
+    /// Gives `body` `byteCount` bytes of memory, with any content, and returns what it returns.
     func withScratch(byteCount: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         scratch.withLock { scratch in
             if scratch.count < byteCount { scratch = [UInt8](repeating: 0, count: byteCount) }

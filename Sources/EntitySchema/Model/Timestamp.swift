@@ -128,7 +128,7 @@ private struct TimeReader {
 
     var isAtEnd: Bool { at == bytes.count }
 
-    /// Moves past exactly so many digits.
+    /// Moves past exactly `digits` digits.
     mutating func number(_ digits: Int, in range: ClosedRange<Int64>) -> Int64? {
         var value: Int64 = 0
         let end = at + digits

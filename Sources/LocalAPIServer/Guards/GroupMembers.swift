@@ -5,12 +5,12 @@ internal import Synchronization
 
 /// The members of one group: processes that run with it, and users that the user database lists in it.
 ///
-/// All daemons of this machine run with it, so another one is no member unless it is listed: who has taken one over could
-/// otherwise read the others' records.
+/// All daemons of this machine run with the group, so a daemon's user is no member unless it is listed: otherwise an attacker
+/// who has taken over one daemon could read the records of all.
 ///
 /// Caches what the database says for 10 seconds, so that frequent calls cannot overload it. While it does not answer, what it
-/// said last counts, so that one caller cannot hold up the others. Nor can a person with many user ids: all callers together wait
-/// only for a limited time. At most 16 questions are open at once, because each takes a thread: a user whose
+/// said last counts, so that one caller cannot hold up the others. All callers together wait only for a limited time, so that a
+/// person with many user ids cannot either. At most 16 questions are open at once, because each takes a thread: a user whose
 /// turn does not come in time is no member.
 package final class GroupMembers: Sendable {
     private struct Finding {
@@ -28,7 +28,7 @@ package final class GroupMembers: Sendable {
         var moment: ContinuousClock.Instant?
     }
 
-    /// All callers together may wait so many times the patience, and for a tenth of the time that passes.
+    /// All callers together may wait for this many times the patience, and for a tenth of the time that passes.
     private static let mostWaits = 2
 
     private let group: UInt32
@@ -64,7 +64,7 @@ package final class GroupMembers: Sendable {
 
     private func finding(about user: UInt32) -> Finding? {
         if let finding = state.withLock({ $0.findings[user] }), finding.until > now() { return finding }
-        // Who calls again meanwhile does not wait as well.
+        // Another call of the same user meanwhile does not wait.
         if state.withLock({ $0.asked.insert(user).inserted }) { ask(about: user) }
         return state.withLock { $0.findings[user] }
     }

@@ -24,7 +24,7 @@ extension Handlers {
         return absence.map { .notFound(Self.text($0, name)) } ?? Problem(.notCached, "\(name) is not in the cache")
     }
 
-    /// The same for a thing of which the cache never knows that it does not exist.
+    /// The same for something that the cache can never know not to exist, such as a content.
     func missing(_ name: String, _ outcome: RefreshOutcome?) async -> Problem {
         let start = "\(name) is not in the cache"
         var problem =

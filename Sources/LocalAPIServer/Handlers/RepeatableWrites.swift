@@ -19,7 +19,7 @@ extension Handlers {
         try await once(request, mistakes) { try Written(result: body($0)) }.response
     }
 
-    /// The same for a write of which more than the answer is kept.
+    /// The same for a write that keeps more than its answer.
     func once<Result: RepeatableResult>(
         _ request: Request, _ mistakes: Mistakes, _ body: @escaping @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Result {

@@ -90,7 +90,7 @@ struct BudgetState: Sendable {
             let recent = recent(of: window, at: now)
             let excess = underWay + recent.count + 1 - usable
             guard excess > 0 else { continue }
-            // So many of the oldest must have been over for the whole span.
+            // The `excess` oldest ones must have been over for the whole span.
             guard excess <= recent.count else { return nil }
             latest = max(latest, recent[recent.startIndex + excess - 1] + window.span - now)
         }

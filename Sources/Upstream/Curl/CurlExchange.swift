@@ -240,7 +240,7 @@ final class CurlExchange {
 
     // MARK: Memory for large answers
 
-    /// Whether so many more bytes of the body may be taken; if not, libcurl keeps them, and reads on after `goOn`.
+    /// Whether `count` more bytes of the body may be taken; if not, libcurl keeps them, and reads on after `goOn`.
     ///
     /// The memory for the whole answer is taken at once: exchanges that each had a part of it would wait for each other.
     private func hasRoom(for count: Int) -> Bool {

@@ -9,7 +9,7 @@ final class CurlMailbox: Sendable {
         case start(UInt64, HTTPRequest, CheckedContinuation<Outcome, Never>)
         case cancel(UInt64)
         case networkChanged
-        /// So many bytes of the memory for large answers are free again.
+        /// This many bytes of the memory for large answers are free again.
         case giveBack(Int)
     }
 

@@ -52,7 +52,7 @@ enum Escape {
         return (Array(String(scalar).utf8), 12)
     }
 
-    /// The number at the beginning, if it has at least so many digits.
+    /// The number at the beginning, if it has at least `least` digits.
     private static func number(
         _ bytes: ArraySlice<UInt8>, radix: UInt32, digits least: Int
     ) -> (value: UInt32, count: Int)? {

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Reads an event stream as it arrives, up to a limit per second: the thread that reads it serves all requests.
 final class EventIntake: Sendable {
-    /// In a second. A pull brings what so many events name with less work.
+    /// In a second. A pull brings what more events name with less work.
     static let mostEvents = 1000
     /// In a second; one event alone may have a megabyte.
     static let mostBytes = 4 << 20

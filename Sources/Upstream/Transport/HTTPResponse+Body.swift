@@ -9,8 +9,7 @@ extension HTTPResponse {
 
     /// The body as JSON in which every object names each member once.
     ///
-    /// An answer of so many values that they would take a hundred megabytes when they are looked at is refused as a whole, and
-    /// so is one whose texts would take minutes to compare.
+    /// An answer is refused as a whole if its values would take a hundred megabytes to look at, or its texts minutes to compare.
     var unambiguousJSON: JSONText {
         get throws(JSONError) {
             try MarkRun.check(inJSON: text, upTo: MarkRun.longestUpstream)

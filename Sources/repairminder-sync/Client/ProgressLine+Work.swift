@@ -46,7 +46,7 @@ extension ProgressLine {
         { (try? await client.get(LocalAPIPaths.status).body).flatMap(sample) }
     }
 
-    /// Nil for a number that nothing has so many of: the difference of two could not be told.
+    /// Nil for a number too large to be a count: the difference of two would not be exact.
     private static func count(_ value: JSONText?) -> Int? {
         value?.integer.flatMap { (0...(1 << 53)).contains($0) ? $0 : nil }
     }

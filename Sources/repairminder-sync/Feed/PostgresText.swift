@@ -23,7 +23,7 @@ enum PostgresText {
     /// The most bytes of a name; PostgreSQL cuts longer ones silently.
     static let longestName = 63
 
-    /// The beginning of a name, at most so many bytes.
+    /// The beginning of a name, at most `most` bytes of it.
     static func start(of name: String, bytes most: Int) -> String {
         var start = ""
         var count = 0

@@ -62,7 +62,7 @@ enum StatusText {
         return [connection, signal].compactMap(\.self).joined(separator: ", ")
     }
 
-    /// `40`, or `40 of 1000` of an entity of which only some are kept.
+    /// `40`, or `40 of 1000` for an entity that keeps only some.
     private static func kept(_ entity: JSONText) -> String {
         let rows = entity["rows"]?.plain ?? ""
         return entity["total"]?.integer.map { "\(rows) of \($0)" } ?? rows

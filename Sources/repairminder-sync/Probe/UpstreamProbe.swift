@@ -64,7 +64,7 @@ struct UpstreamProbe {
     }
 }
 
-/// Passes requests on and keeps the last answer, of which a probe looks at more than the schema names.
+/// Passes requests on and keeps the last answer: a probe looks at more of it than the schema names.
 final class WatchedTransport: HTTPTransport {
     private let inner: any HTTPTransport
     /// The path of a call whose answers are of no interest.

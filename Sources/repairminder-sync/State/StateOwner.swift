@@ -11,7 +11,7 @@ struct StateOwner {
     private let folder: String
     private let user: uid_t
     private let group: gid_t
-    /// Tells the directory apart from one that takes its name later.
+    /// Distinguishes the directory from one that takes its name later.
     private let identity: Identity
 
     private struct Identity: Equatable {

@@ -7,7 +7,7 @@ enum TimeLimit {
     /// In seconds of processor time: many times what a restore of a million records takes.
     static let ofCommand: UInt64 = 3600
 
-    /// Has the kernel end this process (`SIGXCPU`) after so many seconds of processor time. Keeps a limit that is lower already.
+    /// Has the kernel end this process (`SIGXCPU`) after `seconds` of processor time. Keeps a limit that is lower already.
     static func apply(_ seconds: UInt64) {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &limit) == 0 else { return }

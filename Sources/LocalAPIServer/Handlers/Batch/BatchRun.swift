@@ -5,7 +5,7 @@ internal import SQLiteStore
 
 /// Does the operations of a batch inside one transaction.
 struct BatchRun: Sendable {
-    /// Records are shown until they have so many bytes together; after that, only their keys and tags.
+    /// Records are shown until they have this many bytes together; after that, only their keys and tags.
     static let mostShown = 8 << 20
     /// The most bytes of records that the operations may read in order to change them: one to two seconds of the only writer.
     static let mostRead = 128 << 20

@@ -40,7 +40,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
             ).run(way) { try questions.answer(to: $0.text, secret: $0.secret) }
             let store = TokenStore(path: configuration.signInFile)
             try store.save(tokens)
-            // What was just saved is to be tried, and nothing else.
+            // Only what was just saved is tried.
             var plan = schema.upstream
             plan.session = nil
             let token = RotatingToken(
