@@ -28,6 +28,11 @@ extension Duration {
         }
     }
 
+    /// Twice as long `times` times over, but at most `longest`: a wait that grows with each failure. No number overflows.
+    package func doubled(_ times: Int, atMost longest: Duration) -> Duration {
+        min(self * (1 << min(max(times, 0), 30)), longest)
+    }
+
     /// Whole milliseconds, rounded towards zero; the most that 64 bits hold if there are more.
     package var milliseconds: Int64 {
         let (whole, overflow) = components.seconds.multipliedReportingOverflow(by: 1000)

@@ -140,7 +140,7 @@ struct AccountBar: Equatable {
     }
 
     /// The first trial comes at once: perhaps only one change is barred. Then 2 s, doubling to 60 s.
-    private var delay: Duration { trials == 0 ? .zero : min(.seconds(1) * (1 << min(trials, 6)), .seconds(60)) }
+    private var delay: Duration { trials == 0 ? .zero : Duration.seconds(1).doubled(trials, atMost: .seconds(60)) }
 
     /// Someone asks for a trial now.
     mutating func hurry() {

@@ -50,12 +50,13 @@ struct CircuitBreaker: Equatable {
 
     /// Between two probes: 2 s, doubling to 60 s; from 8 ms after `hurry()` while offline.
     var probeDelay: Duration {
-        probes < 0 ? .seconds(2) / (1 << -probes) : min(.seconds(2) * (1 << min(probes, 5)), .seconds(60))
+        let first = Duration.seconds(2)
+        return probes < 0 ? first / (1 << -probes) : first.doubled(probes, atMost: .seconds(60))
     }
 
     /// The wait between an outage and the next sync, if syncs have only led to outages: 2 s, doubling to 60 s.
     var relapseWait: Duration {
-        relapses == 0 ? .zero : min(.seconds(2) * (1 << min(relapses - 1, 5)), .seconds(60))
+        relapses == 0 ? .zero : Duration.seconds(2).doubled(relapses - 1, atMost: .seconds(60))
     }
 
     mutating func lost(_ message: String) {

@@ -39,7 +39,7 @@ struct RetryBudget: Equatable {
         return max((lastTrial + trialDelay).since(now), .zero)
     }
 
-    private var trialDelay: Duration { min(.seconds(1) * (1 << min(trials, 6)), .seconds(60)) * jitter }
+    private var trialDelay: Duration { Duration.seconds(1).doubled(trials, atMost: .seconds(60)) * jitter }
 
     /// A change is sent for the first time.
     mutating func earn() { tenths = min(tenths + 1, Self.most) }

@@ -1,3 +1,5 @@
+internal import EntitySchema
+
 /// When to sync and how patiently to retry.
 package struct SyncSettings: Sendable, Equatable {
     /// Between two pulls.
@@ -53,12 +55,7 @@ package struct RetryPolicy: Sendable, Equatable {
     package func delay(attempt: Int, random: Double) -> Duration { longest(attempt: attempt) * random }
 
     /// base × 2^(attempt − 1), at most `cap`; `attempt` counts from 1.
-    ///
-    /// The exponent is capped first, so no attempt number overflows.
-    func longest(attempt: Int) -> Duration {
-        let doublings = min(max(attempt - 1, 0), 30)
-        return min(base * (1 << doublings), cap)
-    }
+    func longest(attempt: Int) -> Duration { base.doubled(attempt - 1, atMost: cap) }
 
     package func isLast(attempt: Int) -> Bool { attempt >= maximumAttempts }
 }

@@ -159,7 +159,7 @@ actor HookLoop {
             metadata: [
                 "hook": "\(name)", "seq": "\(occurrence.seq)", "attempt": "\(number)", "error": "\(problem)",
             ])
-        let retry = min(Self.firstRetry * (1 << min(number - 1, 20)), Self.longestRetry)
+        let retry = Self.firstRetry.doubled(number - 1, atMost: Self.longestRetry)
         let outcome: HookOutcome = isLast ? .parked(problem) : .failed(problem, retryAt: now() + retry)
         try await store.settleHook(name, occurrence, outcome, at: now())
     }

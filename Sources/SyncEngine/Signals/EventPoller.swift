@@ -66,7 +66,7 @@ struct EventPoller: Sendable {
 
     /// Full jitter, and never faster than usual.
     private func delay(_ failures: Int) -> Duration {
-        let longest = min(events.every * (1 << min(max(failures - 1, 0), 20)), max(Self.longestDelay, events.every))
+        let longest = events.every.doubled(failures - 1, atMost: max(Self.longestDelay, events.every))
         return events.every + (longest - events.every) * environment.random()
     }
 

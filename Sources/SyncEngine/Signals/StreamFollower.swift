@@ -65,7 +65,7 @@ struct StreamFollower: Sendable {
 
     /// Full jitter, so that many machines do not reconnect at once.
     private func delay(_ attempts: Int) -> Duration {
-        let longest = min(max(memory.retry, .milliseconds(100)) * (1 << min(attempts - 1, 10)), Self.longestDelay)
+        let longest = max(memory.retry, .milliseconds(100)).doubled(attempts - 1, atMost: Self.longestDelay)
         return max(longest * environment.random(), .milliseconds(50))
     }
 

@@ -34,7 +34,7 @@ struct SignInPace {
             hasReadFile = true
         }
         if let refusal, refusal.concerns(request, to: address) {
-            let wait = min(Self.waitAfterRefusal * (1 << min(refusal.count - 1, 10)), Self.longestWait)
+            let wait = Self.waitAfterRefusal.doubled(refusal.count - 1, atMost: Self.longestWait)
             if (.zero..<wait).contains(now.since(refusal.time)) {
                 throw .unauthorized(
                     "\(refusal.message). The same credentials are sent again at \(refusal.time + wait), changed ones "
@@ -43,7 +43,7 @@ struct SignInPace {
         }
         try unclear.check(subject(of: request), at: now)
         guard useless >= Self.mostUseless, let lastToken else { return }
-        let wait = min(Self.freshness * (1 << min(useless - Self.mostUseless, 10)), Self.longestWait)
+        let wait = Self.freshness.doubled(useless - Self.mostUseless, atMost: Self.longestWait)
         if (.zero..<wait).contains(now.since(lastToken.time)) {
             throw .unauthorized(
                 "the upstream signs in and then refuses each new token; check the account's rights, and auth.send and "

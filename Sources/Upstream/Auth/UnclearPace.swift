@@ -10,7 +10,7 @@ struct UnclearPace {
     private static let firstWait = Duration.seconds(30)
     private static let longestWait = Duration.seconds(15 * 60)
 
-    private var wait: Duration { min(Self.firstWait * (1 << min(max(count - 1, 0), 10)), Self.longestWait) }
+    private var wait: Duration { Self.firstWait.doubled(count - 1, atMost: Self.longestWait) }
 
     /// Throws while `subject`, which names what would be sent, must wait.
     func check(_ subject: String, at now: Timestamp) throws(UpstreamError) {

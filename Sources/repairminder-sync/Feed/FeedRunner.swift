@@ -47,7 +47,7 @@ struct FeedRunner {
 
     /// From 0.2 s, twice as long each time up to 30 s, less up to half of it: `share`, from 0 to 1, says how much.
     static func pause(after failures: Int, _ share: Double) -> Duration {
-        let longest = min(.milliseconds(100) * (1 << min(failures, 10)), Duration.seconds(30))
+        let longest = Duration.milliseconds(100).doubled(failures, atMost: .seconds(30))
         return longest * (1 - share / 2)
     }
 
