@@ -5,7 +5,7 @@ internal import Glibc
 
 /// A database with the files that belong to it, and how another database replaces it.
 ///
-/// The old files are never deleted: a reason and a date are appended to their names, the log's included. The new file
+/// A replaced database is never deleted: a reason and a date are appended to the names of its files, the log's included. The new file
 /// first waits beside the old one, under a name that says what is left to do. After a crash at any moment,
 /// `finishReplacing` completes the replacement, so a start always finds one of the two.
 package struct DatabaseFile: Sendable {
@@ -17,6 +17,9 @@ package struct DatabaseFile: Sendable {
     package let path: String
 
     package init(_ path: String) { self.path = path }
+
+    /// Deletes a temporary database with its log, if there is one.
+    package func delete() { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
 
     /// Moves the closed database at `fresh` here. Returns the new name of the old one; nil if there was none.
     @discardableResult

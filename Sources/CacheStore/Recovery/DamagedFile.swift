@@ -1,6 +1,5 @@
 internal import Foundation
 internal import GRDB
-internal import Glibc
 internal import SQLiteStore
 
 /// Reads the queue from a damaged database, its log and its backups in every possible way, newest state first.
@@ -78,11 +77,9 @@ struct DamagedFile {
             return nil
         }
         let copy = path + ".repaired"
-        func remove() { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
-        remove()
-        defer { remove() }
+        defer { DatabaseFile(copy).delete() }
         for beginning in beginnings() {
-            remove()
+            DatabaseFile(copy).delete()
             guard (try? FileManager.default.copyItem(atPath: path, toPath: copy)) != nil else { continue }
             try? FileManager.default.copyItem(atPath: path + "-wal", toPath: copy + "-wal")
             guard let file = FileHandle(forUpdatingAtPath: copy), (try? file.write(contentsOf: beginning)) != nil,

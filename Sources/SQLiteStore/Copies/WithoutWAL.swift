@@ -7,10 +7,9 @@ package enum WithoutWAL {
     /// file, not by name. Nothing may write to the file meanwhile.
     package static func reading<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
         let name = path + ".alone"
-        func remove() { for suffix in ["", "-wal", "-shm"] { unlink(name + suffix) } }
-        remove()
+        DatabaseFile(name).delete()
         guard link(path, name) == 0 else { throw CacheError.unwritable("\(name) cannot be created; check state_dir") }
-        defer { remove() }
+        defer { DatabaseFile(name).delete() }
         let connection = try DatabaseFile.openReadOnly(name)
         defer { try? connection.close() }
         return try connection.unsafeRead(body)

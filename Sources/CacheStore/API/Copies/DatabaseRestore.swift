@@ -1,7 +1,6 @@
 package import EntitySchema
 internal import Foundation
 internal import GRDB
-internal import Glibc
 internal import SQLiteStore
 package import Secrets
 
@@ -44,7 +43,7 @@ package struct DatabaseRestore: Sendable {
     /// backup that another program has changed (`BackupCheck`).
     package func run(from backup: String, at now: Timestamp) async throws -> Report {
         let fresh = path + ".restore"
-        for suffix in ["", "-wal", "-shm"] { unlink(fresh + suffix) }
+        DatabaseFile(fresh).delete()
         // Before the copy gets its first own write.
         try DatabaseCopy.make(of: backup, at: fresh) { copy in
             try DatabaseFile.openReadOnly(backup).backup(to: copy)
@@ -59,7 +58,7 @@ package struct DatabaseRestore: Sendable {
             report.replaced = try DatabaseFile(path).replace(with: fresh, .replaced, at: now)
             return report
         } catch {
-            for suffix in ["", "-wal", "-shm"] { unlink(fresh + suffix) }
+            DatabaseFile(fresh).delete()
             throw error
         }
     }

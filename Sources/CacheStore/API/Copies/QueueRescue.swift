@@ -1,7 +1,6 @@
 package import EntitySchema
 internal import Foundation
 internal import GRDB
-internal import Glibc
 internal import JSONText
 internal import SQLiteStore
 package import Secrets
@@ -68,7 +67,7 @@ package struct QueueRescue: Sendable {
 
     private func replace(with queue: QueueSnapshot, _ report: Report, at now: Timestamp) async throws {
         let fresh = path + ".rescue"
-        for suffix in ["", "-wal", "-shm"] { unlink(fresh + suffix) }
+        DatabaseFile(fresh).delete()
         let store = try CacheStore(path: fresh, schema: schema, sealer: sealer, makeID: makeID)
         var sealed = queue
         // Without settings, changes are taken to be sealed as the schema says.

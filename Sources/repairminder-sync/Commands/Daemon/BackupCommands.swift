@@ -117,7 +117,7 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
         }
         // Beside the file, others could plant a log that SQLite would take for a part of it.
         let copy = files.temporaryPath()
-        defer { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
+        defer { DatabaseFile(copy).delete() }
         try await ProgressLine.showing(ProgressLine.file(copy, of: source.size, "reading")) {
             try source.copy(to: copy)
         }
