@@ -20,7 +20,7 @@ extension Configuration.Standby {
         var certificate: (file: String, keyFile: String)?
         if let certificateFile, let certificateKeyFile { certificate = (certificateFile, certificateKeyFile) }
         return try CurlTransport(
-            userAgent: "repairminder-sync/\(ProgramVersion.text)", caFile: caFile, certificate: certificate,
+            userAgent: ProgramVersion.userAgent, caFile: caFile, certificate: certificate,
             answerLimit: EtcdGateway.largestAnswer)
     }
 }

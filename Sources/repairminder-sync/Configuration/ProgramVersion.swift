@@ -3,4 +3,6 @@
 /// In a file of its own because a release changes this line only.
 enum ProgramVersion {
     static let text = "0.2.0"
+    /// What this program calls itself to servers.
+    static let userAgent = "repairminder-sync/\(text)"
 }

@@ -126,7 +126,7 @@ extension Service {
 
     private func transport() throws -> CurlTransport {
         try CurlTransport(
-            userAgent: "repairminder-sync/\(ProgramVersion.text)", isLinkDown: { OutgoingLink.isDown(to: $0) },
+            userAgent: ProgramVersion.userAgent, isLinkDown: { OutgoingLink.isDown(to: $0) },
             ownAddresses: (configuration.listen.tcp?.addresses ?? []).map { ($0.host, $0.port) })
     }
 

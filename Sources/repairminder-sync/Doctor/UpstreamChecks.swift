@@ -53,7 +53,7 @@ struct UpstreamChecks {
 
     private func makeTransport() throws -> any HTTPTransport {
         if let transport { return transport }
-        return try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)", caFile: caFile)
+        return try CurlTransport(userAgent: ProgramVersion.userAgent, caFile: caFile)
     }
 
     /// Nil when the host of the address has an IP address.

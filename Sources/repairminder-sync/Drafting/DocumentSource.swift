@@ -45,7 +45,7 @@ struct DocumentSource {
         }
         do throws(TransportError) {
             let transport = try CurlTransport(
-                userAgent: "repairminder-sync/\(ProgramVersion.text)", answerLimit: DocumentParser.largest)
+                userAgent: ProgramVersion.userAgent, answerLimit: DocumentParser.largest)
             let request = HTTPRequest(
                 url: text, headers: [HTTPHeader("Accept", "application/json, application/yaml, */*")],
                 deadline: .seconds(60), maximumBody: DocumentParser.largest)

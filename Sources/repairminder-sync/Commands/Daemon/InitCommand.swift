@@ -105,7 +105,7 @@ struct InitCommand: AsyncParsableCommand {
         let (address, paths) = try ProbeAddresses(probe).split()
         let place = try tokenPlace()
         let token = try tokenFile.map { try FileToken(path: $0, for: place) }?.current()
-        let transport = try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
+        let transport = try CurlTransport(userAgent: ProgramVersion.userAgent)
         var lists = LiveLists(address: address, transport: transport, token: token, place: place)
         let asked = ProbeProgress(most: LiveLists.mostRequests)
         lists.asks = asked.note

@@ -100,7 +100,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
 
     static func transport() throws(CommandFailure) -> CurlTransport {
         do {
-            return try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
+            return try CurlTransport(userAgent: ProgramVersion.userAgent)
         } catch {
             throw CommandFailure(.internalError, "cannot create an HTTP client: \(error)")
         }
