@@ -26,6 +26,9 @@ extension CacheStore {
         try await setSetting("upstream", to: upstream)
     }
 
+    /// The id of the upstream's account whose records these are; nil while it is not known.
+    package func account() throws -> String? { try setting("account") }
+
     /// Stores the account. Fields that depend on it are computed again.
     package func setAccount(_ account: String, at now: Timestamp) async throws {
         try await setSetting("account", to: account)

@@ -10,13 +10,13 @@ extension CacheStore {
     /// The window of an entity at the upstream's time; nil without one, and while it needs an account that is not known.
     package func window(of entity: Entity, at serverNow: Timestamp) throws -> RecordTest? {
         guard let window = entity.pull?.window else { return nil }
-        return window.test(at: serverNow, account: window.usesAccount ? try setting("account") : nil)
+        return window.test(at: serverNow, account: window.usesAccount ? try account() : nil)
     }
 
     /// Text that differs when another window applies to the entity; nil without one.
     package func windowDefinition(of entity: Entity) throws -> String? {
         guard let window = entity.pull?.window else { return nil }
-        let account = window.usesAccount ? try setting("account") : nil
+        let account = window.usesAccount ? try account() : nil
         let returns = try windowTime(of: entity.name)?.returns ?? 0
         return WindowDefinition(of: window, account: account, returns: returns).text
     }

@@ -32,7 +32,7 @@ actor AccountCheck {
         guard !isKnown else { return }
         let store = environment.store
         if var account = try await upstream.account() {
-            let known = try store.setting("account")
+            let known = try store.account()
             if let known, known != account.id { account = try await askAgain(upstream, after: account, known) }
             if known == nil { try await store.setAccount(account.id, at: environment.now()) }
             if let name = account.name { try await store.setAccountName(name) }

@@ -27,7 +27,7 @@ struct CacheOpener {
         if previews.isOfNewerVersion(path) { throw newer(path) }
         if previews.needsMigration(path) { try backUp(path) }
         var store = try make(path, previews.take(path))
-        if let account = try store.setting("account"), !state.isNamed(path, after: account) {
+        if let account = try store.account(), !state.isNamed(path, after: account) {
             try store.close()
             path = try state.name(path, after: account)
             store = try make(path)

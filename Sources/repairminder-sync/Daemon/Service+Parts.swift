@@ -227,7 +227,7 @@ extension Service {
 
     /// A warning for each other database with queued changes of the account in use.
     private func leftBehind(_ store: CacheStore, _ state: StateDirectory) throws -> [String] {
-        guard let account = try store.setting("account") else { return [] }
+        guard let account = try store.account() else { return [] }
         return state.left(by: account, besides: store.path).map { path in
             "\(path) has queued changes of this account that are not sent; restart the daemon when nothing is queued, and "
                 + "it takes that database"

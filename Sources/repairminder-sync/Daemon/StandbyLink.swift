@@ -83,7 +83,7 @@ struct StandbyLink: Sendable {
     private func prepare(_ last: Lease.Last) async throws {
         guard let queue else { return }
         var last = last
-        last.own.account = try store.setting("account")
+        last.own.account = try store.account()
         let known = try store.setting(Self.markSetting).map(QueueMark.init)
         let mark = try await queue.prepare(last, known: known) { texts, origin in
             guard origin != .own else {

@@ -49,7 +49,7 @@ struct MirrorKeeper {
     /// Writes the changes since `position` in the change log, or everything for nil, and returns the new position.
     func write(since position: Int64?) throws -> Int64 {
         let origin = MirrorFolder.Origin(
-            schema: schema.name, upstream: upstream, account: try store.setting("account"), epoch: store.epoch)
+            schema: schema.name, upstream: upstream, account: try store.account(), epoch: store.epoch)
         let changed: (entities: Set<String>?, position: Int64) =
             if let position { try store.changedEntities(since: position) } else { (nil, try store.position()) }
         if position == nil { try prepare(origin) }

@@ -115,7 +115,7 @@ extension QueueCommand {
             let store = try CacheStore(
                 path: path, schema: files.schema, sealer: files.secretKey.sealer(), makeID: StateFiles.makeID)
             try await store.claim(for: files.origin)
-            if let account, try store.setting("account") == nil { try await store.setSetting("account", to: account) }
+            if let account, try store.account() == nil { try await store.setSetting("account", to: account) }
             try files.directory.use(path)
             return store
         }
