@@ -12,7 +12,7 @@ struct ConditionReader {
         var conditions: [Condition] = []
         for (name, node) in try node?.members() ?? [] {
             let field = try plain(name, node)
-            let values = node.isSequence ? try node.strings() : [try node.string()]
+            let values = try node.texts()
             guard !values.isEmpty else { throw node.error("expected a value or a list of them") }
             try node.check(values, for: field)
             if !allowsMore, values.contains(Condition.account) {

@@ -42,7 +42,7 @@ struct DerivationReader {
     ) throws(SchemaError) -> [TextPattern] {
         try require(field.kind == .string, node, "text needs a field of type string")
         var patterns: [TextPattern] = []
-        for text in node.isSequence ? try node.elements() : [node] {
+        for text in try node.oneOrMore() {
             let pattern = try text.pattern()
             for name in pattern.names {
                 try requireOwn(ConditionReader(entity: entity).field(name, text), of: entity, text)

@@ -4,7 +4,7 @@ struct LimitsReader {
 
     func limits() throws(SchemaError) -> RequestLimits {
         var limits = RequestLimits()
-        for element in node.isSequence ? try node.elements() : [node] {
+        for element in try node.oneOrMore() {
             let earlier = limits.windows
             try add(element, to: &limits)
             guard limits.windows.count > earlier.count, let window = limits.windows.last else { continue }

@@ -10,7 +10,7 @@ extension PlanReader {
                 "expected one field and its value, such as { status: cancelled }, or a list of deletions with a path")
         }
         return PullPlan.DeletionMark(
-            name: name, values: values.isSequence ? try values.strings() : [try values.string()])
+            name: name, values: try values.texts())
     }
 
     /// Whether it is a list of deletions, or was meant to be one.

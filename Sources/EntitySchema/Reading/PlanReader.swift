@@ -242,7 +242,7 @@ extension SchemaNode {
         if value.text?.isEmpty == true {
             throw error("expected a place; leave this key out where the record or the list is the answer itself")
         }
-        let paths = isSequence ? try strings() : [try string()]
+        let paths = try texts()
         for path in paths { try checkSteps(of: path) }
         for path in paths where !JSONPath.isValid(path) || JSONPath.steps(path).isEmpty {
             throw error(

@@ -9,7 +9,7 @@ struct RecordTestReader {
 
     func test(_ node: SchemaNode) throws(SchemaError) -> RecordTest {
         var alternatives: [[RecordTest.Condition]] = []
-        for mapping in node.isSequence ? try node.elements() : [node] {
+        for mapping in try node.oneOrMore() {
             var conditions: [RecordTest.Condition] = []
             for (name, value) in try mapping.members() { conditions.append(try condition(name, value)) }
             guard !conditions.isEmpty else { throw mapping.error("expected a condition, such as status: ready") }
@@ -29,7 +29,7 @@ struct RecordTestReader {
             throw node.error("expected a field, or a field with .\(known.joined(separator: ", ."))\(near)")
         }
         let field = try ConditionReader(entity: entity).field(names[0], node)
-        let nodes = node.isSequence ? try node.elements() : [node]
+        let nodes = try node.oneOrMore()
         guard !nodes.isEmpty else { throw node.error("expected a value or a list of them") }
         let isBySize = ![.isOneOf, .isNoneOf].contains(comparison)
         if isBySize {

@@ -113,6 +113,9 @@ struct SchemaNode {
         }
     }
 
+    /// The elements of a list, or this node alone if it is no list.
+    func oneOrMore() throws(SchemaError) -> [SchemaNode] { isSequence ? try elements() : [self] }
+
     func string() throws(SchemaError) -> String {
         guard let value = value.text, !value.isEmpty else { throw error("expected text") }
         return value
@@ -123,6 +126,9 @@ struct SchemaNode {
         for element in try elements() { values.append(try element.string()) }
         return values
     }
+
+    /// One text, or a list of them.
+    func texts() throws(SchemaError) -> [String] { isSequence ? try strings() : [try string()] }
 
     func boolean() throws(SchemaError) -> Bool {
         guard let value = value.boolean else { throw error("expected true or false") }

@@ -40,7 +40,7 @@ struct SinceReader {
     private func expired() throws(SchemaError) -> [Int] {
         guard let node = node.child("expired") else { return [] }
         var statuses: [Int] = []
-        for element in node.isSequence ? try node.elements() : [node] {
+        for element in try node.oneOrMore() {
             statuses.append(try element.integer(in: 400...599))
         }
         return statuses

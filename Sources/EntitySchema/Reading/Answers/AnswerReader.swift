@@ -28,8 +28,3 @@ struct AnswerReader {
             codes: try node.required("is").texts())
     }
 }
-
-extension SchemaNode {
-    /// One text or a list of them.
-    func texts() throws(SchemaError) -> [String] { isSequence ? try strings() : [try string()] }
-}

@@ -47,7 +47,7 @@ struct CredentialCheck {
                 try checkNames(in: value, of: place, isSignIn: isSignIn)
                 continue
             }
-            for element in value.isSequence ? try value.elements() : [value] {
+            for element in try value.oneOrMore() {
                 if element.isMapping {
                     try checkNames(in: element, of: place, isSignIn: isSignIn)
                 } else if let text = element.value.text, Self.isCredential(name), Self.isLiteral(text),
@@ -63,7 +63,7 @@ struct CredentialCheck {
     private func checkConstants(in node: SchemaNode, of place: String, isSignIn: Bool) throws(SchemaError) {
         guard node.isMapping else { return }
         for (name, value) in try node.members() {
-            for element in value.isSequence ? try value.elements() : [value] where element.isMapping {
+            for element in try value.oneOrMore() where element.isMapping {
                 if let constant = element.child(BodyReader.text), let text = constant.value.text,
                     Self.isCredential(name), Self.isLiteral(text)
                 {

@@ -16,7 +16,7 @@ struct UnusedKeyCheck {
             if let pull = node.child("pull") { try check(pull, of: entity) }
             for operation in Operation.allCases {
                 guard let routes = node.child("push")?.child(operation.rawValue) else { continue }
-                for route in routes.isSequence ? try routes.elements() : [routes] { try check(route, operation) }
+                for route in try routes.oneOrMore() { try check(route, operation) }
             }
         }
     }
@@ -65,7 +65,7 @@ struct UnusedKeyCheck {
             }
         }
         if let detail = pull.child("detail") {
-            for one in detail.isSequence ? try detail.elements() : [detail] { try checkEmbedded(one) }
+            for one in try detail.oneOrMore() { try checkEmbedded(one) }
         }
     }
 

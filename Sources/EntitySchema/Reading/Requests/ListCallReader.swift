@@ -24,7 +24,7 @@ struct ListCallReader {
         }
         var query: [QueryItem] = []
         for (name, value) in try node.child("query")?.members() ?? [] {
-            for element in value.isSequence ? try value.elements() : [value] {
+            for element in try value.oneOrMore() {
                 let text = try element.string()
                 if Self.hasValues(text) {
                     call.query.append(ListCall.Parameter(name: name, value: try element.listTemplate(names)))

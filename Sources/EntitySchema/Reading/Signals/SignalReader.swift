@@ -9,7 +9,7 @@ struct SignalReader {
     func sources() throws(SchemaError) -> [SignalSource] {
         guard let node else { return [] }
         var sources: [SignalSource] = []
-        for element in node.isSequence ? try node.elements() : [node] {
+        for element in try node.oneOrMore() {
             let source = try source(element)
             guard !sources.contains(where: { $0.name == source.name }) else {
                 throw element.error("\(source.name) is there twice; remove one")
@@ -85,7 +85,7 @@ struct SignalReader {
         try node.requireKeys(["path", "query", "events", "subscribe", "idle"] + Self.readingKeys)
         var events: Set<String>?
         if let node = node.child("events"), node.value.text != "any" {
-            events = Set(node.isSequence ? try node.strings() : [try node.string()])
+            events = Set(try node.texts())
         }
         var idle = Duration.seconds(360)
         if let node = node.child("idle") {
