@@ -3,6 +3,8 @@ package struct PushPlan: Sendable, Equatable {
     package var create: [PushRoute]
     package var update: [PushRoute]
     package var delete: [PushRoute]
+
+    var routes: [PushRoute] { create + update + delete }
 }
 
 /// One way to send a change. The first of an operation's routes is used that can send the change and whose conditions

@@ -14,7 +14,7 @@ extension Entity {
 
     /// Those in the paths of its pushes and content.
     var farNamesInPaths: [String] {
-        let routes = push.create + push.update + push.delete + [content?.upload, content?.delete].compactMap(\.self)
+        let routes = push.routes + [content?.upload, content?.delete].compactMap(\.self)
         var paths = routes.map(\.path) + [content?.path].compactMap(\.self)
         for route in routes {
             if case .match(_, let path?, _) = route.lookUp { paths.append(path) }

@@ -88,8 +88,6 @@ extension EntitySchema {
 
     /// Whether any change may go out together with others.
     package var hasBatches: Bool {
-        entities.contains { entity in
-            (entity.push.create + entity.push.update + entity.push.delete).contains { $0.batch != nil }
-        }
+        entities.contains { $0.push.routes.contains { $0.batch != nil } }
     }
 }

@@ -40,9 +40,6 @@ struct DerivedFieldCheck {
 
     private func use(of field: String, in entity: Entity) -> String? {
         if let use = schema.use(of: field, in: entity) { return use }
-        for route in entity.push.create + entity.push.update + entity.push.delete {
-            if route.sendable?.contains(field) == true { return "push" }
-        }
-        return nil
+        return entity.push.routes.contains { $0.sendable?.contains(field) == true } ? "push" : nil
     }
 }

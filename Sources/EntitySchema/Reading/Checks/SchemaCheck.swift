@@ -302,7 +302,7 @@ extension EntitySchema {
         }
         if entity.content?.path?.placeholders.contains(field) == true { return "content.path" }
         let contents = [entity.content?.upload, entity.content?.delete].compactMap(\.self)
-        for route in entity.push.create + entity.push.update + entity.push.delete + contents {
+        for route in entity.push.routes + contents {
             if route.path.placeholders.contains(field) || route.conditions[field] != nil {
                 return "the path or condition of a push"
             }
