@@ -141,6 +141,8 @@ package struct Relation: Sendable, Equatable {
     package var kind: Kind
     /// Of a `many` relation: no record may have more than one by a local write.
     package var isSingle = false
+
+    package var isMany: Bool { if case .many = kind { true } else { false } }
 }
 
 /// What the schema says about the contents of one record.

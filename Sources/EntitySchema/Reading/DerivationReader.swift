@@ -93,9 +93,7 @@ struct DerivationReader {
     }
 
     private func child(_ name: String, _ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Entity {
-        let many = entity.relations.filter { relation in
-            if case .many = relation.kind { true } else { false }
-        }
+        let many = entity.relations.filter(\.isMany)
         guard let relation = many.first(where: { $0.name == name }) else {
             let hint = Suggestion.hint(for: name, among: many.map(\.name))
             throw node.error("\(entity.name) has no relation \(name) in many\(hint)")

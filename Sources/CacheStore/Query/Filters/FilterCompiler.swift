@@ -93,7 +93,7 @@ struct FilterCompiler {
 
     private func unknown(_ name: String, _ comparison: FilterComparison) -> CacheError {
         let entity = table.entity
-        let relations = entity.relations.filter { if case .one = $0.kind { true } else { false } }.map(\.name)
+        let relations = entity.relations.filter { !$0.isMany }.map(\.name)
         let known = entity.fields.map(\.name) + [Entity.syncedAt.name] + (comparison.path.count > 1 ? relations : [])
         let hint = Suggestion.hint(for: name, among: known)
         return comparison.refusal("\(entity.name) has no field \(name.prefix(100))\(hint)")

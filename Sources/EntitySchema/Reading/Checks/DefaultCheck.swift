@@ -40,7 +40,7 @@ struct DefaultCheck {
         }
         let names = placeholder.split(separator: ".", maxSplits: 1).map(String.init)
         guard names.count == 2 else { return try field(placeholder, of: entity, entity, at: place) }
-        let ones = entity.relations.filter { if case .one = $0.kind { true } else { false } }
+        let ones = entity.relations.filter { !$0.isMany }
         guard let relation = ones.first(where: { $0.name == names[0] }), let other = schema[relation.entity] else {
             let hint = Suggestion.hint(for: names[0], among: ones.map(\.name))
             throw error(entity, place, "\(entity.name) refers to no record as \(names[0])\(hint)")

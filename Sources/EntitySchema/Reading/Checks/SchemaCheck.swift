@@ -246,7 +246,7 @@ struct SchemaCheck {
         guard name.contains(".") else { return try field(name, of: entity, at: place) }
         guard let far = entity.far(name), let other = schema[far.entity] else {
             let relation = String(name.prefix { $0 != "." })
-            let known = entity.relations.filter { if case .one = $0.kind { true } else { false } }.map(\.name)
+            let known = entity.relations.filter { !$0.isMany }.map(\.name)
             let hint = Suggestion.hint(for: relation, among: known)
             throw error(entity, place, "\(entity.name) refers to no record as \(relation)\(hint)")
         }
