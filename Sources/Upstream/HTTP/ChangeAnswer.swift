@@ -3,9 +3,9 @@ internal import JSONText
 
 /// Recognises what a 2xx response to a change says.
 ///
-/// Only a record with a key where the schema has one, a member that says success, `true` alone (not to a creation, which has
-/// a key to tell), or no content at all acknowledges a change. Anything else may come from a gateway, a sign-in page or a
-/// half-dead server, and is unclear. So is an answer without content that may have lost it on the way.
+/// Only a record with a key where the schema has one, a member that says success, `true` in place of the record (not of a
+/// new one, which has a key to tell), or no content at all acknowledges a change. Anything else may come from a gateway, a
+/// sign-in page or a half-dead server, and is unclear. So is an answer without content that may have lost it on the way.
 struct ChangeAnswer {
     let request: PushRequest
     let sent: WireRequest
@@ -44,11 +44,17 @@ struct ChangeAnswer {
         if let record, success != false || record == body { return .record(record) }
         if let key = bareKey(in: body), success != false { return .record(key) }
         if success == true || request.operation == .delete && body["deleted"]?.boolean == true { return accepted }
-        if body.boolean == true, request.operation != .create, request.content == nil { return accepted }
+        if saysTrue(body), success != false { return accepted }
         if success == nil, isAcceptance(body) { return accepted }
         if body.kind == .null || body.kind == .object && body.members.isEmpty { return accepted }
         if hasNoRow(body), success == nil { throw noRow }
         throw unclear(body)
+    }
+
+    /// Whether the answer to an edit or a deletion is `true`, or has it in place of the record: `{"result": true}`.
+    private func saysTrue(_ body: JSONText) -> Bool {
+        guard request.operation != .create, request.content == nil else { return false }
+        return body.boolean == true || request.record.value(in: body)?.boolean == true
     }
 
     /// Whether an answer without a record, and without the member that says so, says that the change was accepted.

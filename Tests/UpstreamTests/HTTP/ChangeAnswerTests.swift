@@ -197,13 +197,16 @@ struct ChangeAnswerTests {
         #expect(outcome == .accepted(nil) || outcome == .record(#"{"id":"1"}"#))
     }
 
-    @Test("true alone says that an edit or a deletion succeeded, and not which record was created")
+    @Test("true in place of the record says that an edit or a deletion succeeded, and not which record was created")
     func truth() async throws {
         #expect(try await send("true").outcome == .accepted(nil))
         #expect(try await send("true", method: "DELETE") { $0.body = nil }.outcome == .accepted(nil))
         #expect(try await send("true", method: "POST") { $0.operation = .update }.outcome == .accepted(nil))
         #expect(try await send("true", method: "POST") { $0.operation = .create }.outcome == .unclear)
         #expect(try await send(#""true""#).outcome == .unclear)
+        #expect(try await send(#"{"data":true,"time":1}"#).outcome == .accepted(nil))
+        #expect(try await send(#"{"data":true,"success":false}"#).outcome == .unclear)
+        #expect(try await send(#"{"data":false}"#).outcome == .unclear)
     }
 
     // MARK: Not recognised
