@@ -74,6 +74,8 @@ package struct Field: Sendable, Equatable {
     package var isWriteOnly = false
     /// A number or a boolean that the upstream writes and expects in quotes.
     package var isTextOnWire = false
+    /// A name of several parts, such as `people/c12`, whose slashes stay in addresses.
+    package var isPath = false
     /// How the upstream writes the day, such as the time at which it begins in UTC; nil for `2026-11-25`.
     package var dayFormat: TimeFormat?
     /// The form in which the upstream expects the time; nil if it takes the time as given. All forms here are ISO 8601, so

@@ -137,6 +137,7 @@ struct EntityReader {
             switch field.kind {
             case .date: field.dayFormat = try dayFormat(node)
             case .time: field.timeFormat = try timeFormat(node)
+            case .string, .reference: field.isPath = try isPath(node)
             default: field.isTextOnWire = try isText(node, field.kind)
             }
         }
@@ -228,7 +229,17 @@ struct EntityReader {
     private func isText(_ node: SchemaNode, _ kind: Field.Kind) throws(SchemaError) -> Bool {
         guard try node.string() == "string" else { throw node.error("expected string") }
         guard [.integer, .number, .money, .boolean].contains(kind) else {
-            throw node.error("wire is for a field of type integer, number, money, boolean, time or date; remove it")
+            throw node.error(
+                "wire is for a field of type integer, number, money, boolean, string, reference, time or date; remove it")
+        }
+        return true
+    }
+
+    private func isPath(_ node: SchemaNode) throws(SchemaError) -> Bool {
+        guard try node.string() == "path" else {
+            throw node.error(
+                "wire is for a field of type integer, number, money, boolean, time or date, and can be path for a string or a "
+                    + "reference whose slashes stay in addresses; remove it")
         }
         return true
     }

@@ -146,8 +146,18 @@ extension Entity {
     /// lead elsewhere.
     package func path(_ template: Template, of record: JSONText) -> String? {
         template.filled { name in
-            name == Template.key ? PushRequest.keyMark : value(of: name, in: record).flatMap { Self.segment($0.plain) }
+            guard name != Template.key else { return PushRequest.keyMark }
+            return value(of: name, in: record).flatMap {
+                self[field: name]?.isPath == true ? Self.segments($0.plain) : Self.segment($0.plain)
+            }
         }
+    }
+
+    /// A text as the segments that its slashes make; nil if one is empty or leads elsewhere.
+    private static func segments(_ text: String) -> String? {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let segments = parts.compactMap { $0.isEmpty ? nil : segment(String($0)) }
+        return segments.count == parts.count ? segments.joined(separator: "/") : nil
     }
 
     /// A text as one segment of a path; nil for `.` and `..`: clients and servers take them for steps to another place,

@@ -1,3 +1,4 @@
+import JSONText
 import Testing
 
 @testable import EntitySchema
@@ -70,5 +71,26 @@ struct RecordAddressTests {
     func ofChild() throws {
         #expect(try key(at: "/orders/9/items/17", nil) == "17")
         #expect(try key(at: "/orders/9/jobs/17", nil) == nil)
+    }
+
+    @Test(
+        "a name whose slashes stay is several segments of a path, and never leads elsewhere",
+        arguments: [
+            ("people/c 1", "/v1/people/c%201:update"), ("c1", "/v1/c1:update"), ("people/../c1", nil), ("/c1", nil),
+            ("people//c1", nil), ("people/", nil), ("people/.", nil), ("people/%2e%2e", "/v1/people/%252e%252e:update"),
+        ] as [(String, String?)])
+    func path(_ key: String, _ path: String?) throws {
+        let fields = "{ id: { type: string, wire: path }, other: { type: reference, to: people } }"
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: http://localhost }
+                entities: { people: { fields: \(fields), pull: { path: /people } } }
+                """, file: "s.yaml")
+        let people = try #require(schema["people"])
+        let record = JSONText.object(["id": .string(key), "other": .string(key)])
+        #expect(people.path(try #require(Template("/v1/{id}:update")), of: record) == path)
+        let escaped = "/v1/\(Entity.percentEncoded(key))"
+        #expect(people.path(try #require(Template("/v1/{other}")), of: record) == escaped)
     }
 }
