@@ -7,6 +7,9 @@ struct FilledList {
     /// The list that the server had before.
     let before: JSONText?
 
+    /// Each object is compared with each one before; longer lists are never taken for this one.
+    private static let mostComparisons = 1_000_000
+
     /// Whether a list is this one with members that the server filled in. Those that an object had before were not, but may
     /// have been removed by what was sent.
     func isShown(by list: JSONText) -> Bool {
@@ -14,12 +17,16 @@ struct FilledList {
         let (mine, theirs) = (sent.elements, list.elements)
         guard !mine.isEmpty, mine.count == theirs.count else { return false }
         let before = (before?.elements ?? []).map(Self.values)
+        guard before.count * mine.count <= Self.mostComparisons else { return false }
+        func has(_ known: [String: JSONText], _ members: [String: JSONText]) -> Bool {
+            members.allSatisfy { known[$0.key]?.isEquivalent(to: $0.value) ?? false }
+        }
         var isFilled = false
         for (one, other) in zip(mine, theirs) {
             if one.isEquivalent(to: other) { continue }
-            guard let added = Self.added(to: one, in: other),
-                !before.contains(where: { known in added.allSatisfy { known[$0.key]?.isEquivalent(to: $0.value) ?? false } })
-            else { return false }
+            guard let added = Self.added(to: one, in: other), !before.contains(where: { has($0, added) }) else {
+                return false
+            }
             isFilled = true
         }
         return isFilled

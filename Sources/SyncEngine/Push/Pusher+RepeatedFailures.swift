@@ -13,7 +13,8 @@ extension Pusher {
             change,
             PushFailure(
                 .repeated, status: status,
-                message: "\(message); it repeats this answer for the same idempotency key, so the next attempt has another"
+                message:
+                    "\(message); it repeats this answer for the same idempotency key, so the next attempt has another"
             ))
     }
 }

@@ -278,7 +278,7 @@ struct SettlingTests {
         #expect(try notes(cache) == "A")
     }
 
-    @Test("a deleted record that a list shows after the time to settle is read before it returns, unless it is a later one")
+    @Test("a deleted record that a list shows later is read before it returns, unless it was changed since")
     func deletedAndListed() async throws {
         let old = #"{"id":"a","notes":"A","updated_at":"2026-01-01T00:00:00Z"}"#
         let restored = #"{"id":"a","notes":"A","updated_at":"2026-01-02T00:00:00Z"}"#

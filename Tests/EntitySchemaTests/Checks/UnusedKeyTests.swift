@@ -94,7 +94,9 @@ struct UnusedKeyTests {
         expectRefusal(Self.error(fields: "f: { \(field) }"), "entities.notes.fields.f.\(key)", "\(key) ")
     }
 
-    @Test("a key about the upstream is refused in a local-only entity", arguments: ["from: a.b", "steps: true", "write_only: true"])
+    @Test(
+        "a key about the upstream is refused in a local-only entity",
+        arguments: ["from: a.b", "steps: true", "write_only: true"])
     func local(_ text: String) {
         let yaml = """
             schema: small

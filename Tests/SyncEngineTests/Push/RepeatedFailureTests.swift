@@ -44,7 +44,9 @@ struct RepeatedFailureTests {
         #expect(keys.count == (arrives ? 2 : 3) && Set(keys).count == (arrives ? 1 : 2))
     }
 
-    @Test("a creation goes out under another key once a look-up finds no record, and never twice", arguments: [true, false])
+    @Test(
+        "a creation goes out under another key once a look-up finds no record, and never twice",
+        arguments: [true, false])
     func creation(arrives: Bool) async throws {
         let test = try await test(withLookUp)
         try await created(test, arrives: arrives)

@@ -60,6 +60,7 @@ struct BatchAnswerTests {
         switch result {
         case .success(.record(let record)): "record \(record.record["id"]?.plain ?? "")"
         case .success(.accepted): "accepted"
+        case .success(.repeatedFailure(let status, _)): "repeated \(status)"
         case .failure(.unclear(let status, _)): "unclear \(status ?? 0)"
         case .failure(.refused(let status, let message)): "refused \(status ?? 0) \(message)"
         case .failure(.changed(let status, _)): "changed \(status)"

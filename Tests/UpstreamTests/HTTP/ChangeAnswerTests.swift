@@ -52,6 +52,7 @@ struct ChangeAnswerTests {
             switch answer {
             case .record(let found): return Sent(outcome: .record(found.record.text), message: "")
             case .accepted(let location): return Sent(outcome: .accepted(location), message: "")
+            case .repeatedFailure(_, let message): return Sent(outcome: .other, message: message)
             }
         } catch {
             let outcome: Outcome =
