@@ -95,6 +95,14 @@ struct DraftTests {
     @Test("A field whose name is taken by the local API gets another, and keeps its place")
     func reserved() throws { #expect(try orders()[field: "count_field"]?.source == "count") }
 
+    @Test("A member that the document calls write-only is only sent")
+    func writeOnly() throws {
+        let total = "total: { type: number }"
+        let text = Self.shop.replacing(total, with: "\(total)\n        note: { type: string, writeOnly: true }")
+        let fields = try #require(SchemaDraft.of(text).schema["orders"]).fields
+        #expect(fields.filter(\.isWriteOnly).map(\.name) == ["note"])
+    }
+
     @Test("Creation, change and deletion follow the document")
     func writes() throws {
         let push = try orders().push

@@ -23,6 +23,8 @@ struct DraftField: Sendable, Equatable {
     /// How the upstream writes the time, if not as most do.
     var timeForm: String?
     var isSecret = false
+    /// The document says that it is never shown.
+    var isWriteOnly = false
     /// It is a list of objects.
     var hasObjects = false
     var reason: String?

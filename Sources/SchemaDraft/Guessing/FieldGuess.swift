@@ -71,6 +71,7 @@ struct FieldGuess {
         field.hasObjects = shape.isList && shapes.elements(of: shape).kind == .object
         field.isSecret = FieldNames.isSecret(shape, name: name)
         field.isIndexed = !field.isSecret && isWorthAnIndex(field)
+        field.isWriteOnly = shape.isWriteOnly && from == nil
         append(field)
         if shape.kind == .object { addInner(name, shape, at: place) }
     }

@@ -19,7 +19,7 @@ struct FieldWriter {
         if let form = field.timeForm { members.append(YAMLNode.Member("wire", .text(form))) }
         for (name, isSet) in [
             ("index", field.isIndexed), ("search", field.isSearched), ("required", field.isRequired),
-            ("secret", field.isSecret),
+            ("secret", field.isSecret), ("write_only", field.isWriteOnly),
         ] where isSet { members.append(YAMLNode.Member(name, .word("true"))) }
         return YAMLNode.Member(field.name, .mapping(members), field.reason)
     }
