@@ -7,7 +7,7 @@ enum FileMappings {
         // An array: the list has hundreds of kilobytes, and to walk over a text's view of them takes many times as long.
         for line in Array(smaps.utf8).split(separator: UInt8(ascii: "\n")) {
             if line.starts(with: anonymous) {
-                if let candidate, words(line).dropFirst().first == "0" { ranges.append(candidate) }
+                if let candidate, words(line).dropFirst().first == [UInt8(ascii: "0")] { ranges.append(candidate) }
                 candidate = nil
             } else if let first = line.first, !capitals.contains(first) {
                 candidate = mapping(words(line))
@@ -20,16 +20,18 @@ enum FileMappings {
     private static let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
     private static let anonymous = Array("Anonymous:".utf8)
 
-    private static func words(_ line: ArraySlice<UInt8>) -> [Substring] {
-        String(decoding: line, as: UTF8.self).split(separator: " ")
+    private static func words(_ line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        line.split(separator: UInt8(ascii: " "))
     }
 
     /// Parses `7f10-7f20 r-xp 00000000 fe:00 42 /usr/lib/libc.so.6`; nil unless it is a private read-only file mapping.
-    private static func mapping(_ words: [Substring]) -> Range<UInt>? {
-        guard words.count > 5, words[5].hasPrefix("/"), words[1].hasSuffix("p"), !words[1].contains("w") else {
-            return nil
+    private static func mapping(_ words: [ArraySlice<UInt8>]) -> Range<UInt>? {
+        guard words.count > 5, words[5].first == UInt8(ascii: "/"), words[1].last == UInt8(ascii: "p"),
+            !words[1].contains(UInt8(ascii: "w"))
+        else { return nil }
+        let ends = words[0].split(separator: UInt8(ascii: "-")).compactMap {
+            UInt(String(decoding: $0, as: UTF8.self), radix: 16)
         }
-        let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
         return ends.count == 2 && ends[0] < ends[1] ? ends[0]..<ends[1] : nil
     }
 }
