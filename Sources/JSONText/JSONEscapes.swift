@@ -91,7 +91,7 @@ enum JSONEscapes {
     }
 
     /// Whether nothing needs an escape, as in most texts; without a branch at each byte, the compiler checks many at once.
-    private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var escapes: UInt8 = 0
         for byte in text { escapes |= needsEscape(byte) ? 1 : 0 }
         return escapes == 0

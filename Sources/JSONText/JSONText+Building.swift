@@ -20,6 +20,9 @@ extension JSONText {
         JSONEscapes.append(utf8: value, to: &bytes)
     }
 
+    /// Whether a text needs no escapes, so that it only has to be put in quotes.
+    package static func isPlain(utf8 value: UnsafeBufferPointer<UInt8>) -> Bool { JSONEscapes.isPlain(value) }
+
     package static func string(_ value: String?) -> JSONText { value.map { .string($0) } ?? .null }
 
     package static func integer(_ value: Int) -> JSONText { JSONText(trusted: Array(String(value).utf8)[...]) }

@@ -79,6 +79,31 @@ struct ComputedMemberTests {
         #expect(try cache.keys(query) == [])
     }
 
+    @Test(
+        "a text is served as it is, whatever its length and the characters in it",
+        arguments: ["Müller & Söhne", "a \"b\" \\ c\n\u{1}", String(repeating: "\u{1}", count: 1000)],
+        ["", #","label":null"#])
+    func texts(text: String, sent: String) async throws {
+        let cache = try TestCache(
+            schema: """
+                schema: shop
+                upstream: { base_url: http://localhost }
+                entities:
+                  orders:
+                    fields:
+                      id: { type: string }
+                      name: { type: string }
+                      label: { type: string, derive: { text: "{name}" } }
+                      is_named: { type: boolean, derive: { is: { name.ne: null } } }
+                    pull: { path: /orders }
+                """)
+        _ = try await cache.pull("orders", #"[{"id":"a","name":\#(JSONText.string(text).text)\#(sent)}]"#)
+        let record = try #require(try cache.record("orders", "a"))
+        #expect(record["label"]?.string == text)
+        #expect(record["is_named"] == true)
+        #expect(record.members.count { $0.key == "label" } == 1)
+    }
+
     @Test("a local edit of what they are made of changes them at once, and discarding it changes them back")
     func edited() async throws {
         let cache = try await cache(#"[{"id":"a","number":7,"status":"done"},{"id":"b","number":8,"ref":"B-8"}]"#)
