@@ -101,17 +101,6 @@ package final class ReadConnection {
 
     package typealias Statement = (sql: String, arguments: [DatabaseValue])
 
-    /// Runs the statements one after the other; when `row` returns false, none after it runs.
-    package func query(_ statements: [Statement], row: (OpaquePointer) -> Bool) throws {
-        var goesOn = true
-        for statement in statements where goesOn {
-            try query(statement.sql, statement.arguments) {
-                goesOn = row($0)
-                return goesOn
-            }
-        }
-    }
-
     /// Runs a query with one argument for each of these; when `row` returns false, for none after it.
     package func query(_ sql: String, forEach numbers: [Int64], row: (OpaquePointer) -> Bool) throws {
         let handle = try prepared(sql)

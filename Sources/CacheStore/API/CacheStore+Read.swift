@@ -165,7 +165,7 @@ extension CacheStore {
             if let walk, let found = try walk.found(limit: query.limit, connection) {
                 try connection.query(walk.record, forEach: found, row: row)
             } else {
-                try connection.query(list.statements, row: row)
+                try list.read(connection, row: row)
             }
         }
     }
@@ -261,7 +261,7 @@ extension CacheStore {
         var end = PageEnd(of: list, query)
         var size = 0
         let first = RecordSelect.end(list.order.table) + Int32(list.order.terms.count)
-        try connection.query(list.statements) { statement in
+        try list.read(connection) { statement in
             guard end.takesNext() else { return false }
             let record = Includer.open(statement, include, at: first, extras: extras)
             records.append(record)

@@ -30,6 +30,13 @@ struct Keyset {
         }
     }
 
+    /// The conditions of the ranges after a position without nulls, and how many of its values each takes.
+    func conditions(isNotNull: (_ column: String) -> String) -> [(sql: String, values: Int)] {
+        ranges(after: columns.map { _ in 0.databaseValue }, isNotNull: isNotNull).map { condition, arguments in
+            (condition, arguments.count)
+        }
+    }
+
     /// The ranges after a value of one column. SQLite sorts null before everything.
     private static func beyond(
         _ value: DatabaseValue, in column: Column, _ isNotNull: (_ column: String) -> String

@@ -90,10 +90,11 @@ enum ListCursor {
             json.elements.first?.string == mark(list)
         else { return nil }
         return json.elements.dropFirst().map { value in
-            guard let first = value.elements.first else { return .null }
+            let parts = value.elements
+            guard let first = parts.first else { return .null }
             if let number = first.integer { return Int64(number).databaseValue }
             let text = first.string ?? ""
-            return value.elements.count > 1 ? Double(text).databaseValue : text.databaseValue
+            return parts.count > 1 ? Double(text).databaseValue : text.databaseValue
         }
     }
 

@@ -14,6 +14,8 @@ final class ListStatement: Sendable {
     let order: ListOrder
     private let filter: ListFilter
     private let ranges: [Keyset.Range]
+    /// See `name(_:_:)`; nil as long as no cursor was compared with it.
+    private let name: [UInt8]?
     /// The filter before it was arranged.
     private let all: ListFilter
     /// `SELECT` with its columns, up to the condition.
@@ -46,11 +48,13 @@ final class ListStatement: Sendable {
         filter.arrange(for: order, hasCursor: query.cursor != nil)
         self.filter = filter
         if let cursor = query.cursor {
-            let list = Self.name(query, order)
+            let name = Self.name(query, order)
             ranges = order.ranges(
-                after: try ListCursor.position(cursor, list: list, columns: order.terms.count + 1))
+                after: try ListCursor.position(cursor, list: name, columns: order.terms.count + 1))
+            self.name = name
         } else {
             ranges = [(condition: "", arguments: [])]
+            name = nil
         }
     }
 
@@ -71,24 +75,33 @@ final class ListStatement: Sendable {
 
     // MARK: Statements
 
-    /// Run one after the other, they give the list from the cursor on, each at most one row more than a page. Read them
-    /// in one snapshot, until the page is full.
-    var statements: [ReadConnection.Statement] {
-        let limit = (query.limit + 1).databaseValue
-        let limits = filter.isSearchedFirst ? [limit, limit] : [limit]
-        let parts = parts.map { (sql: select($0.condition), arguments: $0.arguments + limits) }
-        guard filter.isMerged, parts.count > 1 else { return parts }
-        let union = parts.map { "SELECT * FROM (\($0.sql))" }.joined(separator: " UNION ALL ")
-        return [("\(union) ORDER BY \(order.sqlByPosition) LIMIT ?", parts.flatMap(\.arguments) + [limit])]
+    /// Run one after the other, they give the list from the cursor on, each at most one row more than a page. Each is made
+    /// when it is asked for: most pages need the first ones alone.
+    var statements: LazyMapCollection<Range<Int>, ReadConnection.Statement> {
+        // None after a position that nothing follows, which only a made-up cursor has.
+        (0..<(filter.isMerged ? min(partCount, 1) : partCount)).lazy.map(statement)
     }
 
-    var isOneStatement: Bool { filter.isMerged || filter.alternatives.count * ranges.count == 1 }
+    var isOneStatement: Bool { statements.count == 1 }
+
+    /// Reads the list until `row` returns false. Call it in a snapshot, unless it is one statement.
+    func read(_ connection: ReadConnection, row: (OpaquePointer) -> Bool) throws {
+        var goesOn = true
+        let statements = statements
+        for place in statements.indices where goesOn {
+            let statement = statements[place]
+            try connection.query(statement.sql, statement.arguments) {
+                goesOn = row($0)
+                return goesOn
+            }
+        }
+    }
 
     var countSQL: String { "SELECT count(*) FROM \(table.name) WHERE \(all.condition)" }
     var countArguments: [DatabaseValue] { all.arguments }
 
     func cursor(after position: [DatabaseValue]) -> String {
-        ListCursor.text(position, list: Self.name(query, order))
+        ListCursor.text(position, list: name ?? Self.name(query, order))
     }
 
     /// The fields without an index that make the query read a whole table; empty if it does not.
@@ -119,16 +132,24 @@ final class ListStatement: Sendable {
 
     // MARK: Parts
 
-    private var parts: [Keyset.Range] {
-        let (condition, arguments) = (filter.condition, filter.arguments)
-        return filter.alternatives.flatMap { alternative in
-            ranges.map { range in
-                var whole = condition
-                for part in [alternative.condition, range.condition] where !part.isEmpty { whole += " AND \(part)" }
-                return (whole, arguments + alternative.arguments + range.arguments)
-            }
-        }
+    private var partCount: Int { filter.alternatives.count * ranges.count }
+
+    private func statement(_ place: Int) -> ReadConnection.Statement {
+        guard filter.isMerged, partCount > 1 else { return part(place) }
+        let parts = (0..<partCount).map(part)
+        let union = parts.map { "SELECT * FROM (\($0.sql))" }.joined(separator: " UNION ALL ")
+        return ("\(union) ORDER BY \(order.sqlByPosition) LIMIT ?", parts.flatMap(\.arguments) + [limit])
     }
+
+    private func part(_ place: Int) -> ReadConnection.Statement {
+        let (alternative, range) = (filter.alternatives[place / ranges.count], ranges[place % ranges.count])
+        var whole = filter.condition
+        for part in [alternative.condition, range.condition] where !part.isEmpty { whole += " AND \(part)" }
+        let limits = filter.isSearchedFirst ? [limit, limit] : [limit]
+        return (select(whole), filter.arguments + alternative.arguments + range.arguments + limits)
+    }
+
+    private var limit: DatabaseValue { (query.limit + 1).databaseValue }
 
     private func select(_ condition: String) -> String {
         guard filter.isSearchedFirst else {

@@ -35,6 +35,23 @@ struct ListTextTests {
         #expect(shared.cursor(after: position) == alone.cursor(after: position))
     }
 
+    @Test("and the same after a cursor, also at a null, and at one that was made up", arguments: queries, 0..<3)
+    func commonLater(_ query: ListQuery, nulls: Int) throws {
+        let cache = try TestCache(schema: CreationDefaultTests.shop)
+        let table = try cache.store.table("orders")
+        func list(_ query: ListQuery, _ common: ListStatement.Common?) throws -> ListStatement {
+            try ListStatement(table: table, query: query, context: cache.store.filterContext, common: common)
+        }
+        let first = try list(query, nil)
+        var later = query
+        let value = nulls > 0 ? .null : "2026-01-01".databaseValue
+        let pk = nulls > 1 ? .null : 7.databaseValue
+        later.cursor = first.cursor(after: first.order.terms.map { _ in value } + [pk])
+        let (shared, alone) = (try list(later, ListStatement.Common(table)), try list(later, nil))
+        #expect(shared.statements.map(\.sql) == alone.statements.map(\.sql))
+        #expect(shared.statements.map(\.arguments) == alone.statements.map(\.arguments))
+    }
+
     @Test("a cursor is base64url of its JSON without padding, whatever its length", arguments: 0..<8)
     func cursors(length: Int) throws {
         let list = ListCursor.name(of: ["list"])
