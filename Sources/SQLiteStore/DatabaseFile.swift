@@ -51,12 +51,22 @@ package struct DatabaseFile: Sendable {
         return aside
     }
 
-    /// When a damaged file was last set aside; nil if there is none.
-    package var lastDamage: Timestamp? {
+    /// When a damaged file was last set aside; nil if there is none. Does not count those of a clock that was ahead.
+    package func lastDamage(until now: Timestamp) -> Timestamp? {
         let url = URL(fileURLWithPath: path)
         let prefix = "\(url.lastPathComponent).\(Reason.damaged.rawValue)-"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)) ?? []
-        return names.filter { $0.hasPrefix(prefix) }.compactMap { Self.time($0.dropFirst(prefix.count)) }.max()
+        return names.filter { $0.hasPrefix(prefix) }.compactMap { Self.time($0.dropFirst(prefix.count)) }
+            .filter { $0 <= now }.max()
+    }
+
+    /// Whether files that are set aside for damage have such a name.
+    package static func isOfDamaged(_ name: String) -> Bool {
+        guard !name.contains("/"), let mark = name.range(of: ".\(Reason.damaged.rawValue)-", options: .backwards) else {
+            return false
+        }
+        let stamp = name[mark.upperBound...]
+        return stamp.count == 20 && time(stamp) != nil
     }
 
     /// The time of a stamp; nil for text that does not begin with one.

@@ -13,6 +13,8 @@ enum Program {
         StandardStream.holdClosed()
         // A reader that stops early (`| head`) ends the program silently, even if a parent ignores SIGPIPE.
         signal(SIGPIPE, SIG_DFL)
+        // Under a parent that ignores it, the kernel would keep no program's status.
+        signal(SIGCHLD, SIG_DFL)
         if CommandLine.arguments.dropFirst().first == ThumbnailCommand.name { ThumbnailProcess.becomeExpendable() }
         // Memory holds tokens, passwords and records: no core dumps, whatever the limits say, and no access for other
         // processes of the same user.

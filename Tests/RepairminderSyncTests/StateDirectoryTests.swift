@@ -1,4 +1,5 @@
 import CacheStore
+import EntitySchema
 import Foundation
 import TestSupport
 import Testing
@@ -221,5 +222,20 @@ import Testing
         #expect(try chosen(here) == "shop-new.db")
         try write("shop-1.db", of: "1", changes: 2)
         #expect(try chosen(here) == "shop-1.db")
+    }
+
+    @Test("copies that interrupted commands have left are deleted after a day, and nothing else")
+    func oldCopies() throws {
+        let state = try state(here)
+        let id = "df2e407c-fc91-43fe-83d7-de5da141300a"
+        let others = ["copy-new.db", "copy-\(id).tmp.db", "copy-of-mine.tmp"]
+        let copies = ["copy-\(id).tmp", "copy-\(id).tmp.part", "copy-\(id).tmp.part-journal"]
+        for name in others + copies { try Data().write(to: URL(filePath: "\(folder)/\(name)")) }
+        let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        state.removeOldCopies(at: now + .seconds(80_000))
+        #expect(copies.allSatisfy(exists))
+        state.removeOldCopies(at: now + .seconds(90_000))
+        #expect(copies.filter(exists).isEmpty)
+        #expect(others.allSatisfy(exists))
     }
 }

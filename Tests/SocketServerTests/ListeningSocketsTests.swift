@@ -54,6 +54,23 @@ extension SocketServerTests {
             #expect(throws: TestClient.Failure.self) { try TestClient(before[0]) }
         }
 
+        @Test("new permissions are not given to what a link in the socket's place leads to")
+        func linkInPlace() throws {
+            let other = path + ".other"
+            try Data().write(to: URL(filePath: other))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: other)
+            defer { for file in [path, other] { unlink(file) } }
+            var sockets = ListeningSockets()
+            try sockets.change(to: [.unix(path: path, mode: 0o600, group: nil)])
+            unlink(path)
+            #expect(symlink(other, path) == 0)
+            let isChanged = (try? sockets.change(to: [.unix(path: path, mode: 0o660, group: nil)])) != nil
+            #expect(!isChanged)
+            sockets.close()
+            let mode = try FileManager.default.attributesOfItem(atPath: other)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+        }
+
         @Test("where the system chooses the port, 127.0.0.1 and [::1] get the same, whichever is open before")
         func samePort() async throws {
             let both = [Listener.tcp(host: "127.0.0.1", port: 0), .tcp(host: "::1", port: 0)]

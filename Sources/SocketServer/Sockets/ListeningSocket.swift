@@ -111,17 +111,25 @@ struct ListeningSocket: Sendable {
         try Self.setPermissions(path: path, mode: mode, group: group)
     }
 
+    /// Those of the socket itself: who owns the folder could have put a link to another file in its place.
     private static func setPermissions(path: String, mode: UInt32, group: UInt32?) throws(ServerError) {
-        guard chmod(path, mode) == 0, group.map({ isGiven(path, to: $0) }) ?? true else {
+        let file = Glibc.open(path, asPlace | O_NOFOLLOW | O_CLOEXEC)
+        defer { Glibc.close(file) }
+        var status = stat()
+        guard file >= 0, fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else {
+            throw .notPermitted("\(path) is no socket any more; find out who has replaced it, then restart the daemon.")
+        }
+        let place = "/proc/self/fd/\(file)"
+        // A file that already belongs to the group needs no `chown`, which a sandbox may forbid.
+        guard chmod(place, mode) == 0, group.map({ status.st_gid == $0 || chown(place, uid_t.max, $0) == 0 }) ?? true
+        else {
             throw .notPermitted(
                 "Cannot set the mode and group of \(path) (\(errorText())); check the group and the directory.")
         }
     }
 
-    /// A file that already belongs to the group needs no `chown`, which a sandbox may forbid.
-    private static func isGiven(_ path: String, to group: UInt32) -> Bool {
-        fileStatus(path)?.st_gid == group || chown(path, uid_t.max, group) == 0
-    }
+    /// `O_PATH`, which is not in Swift's Glibc: a socket cannot be opened otherwise.
+    private static let asPlace: Int32 = 0o10000000
 
     /// Takes over a socket that is already listening.
     private static func adopt(_ descriptor: Int32) throws(ServerError) -> ListeningSocket {

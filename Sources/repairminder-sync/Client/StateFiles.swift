@@ -60,7 +60,9 @@ struct StateFiles {
     }
 
     /// A new name in the state directory, for a file that this command deletes again.
-    func temporaryPath() -> String { "\(configuration.stateDirectory)/copy-\(Self.makeID()).tmp" }
+    func temporaryPath() -> String {
+        "\(configuration.stateDirectory)/\(StateDirectory.copyName)\(Self.makeID()).tmp"
+    }
 
     var secretKey: SecretKeyFile { SecretKeyFile(configuration) }
 

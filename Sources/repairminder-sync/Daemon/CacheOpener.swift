@@ -19,6 +19,7 @@ struct CacheOpener {
     /// Opens the database in use, or one with changes of the same account that an earlier start left behind. A database
     /// that learned its account since the last start is first renamed after it. Throws `.damaged`.
     func open(_ state: StateDirectory) async throws -> CacheStore {
+        state.removeOldCopies(at: now())
         // Every question about the file until it is open goes to one connection.
         let previews = DatabasePreviews()
         var path = try state.asking(previews.origin).choose()
@@ -102,7 +103,7 @@ struct CacheOpener {
     func rescue(_ state: StateDirectory, because reason: String) async throws {
         let path = try state.choose()
         log.critical("the database is damaged; moving it aside", metadata: ["path": "\(path)", "error": "\(reason)"])
-        if let last = DatabaseFile(path).lastDamage, now() < last + Self.shortestInterval {
+        if let last = DatabaseFile(path).lastDamage(until: now()), now() < last + Self.shortestInterval {
             throw CommandFailure(
                 .badConfiguration,
                 "\(path) was damaged again within ten minutes: check this machine's disk and memory, then start the "

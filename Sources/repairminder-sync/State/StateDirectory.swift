@@ -260,6 +260,32 @@ struct StateDirectory {
     private static var reason: String { String(cString: strerror(errno)) }
 }
 
+// MARK: Copies
+
+extension StateDirectory {
+    /// How the names of copies begin that a command works on, and deletes again unless it is interrupted.
+    static let copyName = "copy-"
+    private static let longestCommand = Duration.seconds(86_400)
+
+    /// Deletes those of commands that cannot run any more. Each can be as large as the database.
+    func removeOldCopies(at now: Timestamp) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names where Self.isCopy(name) {
+            var status = stat()
+            guard lstat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            let changed = Timestamp(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
+            if changed + Self.longestCommand < now { unlink("\(folder)/\(name)") }
+        }
+    }
+
+    /// Such a copy, or a file that SQLite keeps beside it; never the database of a schema that is called `copy`.
+    private static func isCopy(_ name: String) -> Bool {
+        guard name.hasPrefix(copyName) else { return false }
+        let rest = name.dropFirst(copyName.count)
+        return UUID(uuidString: String(rest.prefix(36))) != nil && rest.dropFirst(36).hasPrefix(".tmp") && !name.hasSuffix(".db")
+    }
+}
+
 // MARK: Accounts
 
 extension StateDirectory {

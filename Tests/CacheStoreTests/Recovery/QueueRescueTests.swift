@@ -333,6 +333,28 @@ struct QueueRescueTests {
         try DatabaseFile(fixture.path).finishReplacing()
         let cache = try TestCache(in: fixture.cache.folder)
         #expect(try RescueFixture.queue(cache.store).count == 3)
-        #expect(DatabaseFile(fixture.path).lastDamage == RescueFixture.later)
+        let file = DatabaseFile(fixture.path)
+        #expect(file.lastDamage(until: RescueFixture.later) == RescueFixture.later)
+        // Of a clock that was ahead.
+        #expect(file.lastDamage(until: RescueFixture.now) == nil)
+    }
+
+    @Test(
+        "a note that names another file than a rescue sets aside is no note",
+        arguments: [".", "cache.db", "./cache.db.damaged-20261121T104200.000Z"])
+    func foreignNote(name: String) async throws {
+        let fixture = try await RescueFixture()
+        let report = QueueRescue.Report(
+            at: "", reason: "", setAside: "cache.db.damaged-20261121T104200.000Z", rescued: 0, uncertain: 0, lost: [],
+            mayMissMore: false)
+        try Data().write(to: URL(filePath: fixture.cache.folder.path(report.setAside)))
+        func note(_ report: QueueRescue.Report) throws -> QueueRescue.Report? {
+            QueueRescue.note(String(decoding: try JSONEncoder().encode(report), as: UTF8.self), at: fixture.path)
+        }
+        #expect(try note(report) == report)
+        var other = report
+        other.setAside = name
+        let read = try note(other)
+        #expect(read == nil)
     }
 }

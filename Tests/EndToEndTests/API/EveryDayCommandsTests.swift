@@ -35,6 +35,31 @@ struct EveryDayCommandsTests {
             environment: ["VISUAL": editor, "TMPDIR": shop.folder.path])
     }
 
+    private static let perl = "/usr/bin/perl"
+    private static let hasPerl = FileManager.default.isExecutableFile(atPath: perl)
+
+    @Test(
+        "edit sees how the editor ended, also under a parent that ignores SIGCHLD",
+        .enabled(if: hasPerl, "a shell does not ignore SIGCHLD"), .timeLimit(.minutes(3)))
+    func ignoredChildren() async throws {
+        try await Shop.with("repairminder") { shop in
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            let editor = try write("#!/bin/sh\nexit 0\n", to: "editor", shop)
+            try #require(chmod(editor, 0o700) == 0)
+            let order = try await order(shop).number
+            let command = Program.products.appending(path: "repairminder-sync").path
+            let edit = try Program(
+                URL(filePath: Self.perl),
+                [
+                    "-e", "$SIG{CHLD} = 'IGNORE'; exec @ARGV", command, "edit", "orders", order,
+                    "--config", "\(shop.folder.path)/config.yaml",
+                ],
+                environment: ["VISUAL": editor, "TMPDIR": shop.folder.path])
+            let (status, output) = await edit.finish()
+            #expect(status == 0 && output.contains("nothing sent"), "\(output)")
+        }
+    }
+
     @Test("edit sends only what was changed, and after a mistake opens the editor again", .timeLimit(.minutes(3)))
     func editing() async throws {
         try await Shop.with("repairminder") { shop in

@@ -95,8 +95,12 @@ package struct QueueRescue: Sendable {
     static let noteSetting = "rescue"
 
     /// The report of the last rescue of the database at `path`, for as long as the damaged file is kept.
+    ///
+    /// Another program can have written it: users are told to delete the file that it names, so that is no other one.
     package static func note(_ text: String?, at path: String) -> Report? {
-        guard let text, let report = try? JSONDecoder().decode(Report.self, from: Data(text.utf8)) else { return nil }
+        guard let text, let report = try? JSONDecoder().decode(Report.self, from: Data(text.utf8)),
+            DatabaseFile.isOfDamaged(report.setAside)
+        else { return nil }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         return FileManager.default.fileExists(atPath: "\(folder)/\(report.setAside)") ? report : nil
     }
