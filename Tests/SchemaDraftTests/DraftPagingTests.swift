@@ -47,4 +47,12 @@ struct DraftPagingTests {
         let draft = try list([], "total_pages: { type: integer }")
         #expect(draft.yaml.contains("TODO pagination: its answer has total_pages"))
     }
+
+    @Test("A size of a page that the list needs is the paging's, and no parameter besides")
+    func neededSize() throws {
+        let size = "{ name: limit, in: query, required: true, schema: { type: integer } }"
+        let draft = try list([size, parameter("offset", "integer")], "total: { type: integer }")
+        #expect(draft.schema["things"]?.pull?.list.size == "limit")
+        #expect(draft.schema["things"]?.pull?.query.isEmpty == true, "\(draft.yaml)")
+    }
 }

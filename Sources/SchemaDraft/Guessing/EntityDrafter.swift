@@ -42,7 +42,7 @@ struct EntityDrafter {
         let link = parent.flatMap {
             ParentLink(parent: $0, above: above, collection: collection, shapes: shapes).link(&entity, &fields)
         }
-        if let parent, let link, query(collection.list).isEmpty {
+        if let parent, let link, query(collection.list, paging.value).isEmpty {
             filler = self.filler(collection, entity.fields, above: link.above)
             entity.below = DraftEntity.Below(parent: parent.name, path: link.path, records: records, paging: paging)
         } else {
@@ -117,13 +117,15 @@ struct EntityDrafter {
             collection.path.parameters.isEmpty ? nil : "one list for each: set upstream.settings in the configuration"
         return DraftEntity.Pull(
             path: Guess(filler.path(collection.path, list: collection.path), settings),
-            query: query(collection.list), records: records, paging: paging, since: since,
+            query: query(collection.list, paging.value), records: records, paging: paging, since: since,
             deleted: deleted(entity), single: single(collection, filler))
     }
 
-    /// Parameters without which the list does not answer.
-    private func query(_ list: APIOperation) -> [(name: String, value: Guess<String>)] {
-        list.queries.filter { $0.isRequired && !$0.name.contains("{") }.prefix(10).map { parameter in
+    /// Parameters without which the list does not answer, but for the size of a page, which the paging sends.
+    private func query(_ list: APIOperation, _ paging: DraftPaging) -> [(name: String, value: Guess<String>)] {
+        let size = paging.style == .single ? nil : paging.size
+        let needed = list.queries.filter { $0.isRequired && !$0.name.contains("{") && $0.name != size }
+        return needed.prefix(10).map { parameter in
             let known =
                 parameter.shape.initial
                 ?? (parameter.shape.enumValues.count == 1 ? parameter.shape.enumValues[0].value : nil)

@@ -102,6 +102,29 @@ struct WrongSchemaTests {
         expectRefusal(error, "entities.notes.pull.path", "{$since} cannot stand here: it can be missing")
     }
 
+    @Test("a page size in query that pagination sends, too, is refused")
+    func pageSizes() {
+        let words = "limit is what pagination sends, with its page_size (100)"
+        expectRefusal(
+            Self.error(pull: "path: /notes, query: { limit: 50 }"), "entities.notes.pull.query", words)
+        let accepted = [
+            "query: { limit: \"{$size}\" }", "query: { size: 50 }", "query: { limit: 50 }, pagination: { style: single }",
+            "query: { limit: 50 }, pagination: { style: page, size: none }",
+        ]
+        for pull in accepted { #expect(Self.error(pull: "path: /notes, \(pull)")?.description == nil) }
+    }
+
+    @Test("change times that are numbers name the form for them, and where that of the request stands")
+    func numberedTimes() {
+        let fields = "id: { type: string }, at: { type: integer }"
+        let since = "path: /notes, since: { param: a, field: at, format: yyyy-MM-dd HH:mm }"
+        let error = Self.error(pull: since, fields: fields)
+        expectRefusal(error, "entities.notes.pull.since.field", "set since.format to epoch")
+        expectRefusal(error, "entities.notes.pull.since.field", "as in {$since:yyyy-MM-dd}")
+        let right = "path: /notes, query: { a: \"{$since:yyyy-MM-dd HH:mm}\" }, since: { field: at, format: epoch }"
+        #expect(Self.error(pull: right, fields: fields)?.description == nil)
+    }
+
     @Test("pagination in one word is refused with a mapping")
     func pagination() {
         expectRefusal(

@@ -142,9 +142,15 @@ struct SchemaCheck {
                 throw error(
                     entity, place,
                     "\(changedAt) is of type \(kind.description), but change times are compared as times: name a field of "
-                        + "type time with times in ISO 8601, set since.format to epoch or epoch_ms if it has such numbers, "
-                        + "or pull with mode: full")
+                        + "type time with times in ISO 8601, set since.format to epoch or epoch_ms if it has such numbers "
+                        + "(the form in the request can then stand there, as in {$since:yyyy-MM-dd}), or pull with mode: full"
+                )
             }
+        }
+        if let size = pull.list.size, pull.query.contains(where: { $0.name == size }), pull.call?.names("size") != true {
+            throw error(
+                entity, "pull.query",
+                "\(size) is what pagination sends, with its page_size (\(pull.list.pageSize)); set that, and leave it out here")
         }
         if pull.call?.names("account") == true, schema.upstream.account == nil {
             throw error(entity, "pull", "{$account} needs upstream.account, which says who is signed in; add it")
