@@ -112,10 +112,24 @@ package struct Place: Sendable, Equatable {
     /// The first one that is a list; if none is, as `value`.
     ///
     /// A place that ends with `*` is also the values in an object of objects: `{"7": {"id": 7}}`, as programs in PHP write
-    /// a list that has gaps, or that they keep by key.
+    /// a list that has gaps, or that they keep by key. Through a list, the lists in all its elements are one.
     package func list(in answer: JSONText) -> JSONText? {
-        let found = paths.lazy.compactMap { answer.at(path: $0) }.first { $0.kind == .array } ?? value(in: answer)
-        return found ?? paths.lazy.compactMap { Self.members(at: $0, in: answer) }.first
+        for path in paths {
+            if let found = Self.list(at: path, in: answer) { return found }
+        }
+        if let found = value(in: answer) { return found }
+        for path in paths {
+            if let found = Self.members(at: path, in: answer) { return found }
+        }
+        return nil
+    }
+
+    private static func list(at path: String, in answer: JSONText) -> JSONText? {
+        guard let found = answer.at(path: path), found.kind == .array else { return nil }
+        guard JSONPath.isThroughList(path) else { return found }
+        let groups = found.elements
+        guard !groups.isEmpty, groups.allSatisfy({ $0.kind == .array }) else { return found }
+        return .array(groups.flatMap(\.elements))
     }
 
     private static func members(at path: String, in answer: JSONText) -> JSONText? {

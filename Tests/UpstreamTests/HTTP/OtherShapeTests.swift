@@ -177,7 +177,17 @@ struct OtherShapeTests {
         #expect(try await self.count(200, body, records: "records: list.*") == count)
     }
 
-    @Test("so does one that is * alone, in the answer itself, and no other place")
+    @Test(
+        "the lists in all elements of a list are one",
+        arguments: [
+            (#"{"shelves":[{"books":[{"id":"a"}]},{"books":[]},{"name":"new"},{"books":[{"id":"b"},{"id":"c"}]}]}"#, 3),
+            (#"{"shelves":[{"books":[]}]}"#, 0), (#"{"shelves":[]}"#, 0), (#"{"shelves":[{"books":{"id":"a"}}]}"#, 1),
+        ])
+    func groups(_ body: String, _ count: Int) async throws {
+        #expect(try await self.count(200, body, records: "records: shelves.*.books") == count)
+    }
+
+    @Test("a place that is * alone finds them in the answer itself, and no other place")
     func outerMembers() async throws {
         let body = #"{"a":{"id":"a"},"b":{"id":"b"}}"#
         #expect(try await count(200, body, records: #"records: "*""#) == 2)
