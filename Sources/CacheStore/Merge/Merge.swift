@@ -66,11 +66,12 @@ struct Merge {
         for (field, local) in change.body.members {
             // A member that is missing says nothing.
             guard let server = entity.value(of: field, in: remote) else { continue }
-            guard !own.comparison.isSame(server, change.base[field] ?? .null, of: field) else { continue }
+            let before = change.base[field] ?? .null
+            guard !own.comparison.isSame(server, before, of: field) else { continue }
             let isShown = change.tried && own.comparison.isSame(server, local, of: field)
-            if isShown { shown.append((field, server, change.base[field] ?? .null)) }
+            if isShown { shown.append((field, server, before)) }
             if let merged = mergedSet(
-                field, change.base[field], local, server, sent: (own.sent[field] ?? []) + change.sent(field))
+                field, before, local, server, sent: (own.sent[field] ?? []) + change.sent(field))
             {
                 change = try apply(merged, of: field, in: change)
                 continue
@@ -82,15 +83,14 @@ struct Merge {
                 continue
             }
             if try isOurs(server, of: field, change, own) {
-                if change.tried, !isShown { shown.append((field, server, change.base[field] ?? .null)) }
+                if change.tried, !isShown { shown.append((field, server, before)) }
                 change = try take(.local, of: field, in: change)
                 // Both sides agree by now.
                 try conflicts.decideOpen(of: change.id, field: field, .local)
                 continue
             }
             let dispute = Conflict.Dispute(
-                change: change, field: field, base: change.base[field], local: local,
-                server: entity.value(of: field, in: remote),
+                change: change, field: field, base: change.base[field], local: local, server: server,
                 localAt: change.editedAt(field), serverAt: entity.changeTime(of: remote))
             if let winner = try decide(dispute) { change = try take(winner, of: field, in: change) }
         }
@@ -144,15 +144,14 @@ struct Merge {
     ///
     /// `sent`: what earlier local changes may have set. The local list was made from the last one that the server shows.
     private func mergedSet(
-        _ field: String, _ base: JSONText?, _ local: JSONText, _ server: JSONText, sent: [JSONText]
+        _ field: String, _ base: JSONText, _ local: JSONText, _ server: JSONText, sent: [JSONText]
     ) -> JSONText? {
         guard entity[field: field]?.mergesAsSet == true else { return nil }
-        let lists = [base ?? .null, local, server]
-        guard lists.allSatisfy({ $0.kind == .array || $0.kind == .null }) else { return nil }
-        let base = sent.map(\.elements).last {
-            SetMerge(base: lists[0].elements, local: $0, server: server.elements).isShown
+        guard [base, local, server].allSatisfy({ $0.kind == .array || $0.kind == .null }) else { return nil }
+        let shown = sent.map(\.elements).last {
+            SetMerge(base: base.elements, local: $0, server: server.elements).isShown
         }
-        return SetMerge(base: base ?? lists[0].elements, local: local.elements, server: server.elements).merged
+        return SetMerge(base: shown ?? base.elements, local: local.elements, server: server.elements).merged
     }
 
     /// Makes the change set the merged list, or what the server made of its own, based on the server's list.
@@ -204,8 +203,8 @@ struct Merge {
         try writer.rebuildDocument(over: change.key)
     }
 
-    /// The same before what readers see is rebuilt, which looks at all changes of the record: a merge does that once.
-    /// Returns the resulting change.
+    /// Does the same without rebuilding what readers see: that looks at all changes of the record, so a merge does it only
+    /// once. Returns the resulting change.
     private func take(
         _ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry
     ) throws -> OutboxTable.Entry {
