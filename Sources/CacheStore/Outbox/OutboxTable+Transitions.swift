@@ -131,9 +131,8 @@ extension OutboxTable {
         try db.cachedStatement(
             sql: """
                 UPDATE sync_outbox SET body = ?2, base = ?3, edited = ?4, order_group = ?5,
-                  idempotency_key = iif(\(Self.wasSent), ?6, idempotency_key), \(Transition.edit.assignment), tried = 0,
-                  attempt_count = 0, known_pk = NULL, next_attempt_at = NULL, error_class = NULL, error_status = NULL,
-                  error_message = NULL, sent = ?7, trace = coalesce(?8, trace)
+                  idempotency_key = iif(\(Self.wasSent), ?6, idempotency_key), \(Transition.edit.assignment),
+                  \(Self.untried), sent = ?7, trace = coalesce(?8, trace)
                 WHERE id = ?1 AND \(Transition.edit.condition)
                 """
         ).execute(arguments: [
@@ -149,8 +148,7 @@ extension OutboxTable {
         try db.cachedStatement(
             sql: """
                 UPDATE sync_outbox SET content = ?2, idempotency_key = iif(\(Self.wasSent), ?3, idempotency_key),
-                  \(Transition.edit.assignment), tried = 0, attempt_count = 0, known_pk = NULL, next_attempt_at = NULL,
-                  error_class = NULL, error_status = NULL, error_message = NULL, trace = coalesce(?4, trace)
+                  \(Transition.edit.assignment), \(Self.untried), trace = coalesce(?4, trace)
                 WHERE id = ?1 AND \(Transition.edit.condition)
                 """
         ).execute(arguments: [change.id, content, idempotencyKey, trace?.stored])
@@ -167,8 +165,7 @@ extension OutboxTable {
         try db.cachedStatement(
             sql: """
                 UPDATE sync_outbox SET operation = 'create', body = ?2, base = '{}', idempotency_key = ?3,
-                  \(Transition.recreate.assignment), content = NULL, tried = 0, attempt_count = 0, known_pk = NULL,
-                  next_attempt_at = NULL, error_class = NULL, error_status = NULL, error_message = NULL, sent = NULL
+                  \(Transition.recreate.assignment), content = NULL, \(Self.untried), sent = NULL
                 WHERE id = ?1 AND \(Transition.recreate.condition)
                 """
         ).execute(arguments: [id, body.text, idempotencyKey])
@@ -181,8 +178,7 @@ extension OutboxTable {
         try db.cachedStatement(
             sql: """
                 UPDATE sync_outbox SET operation = 'update', body = ?2, base = ?3, idempotency_key = ?4,
-                  \(Transition.revive.assignment), tried = 0, attempt_count = 0, known_pk = NULL, next_attempt_at = NULL,
-                  error_class = NULL, error_status = NULL, error_message = NULL, sent = NULL
+                  \(Transition.revive.assignment), \(Self.untried), sent = NULL
                 WHERE id = ?1 AND \(Transition.revive.condition)
                 """
         ).execute(arguments: [id, body.text, base.text, idempotencyKey])
@@ -195,6 +191,11 @@ extension OutboxTable {
     private static let wasSent = "tried > 0 OR last_attempt_at IS NOT NULL"
     private static let begun = Transition.begin.assignment
     private static let canBegin = Transition.begin.condition
+    /// As if there had been no attempt.
+    private static let untried = """
+        tried = 0, attempt_count = 0, known_pk = NULL, next_attempt_at = NULL,
+          error_class = NULL, error_status = NULL, error_message = NULL
+        """
     /// Undoes what the attempt noted. An earlier one stays as it is.
     private static let untry = """
         tried = max(tried - 1, 0), known_pk = iif(tried <= 1, NULL, known_pk),
