@@ -202,7 +202,8 @@ extension CacheStore {
         try context.log.append(
             .uploading, change: change.id, entity: change.entity, key: change.key,
             fields: change.storedBody.members.map(\.key), detail: [("attempt", .integer(change.tried + 1))])
-        if change.content != nil { try showContentState(of: change.key, table, context) }
+        // Readers see the state of the upload (`ContentPlan.state`).
+        if change.content != nil { try context.writer(table).rebuildDocument(over: change.key) }
         return true
     }
 
@@ -269,11 +270,6 @@ extension CacheStore {
                     """,
                 arguments: [now.milliseconds])
         }
-    }
-
-    /// Updates the record's field that shows the state of its upload (`ContentPlan.state`).
-    private func showContentState(of key: String, _ table: EntityTable, _ context: WriteContext) throws {
-        try context.writer(table).rebuildDocument(over: key)
     }
 
     func outboxChange(_ row: Row, _ db: Database) throws -> OutboxChange? {
