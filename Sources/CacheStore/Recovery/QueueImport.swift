@@ -136,7 +136,8 @@ struct QueueImport {
         guard try !writer.row.exists(change.recordKey) else { return }
         try writer.insert(change.recordKey)
         guard change.operation != Operation.create.rawValue else { return }
-        let known = try (change.record ?? change.base).nilIfInvalid ?? .object([:])
+        var known = JSONText.object([:])
+        if let stored = try? JSONText(parsing: change.record ?? change.base), stored.kind == .object { known = stored }
         let key = JSONText.object([entity.key: .string(change.recordKey)])
         try writer.setRemote(known[entity.key] == nil ? key.setting(known) : known, of: change.recordKey, at: now)
     }
@@ -269,14 +270,5 @@ struct UnmergedRecords {
 
     mutating func insert(_ entity: Entity, _ key: String) {
         if known.insert([entity.name, key]).inserted { records.append((entity, key)) }
-    }
-}
-
-extension String {
-    fileprivate var nilIfInvalid: JSONText? {
-        get throws {
-            guard let json = try? JSONText(parsing: self), json.kind == .object else { return nil }
-            return json
-        }
     }
 }
