@@ -32,7 +32,7 @@ package actor ProbeSession: Credentials {
         do throws(UpstreamError) {
             token = try await signIn.tokens(try signIn.request()).access
         } catch {
-            // It is about no list.
+            // The caller would take `.malformed` for a list that it cannot read.
             guard case .malformed(let message) = error else { throw error }
             throw .unauthorized(message)
         }

@@ -29,9 +29,8 @@ package struct HTTPUpstream: Upstream {
         self.token = token
         verifier = plan.check.map { TokenVerifier($0) }
         caller = HTTPCaller(
-            baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: maximumBody,
-            answers: plan.answers, headers: plan.headers, secrets: secrets, tokenPlace: plan.tokenPlace, clock: clock,
-            budget: budget, now: now)
+            plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, maximumBody: maximumBody,
+            secrets: secrets, clock: clock, budget: budget, now: now)
     }
 
     package func taking(_ turn: RequestTurn) -> any Upstream {
@@ -75,10 +74,7 @@ package struct HTTPUpstream: Upstream {
         let list = request.list
         let request = try await filled(request)
         let response = try await send(request.request, isDoubtful: { isEmpty($0, request) })
-        let answer = try ListAnswer(response, of: list) { () throws(UpstreamError) in
-            try caller.json(response, request.path)
-        }
-        guard let answer else { throw try await noList(in: response, request) }
+        guard let answer = try listAnswer(response, request) else { throw try await noList(in: response, request) }
         let (body, records) = (answer.body, answer.records)
         let count = records.elementCount
         // The rest is looked up in a copy without the records, which are nearly all of the response.
@@ -113,11 +109,15 @@ package struct HTTPUpstream: Upstream {
     }
 
     private func isEmpty(_ response: HTTPResponse, _ request: PageRequest) -> Bool {
-        let list = request.list
-        let answer = try? ListAnswer(response, of: list) { () throws(UpstreamError) in
+        (try? listAnswer(response, request))?.records.elementCount == 0
+    }
+
+    private func listAnswer(
+        _ response: HTTPResponse, _ request: PageRequest
+    ) throws(UpstreamError) -> ListAnswer? {
+        try ListAnswer(response, of: request.list) { () throws(UpstreamError) in
             try caller.json(response, request.path)
         }
-        return answer?.records.elementCount == 0
     }
 
     /// The request with what its placeholders stand for that only the upstream knows: whose records they are, and its

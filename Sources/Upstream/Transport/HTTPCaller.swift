@@ -215,11 +215,11 @@ extension HTTPCaller {
     /// `baseURL` replaces the plan's.
     init(
         plan: UpstreamPlan, baseURL: String?, transport: any HTTPTransport, deadline: Duration,
-        secrets: SecretFiles?, clock: ServerClock? = nil, budget: RequestBudget? = nil,
+        maximumBody: Int = 1 << 20, secrets: SecretFiles?, clock: ServerClock? = nil, budget: RequestBudget? = nil,
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.init(
-            baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: 1 << 20,
+            baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: maximumBody,
             answers: plan.answers, headers: plan.headers, secrets: secrets, tokenPlace: plan.tokenPlace, clock: clock,
             budget: budget, now: now)
     }
