@@ -36,7 +36,7 @@ struct EntityNames {
             let tail = words.suffix(count)
             if count == 1, vague.contains(last), words.count > 1 { continue }
             var name = tail.joined(separator: "_")
-            if vague.contains(last), ["all", "list"].contains(last), count > 1 {
+            if ["all", "list"].contains(last), count > 1 {
                 name = tail.dropLast().joined(separator: "_")
             }
             candidates.append(valid(name))

@@ -70,23 +70,21 @@ struct KeyGuess {
     }
 
     private static func isNamed(_ name: String, in path: PathPattern) -> Bool {
-        path.parameters.contains { folded($0) == folded(name) }
+        path.parameters.contains { Words.folded($0) == Words.folded(name) }
     }
-
-    private static func folded(_ name: String) -> String { Words.folded(name) }
 
     // MARK: Names after the list
 
     /// `order_id`, `order_uuid`, … for `/orders`.
     private static func qualified(_ list: PathPattern) -> [String] {
         PathParameter.stems(of: list, last: 2).prefix(3).flatMap { stem in
-            ["id", "uuid", "sid", "key", "guid"].map { folded(stem + $0) }
+            ["id", "uuid", "sid", "key", "guid"].map { Words.folded(stem + $0) }
         }
     }
 
     /// `email` for `/emails`.
     private static func own(_ list: PathPattern) -> String {
-        folded(PathParameter.stems(of: list, last: 1).first ?? "")
+        Words.folded(PathParameter.stems(of: list, last: 1).first ?? "")
     }
 
     // MARK: Members

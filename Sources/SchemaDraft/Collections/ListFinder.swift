@@ -34,7 +34,7 @@ struct ListFinder {
     func find(in answer: DataShape, of path: PathPattern) -> Finding {
         if answer.isList {
             let item = shapes.elements(of: answer)
-            return isObject(item) ? .list(list([], item, answer)) : .nothing
+            return item.kind == .object ? .list(list([], item, answer)) : .nothing
         }
         var candidates: [Candidate] = []
         collect(answer, [], Words.folded(Collection.base(of: path).last ?? ""), &candidates, depth: 0)
@@ -66,8 +66,6 @@ struct ListFinder {
         }
     }
 
-    private func isObject(_ item: DataShape) -> Bool { item.kind == .object }
-
     private func list(_ names: [String], _ item: DataShape, _ answer: DataShape) -> ListAnswer {
         if item.properties.count == 1, let only = item.properties.first, !KeyGuess.isKeyName(only.name) {
             let inner = shapes.shape(of: only)
@@ -87,7 +85,7 @@ struct ListFinder {
             let name = Words.folded(property.name)
             if inner.isList {
                 let item = shapes.elements(of: inner)
-                guard isObject(item) else { continue }
+                guard item.kind == .object else { continue }
                 found.append(Candidate(names: names + [property.name], item: item, rank: rank(name, path)))
             } else if inner.kind == .object, !Self.beside.contains(name) {
                 collect(inner, names + [property.name], path, &found, depth: depth + 1)

@@ -21,7 +21,7 @@ struct FieldKindGuess {
         switch shape.kind {
         case .string: text(shape, name)
         case .integer:
-            Found(kind: .simple("integer"), reason: Self.isEpoch(name, shape) ? "seconds or milliseconds" : nil)
+            Found(kind: .simple("integer"), reason: Self.isTimeName(name) ? "seconds or milliseconds" : nil)
         case .number:
             Self.isMoney(name)
                 ? Found(kind: .simple("money"), reason: "money by its name")
@@ -84,6 +84,4 @@ struct FieldKindGuess {
         return word.hasSuffix("_at") || word.hasSuffix("_datetime") || word.hasSuffix("_timestamp")
             || ["created", "updated", "modified", "timestamp"].contains(word)
     }
-
-    private static func isEpoch(_ name: String, _ shape: DataShape) -> Bool { isTimeName(name) }
 }
