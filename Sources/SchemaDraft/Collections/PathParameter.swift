@@ -110,8 +110,7 @@ struct PathParameter {
         item.properties.first { property in
             guard Words.folded(property.name) == Words.folded(name) else { return false }
             let shape = shapes.shape(of: property)
-            return [.string, .integer, .number, .unknown].contains(shape.kind)
-                && !FieldNames.isSecret(shape, name: property.name)
+            return shape.isTextOrNumber && !FieldNames.isSecret(shape, name: property.name)
         }?.name
     }
 

@@ -40,4 +40,7 @@ struct DataShape: Sendable {
     subscript(name: String) -> Property? { properties.first { $0.name == name } }
 
     var isList: Bool { kind == .array }
+    var isNumber: Bool { kind == .integer || kind == .number }
+    /// Also where the document does not say.
+    var isTextOrNumber: Bool { isNumber || kind == .string || kind == .unknown }
 }

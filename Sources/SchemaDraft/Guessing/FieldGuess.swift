@@ -39,8 +39,7 @@ struct FieldGuess {
 
     private mutating func addKey(_ shape: DataShape) {
         guard !taken.contains(key.lowercased()) else { return }
-        let isNumber = shape.kind == .integer || shape.kind == .number
-        append(DraftField(key, .simple(isNumber ? "integer" : "string")))
+        append(DraftField(key, .simple(shape.isNumber ? "integer" : "string")))
     }
 
     private mutating func append(_ field: DraftField) {
@@ -87,7 +86,7 @@ struct FieldGuess {
     // MARK: References
 
     private mutating func reference(_ name: String, _ shape: DataShape) -> (kind: DraftField.Kind, reason: String)? {
-        guard [.string, .integer, .number, .unknown].contains(shape.kind), shape.enumValues.isEmpty else { return nil }
+        guard shape.isTextOrNumber, shape.enumValues.isEmpty else { return nil }
         if let path = shape.refersTo, let target = targets.target(at: path) {
             let stem =
                 name.lowercased().hasSuffix("id") && name.count > 3
@@ -112,7 +111,7 @@ struct FieldGuess {
     }
 
     private func fits(_ target: ReferenceTargets.Target, _ shape: DataShape) -> Bool {
-        target.isNumber == (shape.kind == .integer || shape.kind == .number) || shape.kind == .unknown
+        target.isNumber == shape.isNumber || shape.kind == .unknown
     }
 
     /// A relation's own name; nil if the field's without `_id` will do.

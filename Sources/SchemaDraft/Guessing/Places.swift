@@ -50,7 +50,7 @@ struct Places {
         for name in isAddress ? Self.addressNames : Self.cursorNames {
             for value in values where Words.folded(value.names.last ?? "") == name {
                 if isAddress, value.shape.kind == .object, let href = inner("href", of: value) { return href }
-                guard isScalar(value.shape), self.isAddress(value) == isAddress else { continue }
+                guard value.shape.isTextOrNumber, self.isAddress(value) == isAddress else { continue }
                 if let place = PlaceText.joined(value.names) { return place }
             }
         }
@@ -61,7 +61,7 @@ struct Places {
     func nextOfSameName(_ parameters: [String]) -> (parameter: String, place: String)? {
         for value in values where value.names.dropLast().contains(where: { Words.folded($0).contains("next") }) {
             let name = Words.folded(value.names.last ?? "")
-            guard isScalar(value.shape), let place = PlaceText.joined(value.names),
+            guard value.shape.isTextOrNumber, let place = PlaceText.joined(value.names),
                 let parameter = parameters.first(where: { Words.folded($0) == name })
             else { continue }
             return (parameter, place)
@@ -71,10 +71,6 @@ struct Places {
 
     private func inner(_ name: String, of value: Found) -> String? {
         value.shape[name] == nil ? nil : PlaceText.joined(value.names + [name])
-    }
-
-    private func isScalar(_ shape: DataShape) -> Bool {
-        [.string, .integer, .number, .unknown].contains(shape.kind)
     }
 
     private func isAddress(_ value: Found) -> Bool {

@@ -21,7 +21,7 @@ struct ReferenceTargets: Sendable {
             let key = collection.answer.item[collection.key.value].map(shapes.shape)
             let target = Target(
                 entity: collection.name, key: collection.key.value,
-                isNumber: key?.kind == .integer || key?.kind == .number)
+                isNumber: key?.isNumber ?? false)
             paths[collection.path.text] = target
             let names = [collection.name, collection.base.last ?? "", collection.answer.item.name ?? ""]
             for name in names {
