@@ -143,6 +143,11 @@ package struct Relation: Sendable, Equatable {
     package var isSingle = false
 
     package var isMany: Bool { if case .many = kind { true } else { false } }
+
+    /// What a reference's relation is called if the schema names none: as the field, without `_id`.
+    package static func name(ofReference field: String) -> String {
+        field.hasSuffix("_id") ? String(field.dropLast(3)) : field
+    }
 }
 
 /// What the schema says about the contents of one record.

@@ -300,14 +300,14 @@ struct EntityReader {
 
     // MARK: Relations
 
-    /// A reference is a relation too, named `as` or after its field without `_id`.
+    /// A reference is a relation too, named `as` or after its field.
     private func one(_ fields: [Field]) throws(SchemaError) -> [Relation] {
         var relations: [Relation] = []
         for field in fields {
             guard case .reference(let entity) = field.kind else { continue }
-            let short = field.name.hasSuffix("_id") ? String(field.name.dropLast(3)) : field.name
             let given = try node.child("fields")?.child(field.name)?.child("as")?.string()
-            relations.append(Relation(name: given ?? short, entity: entity, kind: .one(field: field.name)))
+            let name = given ?? Relation.name(ofReference: field.name)
+            relations.append(Relation(name: name, entity: entity, kind: .one(field: field.name)))
         }
         return relations
     }

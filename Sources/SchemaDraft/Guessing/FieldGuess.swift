@@ -1,3 +1,5 @@
+internal import EntitySchema
+
 /// The fields of a collection, from the records of its list and from the single record.
 struct FieldGuess {
     let shapes: ShapeReader
@@ -114,9 +116,9 @@ struct FieldGuess {
         target.isNumber == shape.isNumber || shape.kind == .unknown
     }
 
-    /// A relation's own name; nil if the field's without `_id` will do.
+    /// A relation's own name; nil if the one that the field gives it will do.
     mutating func relation(_ stem: String, of field: String) -> String? {
-        let usual = field.hasSuffix("_id") ? String(field.dropLast(3)) : field
+        let usual = Relation.name(ofReference: field)
         let base = Words.snake(stem)
         let names = [base, "\(base)_record"] + (2...9).map { "\(base)_\($0)" }
         let reserved = ["content", "history", "thumbnail"]

@@ -1,3 +1,5 @@
+internal import EntitySchema
+
 /// Connects the records of a list below a record to that record: by a field, and in the paths.
 struct ParentLink {
     let parent: DraftEntity
@@ -74,6 +76,6 @@ struct ParentLink {
     /// The name of the relation that a reference makes.
     private static func relation(_ field: DraftField) -> String? {
         guard case .reference(_, let name) = field.kind else { return nil }
-        return name ?? (field.name.hasSuffix("_id") ? String(field.name.dropLast(3)) : field.name)
+        return name ?? Relation.name(ofReference: field.name)
     }
 }
