@@ -66,8 +66,9 @@ struct JSONTextTests {
     func escapes() throws {
         #expect(try JSONText(parsing: #""a\n\"\u00e9\ud83d\ude00\/""#).string == "a\n\"é😀/")
         #expect(try JSONText(parsing: #""x\ud83dy""#).string == "x\u{FFFD}y")
-        #expect(try JSONText(parsing: #""\ud83d\ud83d\ude00\ude00\u0041\\u0041é\b\f\r\t""#).string
-            == "\u{FFFD}😀\u{FFFD}A\\u0041é\u{8}\u{C}\r\t")
+        #expect(
+            try JSONText(parsing: #""\ud83d\ud83d\ude00\ude00\u0041\\u0041é\b\f\r\t""#).string
+                == "\u{FFFD}😀\u{FFFD}A\\u0041é\u{8}\u{C}\r\t")
         #expect(try JSONText(parsing: #""\ud83d\n\ude00\ud83d""#).string == "\u{FFFD}\n\u{FFFD}\u{FFFD}")
     }
 

@@ -66,7 +66,9 @@ import Testing
     @Test("fields become one object in order, and duplicates are rejected")
     func object() throws {
         #expect(try FieldArgument.object(["b=1", "a:=1"]).text == #"{"b":"1","a":1}"#)
-        #expect(throws: CommandFailure(.usage, "a is given twice; give it once")) { try FieldArgument.object(["a=1", "a:=2"]) }
+        #expect(throws: CommandFailure(.usage, "a is given twice; give it once")) {
+            try FieldArgument.object(["a=1", "a:=2"])
+        }
     }
 
     @Test("no hint shows what a file has")

@@ -230,7 +230,8 @@ struct EntityReader {
         guard try node.string() == "string" else { throw node.error("expected string") }
         guard [.integer, .number, .money, .boolean].contains(kind) else {
             throw node.error(
-                "wire is for a field of type integer, number, money, boolean, string, reference, time or date; remove it")
+                "wire is for a field of type integer, number, money, boolean, string, reference, time or date; remove it"
+            )
         }
         return true
     }

@@ -1,7 +1,8 @@
 /// Finds the name that a mistyped one was probably meant to be.
 package enum Suggestion {
     /// For the end of a sentence in an error message: `; did you mean orders?`, or `end` when no candidate is near.
-    package static func hint(for name: String, among candidates: some Sequence<String>, else end: String = "") -> String {
+    package static func hint(for name: String, among candidates: some Sequence<String>, else end: String = "") -> String
+    {
         nearest(to: name, among: candidates).map { "; did you mean \($0)?" } ?? end
     }
 

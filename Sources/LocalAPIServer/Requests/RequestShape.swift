@@ -32,7 +32,9 @@ struct RequestShape: Sendable {
     }
 
     private static func strays(_ query: QueryParameters, known: [String]) -> [Problem] {
-        query.items.lazy.map(\.name).filter { !known.contains($0) }.prefix(Mistakes.most).map { stray($0, known: known) }
+        query.items.lazy.map(\.name).filter { !known.contains($0) }.prefix(Mistakes.most).map {
+            stray($0, known: known)
+        }
     }
 
     /// The problem of a parameter that is not among `known`.

@@ -36,7 +36,9 @@ extension Pusher {
     private func shown(
         of change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> PushOutcome? {
-        guard try reader.canRead(entity, change.record), try change.isTried || judge.hasServed(entity) else { return nil }
+        guard try reader.canRead(entity, change.record), try change.isTried || judge.hasServed(entity) else {
+            return nil
+        }
         guard let found = try await reader.record(of: entity, known: change.record) else {
             return try await isGone(change, entity) ? .gone(failure) : nil
         }

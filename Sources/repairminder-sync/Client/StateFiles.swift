@@ -34,7 +34,8 @@ struct StateFiles {
         guard let path = directory.inUse else {
             throw CommandFailure(
                 .notFound,
-                "\(configuration.stateDirectory) has no database for this schema and upstream yet; start the daemon first")
+                "\(configuration.stateDirectory) has no database for this schema and upstream yet; start the daemon first"
+            )
         }
         return path
     }

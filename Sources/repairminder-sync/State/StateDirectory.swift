@@ -282,7 +282,8 @@ extension StateDirectory {
     private static func isCopy(_ name: String) -> Bool {
         guard name.hasPrefix(copyName) else { return false }
         let rest = name.dropFirst(copyName.count)
-        return UUID(uuidString: String(rest.prefix(36))) != nil && rest.dropFirst(36).hasPrefix(".tmp") && !name.hasSuffix(".db")
+        return UUID(uuidString: String(rest.prefix(36))) != nil && rest.dropFirst(36).hasPrefix(".tmp")
+            && !name.hasSuffix(".db")
     }
 }
 

@@ -9,7 +9,9 @@ import Testing
 /// Each of these had the daemon end at every start, with the queue in the file.
 @Suite("Damage that once had the daemon never start")
 struct DamagedStartTests {
-    private func expectWholeQueue(_ fixture: RescueFixture, _ before: [(id: Int64, key: String, tried: Bool)]) async throws {
+    private func expectWholeQueue(_ fixture: RescueFixture, _ before: [(id: Int64, key: String, tried: Bool)])
+        async throws
+    {
         let (cache, report) = try await fixture.rescued()
         #expect(try RescueFixture.queue(cache.store).map(\.key) == before.map(\.key))
         #expect(report.lost.isEmpty)

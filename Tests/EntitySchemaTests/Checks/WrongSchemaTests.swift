@@ -108,7 +108,8 @@ struct WrongSchemaTests {
         expectRefusal(
             Self.error(pull: "path: /notes, query: { limit: 50 }"), "entities.notes.pull.query", words)
         let accepted = [
-            "query: { limit: \"{$size}\" }", "query: { size: 50 }", "query: { limit: 50 }, pagination: { style: single }",
+            "query: { limit: \"{$size}\" }", "query: { size: 50 }",
+            "query: { limit: 50 }, pagination: { style: single }",
             "query: { limit: 50 }, pagination: { style: page, size: none }",
         ]
         for pull in accepted { #expect(Self.error(pull: "path: /notes, \(pull)")?.description == nil) }

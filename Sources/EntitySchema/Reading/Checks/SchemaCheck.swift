@@ -147,10 +147,12 @@ struct SchemaCheck {
                 )
             }
         }
-        if let size = pull.list.size, pull.query.contains(where: { $0.name == size }), pull.call?.names("size") != true {
+        if let size = pull.list.size, pull.query.contains(where: { $0.name == size }), pull.call?.names("size") != true
+        {
             throw error(
                 entity, "pull.query",
-                "\(size) is what pagination sends, with its page_size (\(pull.list.pageSize)); set that, and leave it out here")
+                "\(size) is what pagination sends, with its page_size (\(pull.list.pageSize)); set that, and leave it out here"
+            )
         }
         if pull.call?.names("account") == true, schema.upstream.account == nil {
             throw error(entity, "pull", "{$account} needs upstream.account, which says who is signed in; add it")

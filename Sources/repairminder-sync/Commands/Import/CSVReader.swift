@@ -74,7 +74,8 @@ struct CSVReader {
             }
             return String(decoding: text, as: UTF8.self)
         }
-        throw CommandFailure(.badData, "line \(begin): a quote is not closed; close it, or write it twice inside quotes")
+        throw CommandFailure(
+            .badData, "line \(begin): a quote is not closed; close it, or write it twice inside quotes")
     }
 
     private static func tooLong(_ line: Int) -> CommandFailure {

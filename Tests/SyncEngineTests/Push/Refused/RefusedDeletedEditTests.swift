@@ -45,7 +45,9 @@ struct RefusedDeletedEditTests {
         #expect(try test.record("a")?["notes"] == "mine")
     }
 
-    @Test("is one, too, if the record is gone, once the upstream was seen to serve single records", arguments: [true, false])
+    @Test(
+        "is one, too, if the record is gone, once the upstream was seen to serve single records",
+        arguments: [true, false])
     func gone(isServed: Bool) async throws {
         let test = try await test(isGone: true, isServed: isServed)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: isServed ? 0 : 1))
