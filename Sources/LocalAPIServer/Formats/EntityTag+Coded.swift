@@ -6,18 +6,22 @@ extension EntityTag {
     /// Gives a compressed answer its own tag.
     static func markCoded(_ response: inout Response) {
         for index in response.headers.indices where response.headers[index].name == "ETag" {
-            response.headers[index].value = response.headers[index].value.dropLast() + codedEnding + "\""
+            response.headers[index].value = coded(response.headers[index].value)
         }
     }
 
     /// A 304 with the tag of the compressed answer, if that is what the caller has.
     static func naming(_ response: Response, as request: Request) -> Response {
-        let known = request.headers[all: "If-None-Match"]
-        guard let tag = response.tag, known.contains(where: { $0.contains(tag.dropLast() + codedEnding + "\"") }) else {
-            return response
+        guard let coded = response.tag.map(coded) else { return response }
+        // Most callers send one tag. To search a text would take as long as all the rest of the answer.
+        let isKnown = request.headers[all: "If-None-Match"].contains { known in
+            known == coded || known.utf8.count > coded.utf8.count && known.contains(coded)
         }
+        guard isKnown else { return response }
         var response = response
         markCoded(&response)
         return response
     }
+
+    private static func coded(_ tag: String) -> String { String(Substring(tag.utf8.dropLast())) + codedEnding + "\"" }
 }

@@ -76,7 +76,7 @@ struct CompressionTests {
         #expect(coded == plain.dropLast() + "-gzip\"")
         for (tag, accepted, shown) in [
             (plain, nil, plain), (coded, "gzip", coded), (coded, nil, coded), (plain, "gzip", plain),
-            ("W/\(coded)", "gzip", coded),
+            ("W/\(coded)", "gzip", coded), ("\"0-0\", \(coded)", "gzip", coded), ("\"0-0\", \(plain)", nil, plain),
         ] {
             let again = await api.call(
                 "GET", "/v1/orders/a", headers: ["If-None-Match": tag, "Accept-Encoding": accepted])
