@@ -56,8 +56,15 @@ struct DatabaseChecks {
 
     /// Nothing but damage has the daemon replace the file.
     private func unreadable(_ error: any Error) -> Finding {
-        guard case CacheError.failed(let message) = error else { return damaged("\(error)") }
-        return .error("database", "\(path ?? "") cannot be read: \(message)", "see docs/guides/troubleshooting.md")
+        switch error {
+        case CacheError.failed(let message):
+            .error("database", "\(path ?? "") cannot be read: \(message)", "see docs/guides/troubleshooting.md")
+        case CacheError.unwritable(let message):
+            .error(
+                "database", "\(path ?? "") cannot be opened: \(message)",
+                "check the disk, its free space, and that its file system is not read-only")
+        default: damaged("\(error)")
+        }
     }
 
     private static let mostInconsistencies = 20
