@@ -229,10 +229,22 @@ package final class GroupCommit: Sendable {
                     + "database set-aside)")
         case .SQLITE_ERROR where reason.hasPrefix("access to view"):
             return CacheError.damaged("the database has another program's view in place of a table (\(reason))")
-        case .SQLITE_ERROR where reason == "malformed JSON" || reason.hasPrefix("JSON path error"): return damaged
+        case .SQLITE_ERROR where isOfJSON(reason): return damaged
         default:
             return CacheError.failed(
                 "the database returned \(error.resultCode): \(reason); please report this")
         }
+    }
+
+    /// Whether an error is about text that is no JSON. Damage has such errors, and so has a statement that takes other text
+    /// for JSON, or makes some from it.
+    static func isOfJSON(_ error: any Error) -> Bool {
+        if error is JSONError { return true }
+        guard let error = error as? DatabaseError, error.resultCode == .SQLITE_ERROR else { return false }
+        return error.message.map(isOfJSON) ?? false
+    }
+
+    private static func isOfJSON(_ reason: String) -> Bool {
+        reason == "malformed JSON" || reason.hasPrefix("JSON path error")
     }
 }

@@ -26,7 +26,7 @@ extension BackupCheck {
     /// A number near the greatest one leaves none for the next row, and a value of another type, or that is no JSON,
     /// cannot be read.
     func requireValues() throws {
-        db.add(function: Self.isJSON)
+        db.add(function: StoredJSON.isValid)
         for object in try StoredObject.all(db) where object.isTable {
             let isOfRecords = object.name.hasPrefix("records_")
             guard isOfRecords || object.name.hasPrefix("sync_") else { continue }
@@ -36,7 +36,7 @@ extension BackupCheck {
                 let (name, type): (String, String) = (column[0], column[1])
                 // Those of fields have what the upstream says.
                 guard !isOfRecords || Self.ownColumns.contains(name) else { return nil }
-                let isJSON = Self.json[isOfRecords ? "records" : object.name]?.contains(name) ?? false
+                let isJSON = StoredJSON.columns(of: object.name).contains(name)
                 return Self.wrong(name.quoted(by: "\""), type: isJSON ? "JSON" : type)
             }
             guard !wrong.isEmpty else { continue }
@@ -82,14 +82,6 @@ extension BackupCheck {
 
     private static let ownColumns = Set(EntityTable.ownColumns.map(\.key))
 
-    /// Columns of JSON whose reader takes anything else for damage of the whole file.
-    private static let json: [String: Set<String>] = [
-        "records": ["_remote", "_local", "_document", "_derived"], "sync_answer": ["answer"],
-        "sync_change_log": ["keys", "fields", "detail"], "sync_conflict": ["base", "local", "server"],
-        "sync_cursor": ["pull"], "sync_outbox": ["body", "base", "edited", "sent"], "sync_settling": ["fields"],
-        "sync_view": ["members"],
-    ]
-
     /// The lists of sealed places say how to read every record and change of their entities.
     func requireSealedPlaces() throws {
         guard try db.tableExists("sync_setting") else { return }
@@ -98,17 +90,6 @@ extension BackupCheck {
         let settings = Dictionary(rows.map { ($0[0] as String, $0[1] as String) }) { $1 }
         guard SealedPlaces.areReadable(in: settings) else {
             throw refusal("a list of sealed fields that cannot be read")
-        }
-    }
-
-    /// The SQL function `is_json(bytes)`: whether the daemon can read it. `json_valid` accepts deeper nesting.
-    private static let isJSON = DatabaseFunction("is_json", argumentCount: 1, pure: true) { values in
-        guard let value = values.first, let bytes = Data.fromDatabaseValue(value) else { return false }
-        do {
-            _ = try JSONText(Array(bytes))
-            return true
-        } catch {
-            return false
         }
     }
 
@@ -122,9 +103,7 @@ extension BackupCheck {
                 """
         case "TEXT": return "\(column) IS NOT NULL AND typeof(\(column)) <> 'text'"
         case "JSON":
-            return """
-                \(column) IS NOT NULL AND (typeof(\(column)) <> 'text' OR NOT is_json(CAST(\(column) AS BLOB)))
-                """
+            return StoredJSON.wrong(column)
         default: return nil
         }
     }

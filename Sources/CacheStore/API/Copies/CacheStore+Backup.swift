@@ -5,7 +5,15 @@ internal import SQLiteStore
 /// Copies of the database, and damage to it.
 extension CacheStore {
     /// Throws `.damaged` as soon as a read or a write has met damage; returns when cancelled. For one caller.
-    package func waitForDamage() async throws { try await damage.wait() }
+    package func waitForDamage() async throws { try await damage.wait { try await checkTexts() } }
+
+    /// Checks the whole file, and every text in it that has to be JSON. Throws `.damaged`.
+    func checkTexts() async throws {
+        try await check()
+        let path = pool.path
+        guard let table = try await Self.onThread({ try StoredJSON.damagedTable(ofDatabaseAt: path) }) else { return }
+        throw CacheError.damaged("the database is damaged (a text in \(table) is not JSON)")
+    }
 
     /// Releases a damaged file and leaves it as it is, log included.
     package func abandon() {
