@@ -145,26 +145,43 @@ extension CacheStore {
 extension CacheStore {
     /// Throws `.gone` when the log of its changes was pruned.
     package func progress(of write: QueuedWrite) throws -> PushProgress {
-        let list = JSONText.array(write.changes.map { JSONText.integer(Int($0)) }).text
-        return try snapshot { db in
-            let rows = try Row.fetchAll(
-                db.cachedStatement(
-                    sql: """
-                        \(PendingStatement.select(schema)) WHERE outbox.id IN (SELECT value FROM json_each(?)) ORDER BY outbox.id
-                        """),
-                arguments: [list])
-            if rows.contains(where: { ($0["conflict"] as Int?) != nil }) { return .conflict }
-            if rows.contains(where: { $0["state"] == OutboxState.failed.rawValue }) { return .failed }
-            if rows.contains(where: { $0["blocked_by"] as Int? != nil || $0["lacks_content"] }) { return .blocked }
-            if let first = rows.first { return .pending(position: try Self.place(of: first["id"], db)) }
-            if try Self.isLost(write, list, db) { return .conflict }
-            return try Self.isDiscarded(write, list, db) ? .discarded : .confirmed
-        }
+        try snapshot { db in try end(of: write, db) ?? .pending(position: Self.place(of: write, db)) }
     }
 
-    private static func place(of change: Int64, _ db: Database) throws -> Int {
+    /// The same; nil while it is pending. Unlike its place, that costs as little in a long queue.
+    package func end(of write: QueuedWrite) throws -> PushProgress? {
+        try snapshot { db in try end(of: write, db) }
+    }
+
+    private func end(of write: QueuedWrite, _ db: Database) throws -> PushProgress? {
+        let list = Self.list(of: write)
+        let rows = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    \(PendingStatement.select(schema)) WHERE outbox.id IN (SELECT value FROM json_each(?)) ORDER BY outbox.id
+                    """),
+            arguments: [list])
+        if rows.contains(where: { ($0["conflict"] as Int?) != nil }) { return .conflict }
+        if rows.contains(where: { $0["state"] == OutboxState.failed.rawValue }) { return .failed }
+        if rows.contains(where: { $0["blocked_by"] as Int? != nil || $0["lacks_content"] }) { return .blocked }
+        guard rows.isEmpty else { return nil }
+        if try Self.isLost(write, list, db) { return .conflict }
+        return try Self.isDiscarded(write, list, db) ? .discarded : .confirmed
+    }
+
+    private static func list(of write: QueuedWrite) -> String {
+        JSONText.array(write.changes.map { JSONText.integer(Int($0)) }).text
+    }
+
+    /// That of its first change in the queue.
+    private static func place(of write: QueuedWrite, _ db: Database) throws -> Int {
         try Int.fetchOne(
-            db.cachedStatement(sql: "SELECT count(*) FROM sync_outbox WHERE id <= ?"), arguments: [change]) ?? 1
+            db.cachedStatement(
+                sql: """
+                    SELECT count(*) FROM sync_outbox WHERE id <= (
+                      SELECT min(id) FROM sync_outbox WHERE id IN (SELECT value FROM json_each(?)))
+                    """),
+            arguments: [list(of: write)]) ?? 1
     }
 
     /// Whether the server's side won over one of its changes.

@@ -36,9 +36,18 @@ extension Handlers {
     private func nextVersion(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         while true {
             let commits = store.signal.commits
+            let begun = metrics.uptime()
             let response = try await read(entity, key, request, fromCache: true)
             guard response.status == 304, !Task.isCancelled, !store.signal.isClosed else { return response }
+            let pause = Self.pause(after: metrics.uptime() - begun, callers: waiting.openCount)
+            if pause > .milliseconds(1) { try? await clock.sleep(for: pause) }
             await store.signal.wait(after: commits)
         }
+    }
+
+    /// How long one of these callers lets commits pass, so that reading a large record for all of them, again and again, takes
+    /// a third of the time at most.
+    static func pause(after reading: Duration, callers: Int) -> Duration {
+        min(reading * callers * 2, .seconds(1))
     }
 }

@@ -34,8 +34,9 @@ extension Handlers {
     func outcome(of write: QueuedWrite) async throws -> PushProgress {
         while true {
             let commits = store.signal.commits
-            let progress = try store.progress(of: write)
-            guard case .pending = progress, !Task.isCancelled, !store.signal.isClosed else { return progress }
+            // Each commit wakes all who wait.
+            if let end = try store.end(of: write) { return end }
+            guard !Task.isCancelled, !store.signal.isClosed else { return try store.progress(of: write) }
             await store.signal.wait(after: commits)
         }
     }

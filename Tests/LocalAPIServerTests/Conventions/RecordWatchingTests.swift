@@ -4,6 +4,8 @@ import SQLiteStore
 import TestSupport
 import Testing
 
+@testable import LocalAPIServer
+
 @Suite("Waiting for another version of a record", .serialized)
 struct RecordWatchingTests {
     /// Calls for order `a` with its present tag.
@@ -36,6 +38,13 @@ struct RecordWatchingTests {
         #expect(try await answer.status == 304)
         #expect(try await answer.header("ETag") != nil)
         #expect(try await answer.header("Preference-Applied") == "wait=1")
+    }
+
+    @Test("the longer the reading for all callers takes, the longer each lets commits pass, up to a second")
+    func pauses() {
+        #expect(Handlers.pause(after: .microseconds(50), callers: 2) == .microseconds(200))
+        #expect(Handlers.pause(after: .milliseconds(5), callers: 60) == .milliseconds(600))
+        #expect(Handlers.pause(after: .milliseconds(50), callers: 64) == .seconds(1))
     }
 
     @Test("a caller without the present version does not wait", .timeLimit(.minutes(1)))
