@@ -43,7 +43,7 @@ struct SettlingReaderTests {
     func deletedAndListed(isServed: Bool) async throws {
         let update = #"update: { call: "PATCH /orders/{id}" }"#
         let delete = #"delete: { call: "DELETE /orders/{id}" }"#
-        let test = try TestEngine(schema: TestEngine.shop.replacing(update, with: "\(update)\n        \(delete)"))
+        let test = try TestEngine(schema: TestEngine.shop.replacing(update, with: "\(update)\n      \(delete)"))
         try test.upstream.set("/orders", list("n"))
         try await test.running {
             try await test.engine.sync(SyncRequest())
