@@ -15,6 +15,8 @@ struct EventStreamParser {
     private let largest: Int
     /// Longer ids are not kept, nor those with control characters: each reconnection sends the last one in a header.
     private static let longestID = 1000
+    /// No field that means something has a longer name, in bytes.
+    private static let longestField = 5
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// How long to wait before reconnecting, if the stream says so.
@@ -60,7 +62,8 @@ struct EventStreamParser {
         let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
         var value = line[colon...].dropFirst()
         if value.first == UInt8(ascii: " ") { value.removeFirst() }
-        switch String(decoding: line[..<colon], as: UTF8.self) {
+        // Not all of it: a long text can take long to compare (`MarkRun`).
+        switch String(decoding: line[..<colon].prefix(Self.longestField + 1), as: UTF8.self) {
         case "event": name = String(decoding: value, as: UTF8.self)
         case "data":
             guard !isLineCut, data.count + value.count < largest else { return isDataCut = true }

@@ -89,6 +89,14 @@ struct EventStreamParserTests {
             ])
     }
 
+    @Test("of the name of a field, no more is looked at than is needed", .timeLimit(.minutes(1)))
+    func longField() {
+        // Comparing this name takes minutes.
+        let name = "a" + String(repeating: "\u{315}\u{316}", count: 250_000)
+        #expect(Self.events("\(name): x\ndata: a\n\n") == [Self.event("a")])
+        #expect(Self.events("events: x\ndatas: y\ndat: z\ndata: a\n\n") == [Self.event("a")])
+    }
+
     @Test("an endless id is not kept")
     func longID() {
         let text = "id: 1\ndata: a\n\nid: \(String(repeating: "9", count: 2000))\ndata: b\n\n"
