@@ -23,6 +23,10 @@ struct ListAnswer {
         let (body, flaws) = try Self.read(response, strict)
         self.body = body
         let found = list.records.list(in: body)
+        if let flaws {
+            let place = found.flatMap { $0.isPart(of: body) ? $0.bytes.indices : nil } ?? 0..<0
+            guard flaws.runs.allSatisfy(place.contains) else { throw flaws.error }
+        }
         // Not asked where there is a list: that would search through all of a large answer.
         let isDenied =
             found?.kind == .array ? false : [body["success"], body["ok"]].contains { $0?.boolean == false }
@@ -47,10 +51,18 @@ struct ListAnswer {
         readable = Self.readable(elements, flaws.offsets, in: response.text)
     }
 
-    /// The body, and where it has something that no record may have, in order, with the error that it caused.
+    /// Where an answer has something that no record may have, in order.
+    private struct Flaws {
+        let offsets: [Int]
+        /// Those that are runs of combining marks. In other places than a record, nothing may have them.
+        let runs: [Int]
+        /// What they caused.
+        let error: UpstreamError
+    }
+
     private static func read(
         _ response: HTTPResponse, _ strict: () throws(UpstreamError) -> JSONText
-    ) throws(UpstreamError) -> (body: JSONText, flaws: (offsets: [Int], error: UpstreamError)?) {
+    ) throws(UpstreamError) -> (body: JSONText, flaws: Flaws?) {
         do throws(UpstreamError) {
             return (try strict(), nil)
         } catch {
@@ -62,7 +74,7 @@ struct ListAnswer {
             guard !offsets.isEmpty, let read = try? JSONText(unambiguous: text, atMost: HTTPResponse.mostValues) else {
                 throw error
             }
-            return (read, (offsets, error))
+            return (read, Flaws(offsets: offsets, runs: runs, error: error))
         }
     }
 

@@ -106,6 +106,18 @@ struct HostilePageTests {
         expectMalformed(await self.page(Array(#"{"data":[\#(odd),{"id":"2",}]}"#.utf8)))
     }
 
+    @Test("a page with such marks outside its records is rejected, even if a record has them too")
+    func marksElsewhere() async {
+        let text = #""e\#(String(repeating: "\u{315}\u{316}", count: 65))""#
+        for rest in [#""next":\#(text)"#, #"\#(text):1"#, #""total":{"a":[\#(text)]}"#] {
+            for list in [#"{"id":"1"}"#, #"{"id":"1","t":\#(text)}"#, ""] {
+                expectMalformed(await page(Array(#"{"data":[\#(list)],\#(rest)}"#.utf8)))
+                expectMalformed(await page(Array(#"{\#(rest),"data":[\#(list)]}"#.utf8)))
+            }
+        }
+        expectMalformed(await page(Array(#"{"total":0,"x":\#(text)}"#.utf8)))
+    }
+
     @Test("a record with such marks and a number that JSON does not have becomes its text")
     func marksAndNumbers() async throws {
         let marks = String(repeating: #"\u0315\ud834\udd65"#, count: 80)
