@@ -50,6 +50,17 @@ struct SignalTests {
         }
     }
 
+    @Test("a name with megabytes of combining marks is not looked for", .timeLimit(.minutes(1)))
+    func marks() throws {
+        // Looking for this text takes minutes.
+        let name = "a" + String(repeating: "\u{315}\u{316}", count: 500_000)
+        let source = try source("webhook: { path: /h, entity: { at: kind }, key: id, signature: { header: X } }")
+        #expect(try signals(source, "{\"kind\":\"\(name)\"}") == [nil])
+        #expect(try signals(source, #"{"kind":"parts"}"#) == [Signal(entity: "parts")])
+        let named = try self.source("sse: { path: /events, entity: { at: $event, names: { sales: orders } } }")
+        #expect(try signals(named, "{}", event: name) == [nil])
+    }
+
     @Test("the name of an event can say the entity, and a message can name several records")
     func eventNames() throws {
         let named = try source("sse: { path: /events, entity: { at: $event, names: { orders/*: orders } }, key: id }")

@@ -67,11 +67,14 @@ extension SignalReading {
         let name: String?
         switch entity {
         case .fixed(let entity): name = entity
-        case .event: name = event.flatMap { names[$0] }
-        case .member(let place): name = place.value(in: element).flatMap { names[$0.plain] }
+        case .event: name = event.flatMap(known)
+        case .member(let place): name = place.value(in: element).flatMap { known($0.plain) }
         }
         guard let name else { return nil }
         let key = key?.value(in: element).flatMap(Entity.key)
         return Signal(entity: name, key: key.flatMap { $0.utf8.count > Self.longestKey ? nil : $0 })
     }
+
+    /// A text that would take long to look for is no name (`MarkRun`).
+    private func known(_ name: String) -> String? { MarkRun.areShort(in: name) ? names[name] : nil }
 }
