@@ -116,23 +116,9 @@ struct PageApplier {
         }
     }
 
-    /// The record under the key that the cache has it by, if the page writes that in another form.
-    private func known(_ record: IncomingPage.Record, _ key: String) throws -> (IncomingPage.Record, String)? {
-        guard let form = try KeyForms.others(of: key).first(where: row.exists) else { return nil }
-        try DriftTable(table: table, db: db, now: now).noteOtherForm(of: key)
-        var record = record
-        record.text = record.text.setting(entity.key, to: .string(form))
-        record.key = form
-        return (record, form)
-    }
-
     private func take(tombstone: IncomingPage.Record, _ key: String, _ progress: inout Progress) throws {
         progress.marked += 1
-        var (key, found) = (key, try lookForDeleted(key))
-        if found == nil, let form = try KeyForms.others(of: key).first(where: row.exists) {
-            (key, found) = (form, try lookForDeleted(form))
-        }
-        guard let (known, acknowledged) = found else { return }
+        guard let (known, acknowledged) = try lookForDeleted(key) else { return }
         progress.written.note(known: known.pk)
         guard try !isOvertaken(key, acknowledged, &progress), !isStale(tombstone, known),
             try !progress.arrivals.isStale(tombstone: tombstone.text, of: key)
@@ -208,8 +194,6 @@ struct PageApplier {
                 try merge.adopt(news.added, of: key)
                 progress.written.changedHere.append(key)
             }
-        } else if let (record, key) = try known(record, key) {
-            return try write(record, key, index, &progress)
         } else {
             _ = try writer.insertUncounted(key, remote: record.text, from: origin, pk: firstPK(of: progress.written))
             try progress.arrivals.noteInserted(record.text, of: key)

@@ -51,17 +51,6 @@ struct DriftTable {
         }
     }
 
-    /// Counts once that the upstream writes the keys of records in several forms.
-    func noteOtherForm(of key: String) throws {
-        let sql = "SELECT EXISTS (SELECT 1 FROM sync_drift WHERE entity = ? AND field = ? AND kind = ? AND found = ?)"
-        let drift = DriftTally.Disagreement(field: entity.key, kind: .value, found: Self.otherForm)
-        let isKnown = try Bool.fetchOne(
-            db.cachedStatement(sql: sql), arguments: [entity.name, drift.field, drift.kind.rawValue, drift.found])
-        if isKnown != true { try add(drift, count: 1, example: key) }
-    }
-
-    static let otherForm = "keys in several forms, such as in capitals and in small letters"
-
     private func hasValue(_ field: String, _ record: JSONText) -> Bool {
         entity.value(of: field, in: record).map { $0.kind != .null } ?? false
     }

@@ -47,23 +47,16 @@ struct Arrivals {
 
     /// Whether the record is one that was deleted here, and that the page only still has.
     mutating func isDeleted(_ shown: JSONText, _ key: String) throws -> Bool {
-        guard var row = try deleted(key) else { return false }
+        guard var row = try rows[key], row.kind == .deleted else { return false }
         if row.position > position { return true }
         guard rows.isAlive(row) || isDoubtful(shown, row) else {
-            try rows.remove(row.key)
+            try rows.remove(key)
             return false
         }
         guard row.isConfirmed else { return true }
         row.isConfirmed = false
         try rows.save(row)
         return true
-    }
-
-    /// The row of a record that was deleted here, under this key or another form of it.
-    private func deleted(_ key: String) throws -> Settling? {
-        if rows.isEmpty { return nil }
-        if let row = try rows[key] { return row.kind == .deleted ? row : nil }
-        return try KeyForms.others(of: key).compactMap { try rows[$0] }.first { $0.kind == .deleted }
     }
 
     /// Whether a list shows no later version than the one that was deleted, so that the record is read by its key before it

@@ -50,7 +50,7 @@ struct GuardedUpstream: Upstream {
         let origin = RequestOrigin(entity: entity.name)
         let secrets = known.secretTexts(of: entity)
         return try await guarded(origin, secrets: secrets) { () async throws(UpstreamError) in
-            try await upstream.record(of: entity, known: known)?.named(like: known, of: entity)
+            try await upstream.record(of: entity, known: known)
         }
     }
 
@@ -226,17 +226,5 @@ extension UpstreamError {
         case .offline, .held, .throttled, .unauthorized, .cancelled: true
         case .unclear, .barred, .changed, .gone, .refused, .malformed: false
         }
-    }
-}
-
-extension RemoteRecord {
-    /// The same under the known record's key, if the upstream wrote that in another form.
-    func named(like known: JSONText, of entity: Entity) -> RemoteRecord {
-        guard let asked = known[entity.key], let key = record[entity.key]?.plain, key != asked.plain,
-            KeyForms.others(of: asked.plain).contains(key)
-        else { return self }
-        var found = self
-        found.record = record.setting(entity.key, to: asked)
-        return found
     }
 }

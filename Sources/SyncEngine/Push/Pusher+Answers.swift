@@ -14,10 +14,6 @@ extension Pusher {
         of answer: PushAnswer, to change: OutboxChange, _ entity: Entity
     ) async throws -> PushOutcome {
         if case .repeatedFailure(let status, let message) = answer { return underAnotherKey(change, status, message) }
-        var answer = answer
-        if change.operation == .update, let found = answer.record {
-            answer = .record(found.named(like: change.record, of: entity))
-        }
         guard change.operation == .update, let record = answer.record?.record,
             let key = record[entity.key]?.plain, key != change.key, try reader.canRead(entity, change.record)
         else { return try await acknowledgement(of: change, entity, answer) }

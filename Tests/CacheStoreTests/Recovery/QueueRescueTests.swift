@@ -167,15 +167,17 @@ struct QueueRescueTests {
         #expect(sizes() == [0, 0, 0, 3])
     }
 
-    @Test("stored text that is no longer JSON is damage, for readers and writers")
+    @Test("stored text that is no longer JSON is damage, once the file was checked")
     func brokenText() async throws {
         let fixture = try await RescueFixture()
         fixture.cache.isDamaged = true
         try await fixture.cache.store.pool.write { db in
             try db.execute(sql: "UPDATE sync_outbox SET body = substr(body, 2)")
         }
-        #expect {
-            try fixture.cache.store.readyChanges(limit: 1, at: RescueFixture.now)
+        #expect(throws: CacheError.self) { try fixture.cache.store.readyChanges(limit: 1, at: RescueFixture.now) }
+        let store = fixture.cache.store
+        await #expect {
+            try await store.waitForDamage()
         } throws: { error in
             guard case CacheError.damaged? = error as? CacheError else { return false }
             return true

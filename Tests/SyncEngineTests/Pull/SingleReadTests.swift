@@ -195,14 +195,4 @@ struct SingleReadTests {
         let record = try #require(try order(test))
         #expect(test.schema["orders"]?.changeTime(of: record)?.description == "2026-01-02T00:00:00.000Z")
     }
-
-    @Test("a record that is answered under another form of its key is the one that was asked for, any other is not")
-    func otherForm() throws {
-        let entity = try #require(EntitySchema(yaml: TestEngine.shop, file: "shop.yaml")["orders"])
-        let known = JSONText.object(["id": "0B9C2F1E-58AA-4C3D-9F10-2B7D1C0A9E55"])
-        let small = RemoteRecord(.object(["notes": "n", "id": "0b9c2f1e-58aa-4c3d-9f10-2b7d1c0a9e55"]))
-        #expect(small.named(like: known, of: entity).record["id"] == known["id"])
-        let other = RemoteRecord(.object(["id": "0b9c2f1e-58aa-4c3d-9f10-2b7d1c0a9e56"]))
-        #expect(other.named(like: known, of: entity) == other)
-    }
 }
