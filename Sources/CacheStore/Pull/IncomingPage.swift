@@ -8,7 +8,8 @@ struct IncomingPage {
         var text: JSONText
         /// Nil when the record cannot be kept: it is no object, or has no usable key.
         var key: String?
-        /// The key of a record that is listed but cannot be kept, because it has a number that JSON does not have.
+        /// The key of a record that is listed but cannot be kept, because it has a number that JSON does not have,
+        /// or too many combining marks in a row.
         var unreadableKey: String?
         /// The server marks it as deleted.
         var isDeleted: Bool
@@ -59,9 +60,13 @@ struct IncomingPage {
         shown = Set(tested).subtracting(hidden)
     }
 
+    /// Nil for a key with so many marks itself: no record has been kept with it.
     private static func unreadable(_ element: JSONText, _ entity: Entity) -> String? {
-        guard let text = element.string.map({ Array($0.utf8) }), text.first == UInt8(ascii: "{") else { return nil }
-        return (try? JSONText(NonFiniteNumbers(text[...])?.replaced ?? text))?[entity.key].flatMap(Entity.key)
+        guard let text = element.string.map({ Array($0.utf8) }), text.first == UInt8(ascii: "{"),
+            let record = try? JSONText(NonFiniteNumbers(text[...])?.replaced ?? text), let key = record[entity.key],
+            MarkRun.areShort(inJSON: key.bytes, upTo: MarkRun.longestUpstream)
+        else { return nil }
+        return Entity.key(key)
     }
 
     /// Leaves out the records whose field has one of these values.

@@ -57,6 +57,7 @@ struct SignalTests {
         let source = try source("webhook: { path: /h, entity: { at: kind }, key: id, signature: { header: X } }")
         #expect(try signals(source, "{\"kind\":\"\(name)\"}") == [nil])
         #expect(try signals(source, #"{"kind":"parts"}"#) == [Signal(entity: "parts")])
+        #expect(try signals(source, "{\"kind\":\"parts\",\"id\":\"\(name)\"}") == [Signal(entity: "parts")])
         let named = try self.source("sse: { path: /events, entity: { at: $event, names: { sales: orders } } }")
         #expect(try signals(named, "{}", event: name) == [nil])
     }

@@ -38,5 +38,7 @@ extension Entity {
     }
 
     /// Whether a text is a step to another place when it stands in a path by itself.
-    static func isStep(_ text: String) -> Bool { text == "." || text == ".." }
+    ///
+    /// By bytes: comparing texts can take long (`MarkRun`), and a key's length is looked at later.
+    static func isStep(_ text: String) -> Bool { [".", ".."].contains { $0.utf8.elementsEqual(text.utf8) } }
 }
