@@ -108,10 +108,12 @@ struct Arrivals {
 
     /// What is known of the record after this view of it; nil if nothing changes.
     mutating func news(_ shown: JSONText, of known: RecordImage) throws -> News? {
+        var shown = shown
         var kept: [String: JSONText] = [:]
         var isSettling = false
         if var row = try rows[known.key] {
             let before = row
+            if rows.isAlive(row) { shown = ShortList(entity: table.entity, view: view).completed(shown, by: row) }
             // However late the first view comes, it shows what became of the change.
             try learn(from: shown, &row)
             if rows.isAlive(row) {
@@ -126,7 +128,7 @@ struct Arrivals {
         }
         let members = hasViews ? try views.members(of: known.key) : nil
         guard !kept.isEmpty || !isMain || isPartial || members != nil else { return News(remote: shown) }
-        let shown = spelled(shown, as: known.remote, members)
+        shown = spelled(shown, as: known.remote, members)
         let merge = ViewMerge(
             entity: table.entity, view: view, isSettling: isSettling, isPartial: isPartial)
         var result = merge.result(shown, over: known.remote, members)

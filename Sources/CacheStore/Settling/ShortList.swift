@@ -22,6 +22,19 @@ struct ShortList {
         return longer.isEmpty ? shown : shown.setting(.object(members: longer))
     }
 
+    /// The same for fields that were changed here not long ago, with what was sent or answered, or with what the list shows
+    /// while it is behind. Otherwise the single record that comes next would be taken for the value from before.
+    func completed(_ shown: JSONText, by row: Settling) -> JSONText {
+        guard view == .list, isDetailed else { return shown }
+        let longer = row.parts.compactMap { name, part -> (key: String, value: JSONText)? in
+            guard let value = shown[name], !part.earlier.contains(where: value.isEquivalent),
+                let whole = ([part.ours] + part.earlier).first(where: { isShort(value, of: name, $0) })
+            else { return nil }
+            return (key: name, value: whole)
+        }
+        return longer.isEmpty ? shown : shown.setting(.object(members: longer))
+    }
+
     /// Whether the next view can only be judged if it is noted which members each view has, though the list has all of them.
     func needsViews(
         _ shown: JSONText, isCompleted: Bool, over known: JSONText, _ members: ViewTable.Members?

@@ -17,7 +17,9 @@ struct ShortListTests {
               model: { type: string }
               cost: { type: money, from: totals.cost }
               options: { type: object }
+              lines: { type: list }
             pull: { path: /devices, detail: { read: single, when_changed: any, into: { images: images } } }
+            push: { update: { call: "PATCH /devices/{id}" } }
           images:
             fields:
               id: { type: string }
@@ -97,5 +99,36 @@ struct ShortListTests {
         _ = try await details(cache, #"{"id":"a","options":{"x":1,"y":2},"deep":1}"#)
         _ = try await list(cache, #"{"id":"a","options":{"x":1}}"#)
         #expect(try remote(cache)["options"]?.text == #"{"x":1}"#)
+    }
+
+    private func show(
+        _ cache: TestCache, _ lines: String, _ view: RecordView = .list, after seconds: Int
+    ) async throws -> String? {
+        let page = PulledPage(entity: "devices", records: #"[{"id":"a","lines":[\#(lines)]}]"#, view: view)
+        _ = try await cache.store.apply(page, at: now + .seconds(seconds))
+        return try remote(cache)["lines"]?.text
+    }
+
+    @Test(
+        "what was changed here stays whole when the list shows it in short, or shows in short what was before",
+        arguments: [
+            ("", "", #"{"t":"x"}"#, #"{"t":"x"}"#),
+            (#"{"t":"w"}"#, #"{"id":2,"t":"w"}"#, #"{"t":"x"}"#, #"{"t":"x"}"#),
+            (#"{"t":"w"}"#, #"{"id":2,"t":"w"}"#, #"{"t":"x"}"#, #"{"t":"w"}"#),
+        ])
+    func changedHere(_ list: String, _ single: String, _ sent: String, _ listed: String) async throws {
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await show(cache, list, after: -2)
+        _ = try await show(cache, single, .single, after: -1)
+        let whole = #"{"id":1,"t":"x"}"#
+        try await cache.change("devices", "a", #"{"lines":[\#(sent)]}"#)
+        try await cache.send(answer: #"{"id":"a","lines":[\#(whole)]}"#)
+        for seconds in [1, 3] {
+            #expect(try await show(cache, listed, after: seconds) == "[\(whole)]")
+            #expect(try await show(cache, whole, .single, after: seconds + 1) == "[\(whole)]")
+        }
+        _ = try await show(cache, sent, after: 70)
+        #expect(try await show(cache, whole, .single, after: 71) == "[\(whole)]")
+        #expect(try await show(cache, sent, after: 72) == "[\(whole)]")
     }
 }
