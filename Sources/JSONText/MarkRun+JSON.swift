@@ -24,6 +24,18 @@ extension MarkRun {
         return offsets
     }
 
+    /// The text without the marks by which a run is longer than `longest`.
+    package static func shortened(inJSON text: ArraySlice<UInt8>, upTo longest: Int) -> [UInt8] {
+        var run = MarkRun(upTo: longest)
+        var kept: [UInt8] = []
+        var rest = text
+        while !rest.isEmpty {
+            let place = rest.startIndex
+            if run.isShort(with: scalar(&rest)) { kept += text[place..<rest.startIndex] }
+        }
+        return kept
+    }
+
     /// Looks at few places, so that nearly every text is passed over. Each mark has at least two bytes, so a run that is too
     /// long has one of these places in its first half.
     private static func mayBeLong(_ text: ArraySlice<UInt8>, beyond longest: Int) -> Bool {

@@ -39,6 +39,15 @@ struct MarkRunTests {
         #expect(offsets([UInt8](repeating: UInt8(byte), count: 1000)) == [])
     }
 
+    @Test("JSON is shortened by whole marks, in any notation", arguments: marks)
+    func shortenedJSON(_ mark: String) {
+        let text = { #"["a\#(String(repeating: mark, count: $0))","\\\#(mark)é😀"]"# }
+        for (count, kept) in [(128, 128), (129, 128), (500, 128)] {
+            let shortened = MarkRun.shortened(inJSON: Array("x\(text(count))".utf8).dropFirst(), upTo: 128)
+            #expect(shortened == Array(text(kept).utf8))
+        }
+    }
+
     @Test("a text is shortened by whole marks: each that is too much is replaced")
     func shortened() {
         let text = "a" + String(repeating: "\u{316}", count: 32)

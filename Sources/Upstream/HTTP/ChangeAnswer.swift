@@ -17,7 +17,19 @@ struct ChangeAnswer {
         case accepted(location: String?)
     }
 
+    /// Of an answer with too many combining marks, no record is taken but the key of a new one: they are somebody's text, and
+    /// the change was accepted all the same.
     func meaning() throws(UpstreamError) -> Meaning {
+        guard !MarkRun.areShort(inJSON: response.text, upTo: MarkRun.longestUpstream) else { return try stated() }
+        var shortened = response
+        shortened.body = MarkRun.shortened(inJSON: response.text, upTo: MarkRun.longestUpstream)
+        let answer = ChangeAnswer(request: request, sent: sent, response: shortened, plan: plan)
+        guard case .record(let record) = try answer.stated() else { return accepted }
+        guard request.operation == .create, let key = record[request.key] else { return accepted }
+        return .record(.object([request.key: key]))
+    }
+
+    private func stated() throws(UpstreamError) -> Meaning {
         if plan.rule(for: response)?.means == .ok { return success }
         guard !response.isBlank else {
             guard [200, 201, 202, 204, 205].contains(response.status) else { throw unclear(nil) }

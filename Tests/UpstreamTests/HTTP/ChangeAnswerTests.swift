@@ -67,6 +67,20 @@ struct ChangeAnswerTests {
         }
     }
 
+    @Test("an answer with more than 128 combining marks in a row acknowledges without its record, or with a new one's key")
+    func manyMarks() async throws {
+        for marks in [String(repeating: "\u{315}", count: 129), String(repeating: #"\u0316"#, count: 129)] {
+            let record = #"{"id":5,"note":"e\#(marks)"}"#
+            #expect(try await send(#"{"data":\#(record)}"#).outcome == .accepted(nil))
+            let new = try await send(#"{"data":\#(record)}"#, status: 201) { $0.operation = .create }
+            #expect(new.outcome == .record(#"{"id":5}"#))
+            #expect(try await send(#"{"note":"e\#(marks)"}"#).outcome == .unclear)
+            #expect(try await send(#"{"data":\#(record)"#).outcome == .unclear)
+            let denied = try await send(#"{"success":false,"error":"e\#(marks)"}"#)
+            #expect(denied.outcome == .unclear)
+        }
+    }
+
     // MARK: Recognised
 
     @Test("a record with a key at the schema's place is the record")
