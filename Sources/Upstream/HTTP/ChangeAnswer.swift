@@ -17,7 +17,7 @@ struct ChangeAnswer {
         case accepted(location: String?)
     }
 
-    /// Of an answer with too many combining marks, no record is taken but the key of a new one: they are somebody's text, and
+    /// Of an answer with too many combining marks, no record is taken but the key of a new one: they are people's text, and
     /// the change was accepted all the same.
     func meaning() throws(UpstreamError) -> Meaning {
         guard !MarkRun.areShort(inJSON: response.text, upTo: MarkRun.longestUpstream) else { return try stated() }

@@ -67,7 +67,7 @@ struct ChangeAnswerTests {
         }
     }
 
-    @Test("an answer with more than 128 combining marks in a row acknowledges without its record, or with a new one's key")
+    @Test("an answer with more than 128 combining marks in a row acknowledges without its record, or with a new key")
     func manyMarks() async throws {
         for marks in [String(repeating: "\u{315}", count: 129), String(repeating: #"\u0316"#, count: 129)] {
             let record = #"{"id":5,"note":"e\#(marks)"}"#
