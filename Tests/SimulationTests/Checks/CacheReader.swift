@@ -203,6 +203,11 @@ struct CacheReader {
         }
     }
 
+    /// The customers whose visits the next pull reads again.
+    func customersToFetch() throws -> Set<String> {
+        Set(try store.parents(of: "customers", after: 0, all: false, limit: 1000).map(\.key))
+    }
+
     /// Changes that wait for a user, and those that wait for these.
     /// `orLookedUp`: also lost creations that wait until the upstream shows everything it has, and what waits for them.
     func stuckChanges(orLookedUp: Bool = false) throws -> Set<Int64> {

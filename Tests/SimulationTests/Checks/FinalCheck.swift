@@ -112,7 +112,7 @@ struct FinalCheck {
     // MARK: Equality
 
     /// `spared`: entities, and records as `entity/key`, that may differ. While any may, so may what is not decided
-    /// yet: an entity whose emptied list is not believed, and records that a list lacked once.
+    /// yet: an entity whose emptied list is not believed, records that a list lacked once, and visits that are read again.
     private func checkEquality(sparing spared: Set<String>) throws {
         let rule: Violation.Rule = spared.isEmpty ? .equalInTheEnd : .othersGoOn
         for daemon in world.daemons {
@@ -120,6 +120,7 @@ struct FinalCheck {
             let reader = CacheReader(store: store)
             // Visits are listed only with their customers, and not while the deletion of these waits for a user.
             let hidden = Set(try reader.records("customers").filter(\.isDeleted).map(\.key))
+                .union(spared.isEmpty ? [] : try reader.customersToFetch())
             let spared = try spared.union(reader.undecidedRecords())
                 .union(spared.contains("customers") ? ["visits"] : [])
                 .union(spared.isEmpty ? [] : reader.heldEntities().union(reader.missingRecords()))
