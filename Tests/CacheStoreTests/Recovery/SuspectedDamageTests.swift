@@ -26,15 +26,17 @@ struct SuspectedDamageTests {
     func stored() async throws {
         let cache = try TestCache()
         cache.isDamaged = true
-        _ = try await cache.pull("orders", #"[{"id":"a","status":"open"}]"#)
-        try await cache.store.pool.write { db in try db.execute(sql: "UPDATE records_orders SET _remote = '{'") }
+        _ = try await cache.store.create("orders", body: .object(["notes": "n"]), at: TestCache.now)
+        try await cache.store.pool.write { db in
+            try db.execute(sql: "UPDATE sync_outbox SET body = substr(body, 2)")
+        }
         try await cache.store.check()
         let error = await #expect(throws: CacheError.self) { try await cache.store.checkTexts() }
         guard case .damaged(let message)? = error else {
             Issue.record("another error: \(String(describing: error))")
             return
         }
-        #expect(message.contains("records_orders"))
+        #expect(message.contains("sync_outbox"))
     }
 
     @Test("a suspicion has the file checked once, and damage ends the wait at once")
