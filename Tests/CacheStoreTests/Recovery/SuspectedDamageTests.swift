@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import JSONText
 import SQLiteStore
 import Testing
 
