@@ -19,7 +19,8 @@ extension JSONText {
         }
     }
 
-    var lastMembers: [String: JSONText] {
+    /// The members of an object by name, of duplicates the last one; empty for any other kind.
+    package var lastMembers: [String: JSONText] {
         Dictionary(members.map { ($0.key, $0.value) }) { _, last in last }
     }
 }

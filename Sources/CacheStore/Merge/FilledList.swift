@@ -5,7 +5,7 @@ internal import JSONText
 struct FilledList {
     let sent: JSONText
     /// The list that the server had before.
-    let before: JSONText?
+    let before: JSONText
 
     /// Each object is compared with each one before; longer lists are never taken for this one.
     private static let mostComparisons = 1_000_000
@@ -16,7 +16,7 @@ struct FilledList {
         guard sent.kind == .array, list.kind == .array else { return false }
         let (mine, theirs) = (sent.elements, list.elements)
         guard !mine.isEmpty, mine.count == theirs.count else { return false }
-        let before = (before?.elements ?? []).map(Self.values)
+        let before = before.elements.map(\.lastMembers)
         guard before.count * mine.count <= Self.mostComparisons else { return false }
         func has(_ known: [String: JSONText], _ members: [String: JSONText]) -> Bool {
             members.allSatisfy { known[$0.key]?.isEquivalent(to: $0.value) ?? false }
@@ -35,15 +35,11 @@ struct FilledList {
     /// The members that one object has besides all of another's; nil if it lacks one.
     private static func added(to object: JSONText, in filled: JSONText) -> [String: JSONText]? {
         guard object.kind == .object, filled.kind == .object else { return nil }
-        var rest = values(of: filled)
+        var rest = filled.lastMembers
         for (name, value) in object.members {
             guard let other = rest.removeValue(forKey: name) else { return nil }
             guard value.isEquivalent(to: other) else { return nil }
         }
         return rest
-    }
-
-    private static func values(of object: JSONText) -> [String: JSONText] {
-        Dictionary(object.members.map { ($0.key, $0.value) }) { $1 }
     }
 }

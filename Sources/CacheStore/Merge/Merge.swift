@@ -76,8 +76,8 @@ struct Merge {
                 change = try apply(merged, of: field, in: change)
                 continue
             }
-            if change.tried, FilledList(sent: local, before: change.base[field]).isShown(by: server) {
-                if !isShown { shown.append((field, server, change.base[field] ?? .null)) }
+            if change.tried, FilledList(sent: local, before: before).isShown(by: server) {
+                if !isShown { shown.append((field, server, before)) }
                 change = try apply(server, of: field, in: change)
                 try conflicts.decideOpen(of: change.id, field: field, .local)
                 continue
@@ -135,7 +135,7 @@ struct Merge {
         own.add(change)
         if own.contains(server, of: field) { return true }
         return try own.sent[field, default: []].contains {
-            try FilledList(sent: $0, before: change.base[field]).isShown(by: server)
+            try FilledList(sent: $0, before: change.base[field] ?? .null).isShown(by: server)
                 || context.learn($0, as: server, of: field, entity)
         }
     }

@@ -55,7 +55,7 @@ struct NestedMembers {
     /// one.
     func overruled(_ names: Set<String>, by shown: JSONText) -> Set<String> {
         guard !nests.isEmpty else { return [] }
-        let values = Dictionary(shown.members.map { ($0.key, $0.value) }) { $1 }
+        let values = shown.lastMembers
         let objects = Set(values.keys.flatMap(ancestors))
         return names.filter { name in
             objects.contains(name) || ancestors(name).contains { values[$0].map { $0.kind != .object } ?? false }

@@ -15,7 +15,7 @@ struct ShortList {
     /// The list's view with the single record's lists of objects, where it has the same ones with fewer members.
     func completed(_ shown: JSONText, by known: JSONText, _ members: ViewTable.Members?) -> JSONText {
         guard view == .list, isDetailed, let single = members?[.single] else { return shown }
-        let whole = values(of: known)
+        let whole = known.lastMembers
         let longer = shown.members.filter { name, value in
             single.contains(name) && isShort(value, of: name, whole[name])
         }.map { (key: $0.key, value: whole[$0.key] ?? $0.value) }
@@ -42,7 +42,7 @@ struct ShortList {
         guard isDetailed else { return false }
         guard view == .single else { return isCompleted }
         guard members == nil else { return true }
-        let whole = values(of: shown)
+        let whole = shown.lastMembers
         return known.members.contains { name, value in whole[name] != value && isShort(value, of: name, whole[name]) }
     }
 
@@ -51,13 +51,9 @@ struct ShortList {
     func isRepeat(_ record: JSONText, of known: JSONText, isMixed: Bool) -> Bool {
         switch view {
         case .list: isMixed && record.isEquivalent(to: known)
-        case .single: isDetailed && values(of: record) == values(of: known)
+        case .single: isDetailed && record.lastMembers == known.lastMembers
         case .embedded, .answer: false
         }
-    }
-
-    private func values(of record: JSONText) -> [String: JSONText] {
-        Dictionary(record.members.map { ($0.key, $0.value) }) { $1 }
     }
 
     /// Members of an object that callers edit may have been removed from it.
@@ -77,7 +73,7 @@ extension JSONText {
             return !mine.isEmpty && mine.count == all.count
                 && zip(mine, all).allSatisfy { $0.kind == .object && $0.isPart(of: $1) }
         case (.object, .object):
-            let all = Dictionary(whole.members.map { ($0.key, $0.value) }) { $1 }
+            let all = whole.lastMembers
             return !members.isEmpty
                 && members.allSatisfy { name, value in
                     all[name].map { value.isEquivalent(to: $0) || value.isPart(of: $0) } ?? false
