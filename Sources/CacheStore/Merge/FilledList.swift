@@ -10,8 +10,8 @@ struct FilledList {
     /// Each object is compared with each one before; longer lists are never taken for this one.
     private static let mostComparisons = 1_000_000
 
-    /// Whether a list is this one with members that the server filled in. Those that an object had before were not, but may
-    /// have been removed by what was sent.
+    /// Whether a list is this one with members that the server filled in. Members that an object had before do not count as
+    /// filled in: what was sent may have removed them.
     func isShown(by list: JSONText) -> Bool {
         guard sent.kind == .array, list.kind == .array else { return false }
         let (mine, theirs) = (sent.elements, list.elements)

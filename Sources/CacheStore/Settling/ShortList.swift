@@ -1,8 +1,8 @@
 internal import EntitySchema
 internal import JSONText
 
-/// A list that shows parts of its records in short, where each record is also read by its key when the list shows
-/// a change of it (`detail: { read: single }`).
+/// A list that abridges parts of its records. Each record is also read by its key when the list shows a change of it
+/// (`detail: { read: single }`).
 ///
 /// What the list only shows in short is no change. Otherwise list and single record would change the record in turn, and each
 /// pull would read all of them again.
@@ -35,7 +35,8 @@ struct ShortList {
         return longer.isEmpty ? shown : shown.setting(.object(members: longer))
     }
 
-    /// Whether the next view can only be judged if it is noted which members each view has, though the list has all of them.
+    /// Whether it must be noted which members each view has, though the list has all of them: without that, the next view
+    /// could not be judged.
     func needsViews(
         _ shown: JSONText, isCompleted: Bool, over known: JSONText, _ members: ViewTable.Members?
     ) -> Bool {
@@ -46,8 +47,8 @@ struct ShortList {
         return known.members.contains { name, value in whole[name] != value && isShort(value, of: name, whole[name]) }
     }
 
-    /// Whether the record only has other spaces, or its members in another order, because it was put together
-    /// from several views, or because the single record has them so.
+    /// Whether the record differs only in spaces or in the order of its members: because it was put together from several
+    /// views, or because the single record is written so.
     func isRepeat(_ record: JSONText, of known: JSONText, isMixed: Bool) -> Bool {
         switch view {
         case .list: isMixed && record.isEquivalent(to: known)
