@@ -60,7 +60,7 @@ struct Arrivals {
     }
 
     /// Whether a list shows no later version than the one that was deleted, so that the record is read by its key before it
-    /// is believed to be there: indexes for searches can be minutes behind.
+    /// is believed to be there: search indexes can be minutes behind.
     private func isDoubtful(_ shown: JSONText, _ row: Settling) -> Bool {
         guard view == .list, rows.isDoubtful(row), table.entity.recordPath(of: shown) != nil else { return false }
         guard let time = table.entity.changeTime(of: shown), let changedAt = row.changedAt else { return true }
