@@ -7,39 +7,61 @@ struct FilledList {
     /// The list that the server had before.
     let before: JSONText
 
-    /// Each object is compared with each one before; longer lists are never taken for this one.
-    private static let mostComparisons = 1_000_000
+    /// Each object is compared with each one before and each one shown; longer lists are never taken for this one.
+    private static let mostComparisons = 100_000
 
-    /// Whether a list is this one with members that the server filled in. Members that an object had before do not count as
-    /// filled in: what was sent may have removed them.
+    private typealias Members = [String: JSONText]
+
+    /// Whether a list is this one with members that the server filled in, in any order. Members that an object had before
+    /// do not count as filled in: what was sent may have removed them.
     func isShown(by list: JSONText) -> Bool {
         guard sent.kind == .array, list.kind == .array else { return false }
         let (mine, theirs) = (sent.elements, list.elements)
         guard !mine.isEmpty, mine.count == theirs.count else { return false }
-        let before = before.elements.map(\.lastMembers)
-        guard before.count * mine.count <= Self.mostComparisons else { return false }
-        func has(_ known: [String: JSONText], _ members: [String: JSONText]) -> Bool {
-            members.allSatisfy { known[$0.key]?.isEquivalent(to: $0.value) ?? false }
-        }
-        var isFilled = false
-        for (one, other) in zip(mine, theirs) {
-            if one.isEquivalent(to: other) { continue }
-            guard let added = Self.added(to: one, in: other), !before.contains(where: { has($0, added) }) else {
-                return false
-            }
-            isFilled = true
-        }
-        return isFilled
+        let before = before.elements
+        guard max(before.count, theirs.count) * mine.count <= Self.mostComparisons else { return false }
+        var search = Search(mine: mine, theirs: theirs, before: before)
+        return search.finds() && search.isFilled
     }
 
-    /// The members that one object has besides all of another's; nil if it lacks one.
-    private static func added(to object: JSONText, in filled: JSONText) -> [String: JSONText]? {
-        guard object.kind == .object, filled.kind == .object else { return nil }
-        var rest = filled.lastMembers
-        for (name, value) in object.members {
-            guard let other = rest.removeValue(forKey: name) else { return nil }
-            guard value.isEquivalent(to: other) else { return nil }
+    /// The search for an object of the server's list for each one that was sent.
+    private struct Search {
+        private let mine: [JSONText]
+        private let theirs: [JSONText]
+        private let sent: [Members]
+        private let shown: [Members]
+        private let before: [Members]
+        private var left: [Int]
+        private(set) var isFilled = false
+
+        init(mine: [JSONText], theirs: [JSONText], before: [JSONText]) {
+            (self.mine, self.theirs) = (mine, theirs)
+            (sent, shown) = (mine.map(\.lastMembers), theirs.map(\.lastMembers))
+            self.before = before.map(\.lastMembers)
+            left = Array(theirs.indices)
         }
-        return rest
+
+        mutating func finds() -> Bool {
+            // The objects with most members choose first: they fit the fewest.
+            for index in sent.indices.sorted(by: { sent[$0].count > sent[$1].count }) {
+                let same = left.firstIndex(of: index).flatMap { fits(index, index) ? $0 : nil }
+                guard let found = same ?? left.firstIndex(where: { fits(index, $0) }) else { return false }
+                let place = left.remove(at: found)
+                isFilled = isFilled || shown[place].count > sent[index].count
+            }
+            return true
+        }
+
+        private func fits(_ index: Int, _ place: Int) -> Bool {
+            guard mine[index].kind == .object, theirs[place].kind == .object else {
+                return mine[index].isEquivalent(to: theirs[place])
+            }
+            let has = { (known: Members, members: Members) in
+                members.allSatisfy { known[$0.key]?.isEquivalent(to: $0.value) ?? false }
+            }
+            guard has(shown[place], sent[index]) else { return false }
+            let added = shown[place].filter { sent[index][$0.key] == nil }
+            return added.isEmpty || !before.contains { has($0, added) }
+        }
     }
 }

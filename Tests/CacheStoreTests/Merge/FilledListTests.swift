@@ -11,11 +11,13 @@ struct FilledListTests {
     }
 
     @Test(
-        "a list is what was sent if it only has more members than before",
+        "a list is what was sent if it only has more members than before, in any order",
         arguments: [
             (#"[{"sku":"x"}]"#, #"[{"id":7,"sku":"x"}]"#, "[]"),
             (#"[{"id":7,"n":2},{"n":1}]"#, #"[{"id":7,"n":2},{"id":8,"n":1.0}]"#, #"[{"id":7,"n":1}]"#),
             (#"[{"id":7,"n":2},{"n":1}]"#, #"[{"id":7,"n":2,"at":9},{"id":8,"n":1}]"#, #"[{"id":7,"n":1,"at":5}]"#),
+            (#"[{"sku":"x"},{"sku":"y"}]"#, #"[{"id":1,"sku":"y"},{"id":2,"sku":"x"}]"#, "[]"),
+            (#"[{"sku":"x"},{"sku":"x","n":2}]"#, #"[{"id":1,"sku":"x","n":2},{"id":2,"sku":"x"}]"#, "[]"),
         ])
     func filled(_ sent: String, _ shown: String, _ before: String) throws {
         #expect(try isShown(sent, shown, before))
@@ -28,6 +30,8 @@ struct FilledListTests {
             (#"[{"sku":"x","n":1}]"#, #"[{"id":7,"sku":"x"}]"#, "[]"),
             (#"[{"sku":"x"}]"#, #"[{"id":7,"sku":"x"},{"id":8,"sku":"y"}]"#, "[]"),
             (#"[{"id":7,"n":3}]"#, #"[{"id":7,"n":3,"discount":5}]"#, #"[{"id":7,"n":2,"discount":5}]"#),
+            (#"[{"sku":"x"},{"sku":"x"}]"#, #"[{"id":1,"sku":"x"},{"id":2,"sku":"y"}]"#, "[]"),
+            (#"[{"sku":"x"},{"sku":"y"}]"#, #"[{"sku":"y"},{"sku":"x"}]"#, "[]"),
             (#"[1]"#, #"[2]"#, "[]"),
             (#"[]"#, #"[{"id":7}]"#, "[]"),
         ])
