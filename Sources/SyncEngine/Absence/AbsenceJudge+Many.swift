@@ -43,16 +43,18 @@ extension AbsenceJudge {
 
     /// What became of at most `most` records. Nil if the upstream serves no single records of the entity.
     ///
-    /// `take` gets those that the upstream has, a few times if they are large, before the others are asked for.
+    /// `listed`: how many records the list has just shown; nil if it was not read. `take` gets those that the upstream has,
+    /// a few times if they are large, before the others are asked for.
     func findings(
-        on suspects: [CacheStore.UnseenRecord], of entity: Entity, take: ([RemoteRecord]) async throws -> Void
+        on suspects: [CacheStore.UnseenRecord], of entity: Entity, listed: Int? = nil,
+        take: ([RemoteRecord]) async throws -> Void
     ) async throws -> Findings? {
         var findings = Findings()
         let first = Array(suspects.prefix(Self.most))
         guard var absent = try await absent(among: first, of: entity, &findings, take) else { return nil }
         // An upstream may be ill for a moment, so what it lacks is asked for twice, with a witness after each time.
         for round in 1...2 where !absent.isEmpty {
-            switch try await witness(suspects, findings, entity) {
+            switch try await witness(suspects, findings, entity, listed) {
             case .served where round == 1:
                 absent = try await self.absent(among: absent, of: entity, &findings, take) ?? absent
             case .served: findings.gone += absent.map(\.key)
@@ -159,12 +161,13 @@ extension AbsenceJudge {
     }
 
     private func witness(
-        _ suspects: [CacheStore.UnseenRecord], _ findings: Findings, _ entity: Entity
+        _ suspects: [CacheStore.UnseenRecord], _ findings: Findings, _ entity: Entity, _ listed: Int?
     ) async throws -> Witness {
         if try await servesAnother(of: entity, than: suspects.map(\.key)) { return .served }
         if let here = findings.lastHere, try await read(here, of: entity) != nil { return .served }
         guard try hasServed(entity) else { return .notServing }
-        guard try store.anotherRecord(of: entity.name, than: suspects.map(\.key)) == nil else {
+        // Other records that the cache has may be gone as well, outside of the window of an empty list.
+        guard try listed == 0 || store.anotherRecord(of: entity.name, than: suspects.map(\.key)) == nil else {
             throw UpstreamError.barred(
                 status: 404, "the upstream lists \(entity.name), but asked for one, it answers that there is none")
         }

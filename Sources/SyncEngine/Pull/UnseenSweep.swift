@@ -66,7 +66,7 @@ struct UnseenSweep {
     private func outcomeOfAsking(rows: Int) async throws -> Outcome? {
         let suspects = try store.unseen(of: entity.name, seen, limit: AbsenceJudge.most, at: puller.now())
         let position = try store.position()
-        let findings = try await puller.judge.findings(on: suspects, of: entity) { here in
+        let findings = try await puller.judge.findings(on: suspects, of: entity, listed: listed) { here in
             _ = try await store.apply(PulledPage(single: here, of: entity, position: position), at: puller.now())
         }
         guard let findings else { return nil }

@@ -65,6 +65,31 @@ struct WindowPullTests {
         #expect(try test.cursor.held == nil)
     }
 
+    @Test("a record that is gone from an empty list goes, though another one outside of the window is gone too")
+    func goneBesideAnother() async throws {
+        let test = try test("{ updated_at.lt: \"{$now-1h}\" }")
+        test.serverNow.set("2026-01-01T10:00:00Z")
+        let messages = try #require(test.schema["messages"])
+        _ = try await test.store.apply(
+            PulledPage(entity: "messages", records: #"[{"id":"m"}]"#), at: test.clock.timestamp)
+        // The second one is cached because it was asked for.
+        let cached = "[\(record("a", "x")),\(record("b", "x", at: "2026-01-01T09:30:00Z"))]"
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: cached), at: test.clock.timestamp)
+        try test.upstream.serveSingles(of: cached)
+        let orders = try #require(test.schema["orders"])
+        #expect(try await test.puller().judge.read(.object(["id": "a"]), of: orders) != nil)
+        test.clock.advance(by: .seconds(3600))
+        let listed = try JSONText(parsing: #"[{"id":"m"}]"#)
+        test.upstream.answering { request in
+            .success(
+                request.path == messages.pull?.path ? Page(records: listed, count: 1) : Page(records: "[]", count: 0))
+        }
+        try test.upstream.serveSingles(of: "[]")
+        let summary = try await test.pull(full: true)
+        #expect(summary.deleted == 1 && summary.held == 0)
+        #expect(try test.keys() == ["b"])
+    }
+
     @Test("what a wrong time took out of the window comes back with the first pull at the right time")
     func wrongTime() async throws {
         let test = try test("{ updated_at.gte: \"{$now-1d}\" }")
