@@ -21,12 +21,22 @@ extension JSONText {
         let members = changes.members
         // Many, or with escapes: which names are written with one is not looked up.
         let mayHaveEscapes = [self, changes].contains { $0.bytes.contains(UInt8(ascii: "\\")) }
-        let isMergePatch = members.allSatisfy { name, value in
-            value.kind != .null && value.kind != .object && !mayHaveEscapes && count(of: name) <= 1
-        }
         let isMany = members.count > MemberChanges.most && kind == .object
+        let isMergePatch =
+            !mayHaveEscapes && members.allSatisfy { $0.value.kind != .null && $0.value.kind != .object }
+            && (isMany ? !hasTwice(members) : members.allSatisfy { count(of: $0.key) <= 1 })
         let result = isMany ? settingAtOnce(members) : members.reduce(self) { $0.setting($1.key, to: $1.value) }
         return Laid(result: result, isMergePatch: isMergePatch, isCompact: false)
+    }
+
+    /// Whether this object has one of the members twice. One walk, however many there are.
+    private func hasTwice(_ changes: [(key: String, value: JSONText)]) -> Bool {
+        let names = Set(changes.map { Array($0.key.utf8) })
+        var seen: Set<[UInt8]> = []
+        return members.contains { key, _ in
+            let name = Array(key.utf8)
+            return names.contains(name) && !seen.insert(name).inserted
+        }
     }
 
     /// As if the members were set one after the other, without a copy of the text for each.

@@ -165,6 +165,24 @@ struct JSONTextTests {
         #expect(JSONText.object([:]).setting(changes) == changes)
     }
 
+    @Test("100,000 members are set beside as many others in the time of one pass", .timeLimit(.minutes(1)))
+    func settingBesideManyQuickly() {
+        func object(_ prefix: String) -> JSONText {
+            .object(members: (0..<100_000).map { (key: "\(prefix)\($0)", value: JSONText.integer($0)) })
+        }
+        let laid = object("n").laying(object("m"))
+        #expect(laid.isMergePatch)
+        #expect(laid.result["m99999"] == 99_999 && laid.result["n99999"] == 99_999)
+    }
+
+    @Test(
+        "many members are no merge patch if the object has one of them twice", arguments: [("m70", false), ("n", true)])
+    func manyTwice(_ twice: String, _ isMergePatch: Bool) throws {
+        let record = try JSONText(parsing: #"{"\#(twice)":1,"x":2,"\#(twice)":3}"#)
+        let changes = JSONText.object(members: (0..<100).map { (key: "m\($0)", value: JSONText.integer($0)) })
+        #expect(record.laying(changes).isMergePatch == isMergePatch)
+    }
+
     @Test(
         "a decimal has exactly the given number of places",
         arguments: [
@@ -218,6 +236,29 @@ struct EquivalenceTests {
         let (one, other) = (try JSONText(parsing: one), try JSONText(parsing: other))
         #expect(!one.isEquivalent(to: other))
         #expect(EquivalenceKey(one) != EquivalenceKey(other))
+    }
+
+    /// `value` inside so many objects and lists.
+    private func nested(_ levels: Int, _ value: String) throws -> JSONText {
+        let (opening, closing) = (
+            String(repeating: #"{"x":[1,"#, count: levels), String(repeating: "]}", count: levels)
+        )
+        return try JSONText(parsing: opening + value + closing)
+    }
+
+    @Test("values are compared at any depth", arguments: [1, 3, 4, 5, 100])
+    func deep(_ levels: Int) throws {
+        let value = try nested(levels, #"{"a":1,"b":"\u00e9"}"#)
+        let same = try nested(levels, #"{ "b" : "é", "a" : 1.0 }"#)
+        let other = try nested(levels, #"{"a":1,"b":"e"}"#)
+        #expect(value.isEquivalent(to: same) && EquivalenceKey(value) == EquivalenceKey(same))
+        #expect(!value.isEquivalent(to: other) && EquivalenceKey(value) != EquivalenceKey(other))
+    }
+
+    @Test("deep values are compared without going through them once for each level", .timeLimit(.minutes(1)))
+    func deepQuickly() throws {
+        let space = String(repeating: " ", count: 3_000_000)
+        #expect(try !nested(250, space + "1").isEquivalent(to: nested(250, space + "2")))
     }
 
     @Test("a number beyond all amounts is none, and equal only to itself")

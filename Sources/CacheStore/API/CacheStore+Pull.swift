@@ -166,9 +166,7 @@ extension CacheStore {
         }
         let stored = try String.fetchOne(
             db.cachedStatement(sql: "SELECT _remote FROM \(table.name) WHERE _key = ?"), arguments: [key])
-        guard let stored = try stored.map(JSONText.init(parsing:)),
-            record.members.allSatisfy({ stored[$0.key] == $0.value })
-        else { return }
+        guard let stored = try stored.map(JSONText.init(parsing:)), stored.setting(record) == stored else { return }
         try db.cachedStatement(
             sql: "UPDATE \(table.name) SET _version = ?1 WHERE _key = ?2 AND _version IS NOT ?1"
         ).execute(arguments: [version, key])

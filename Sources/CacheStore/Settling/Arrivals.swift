@@ -190,7 +190,8 @@ struct Arrivals {
         let comparison = ValueComparison(
             meaning: Meaning(table.entity, forms: [:]), sealer: context.sealers[table.entity.name])
         return shown.members.reduce(shown) { record, member in
-            guard let value = known[member.key], value != member.value, table.entity[field: member.key] != nil,
+            // Each is looked for in all of the record, so the many that are no fields are not.
+            guard table.entity[field: member.key] != nil, let value = known[member.key], value != member.value,
                 isShownElsewhere(member.key, members), comparison.isSame(member.value, value, of: member.key)
             else { return record }
             return record.setting(member.key, to: value)

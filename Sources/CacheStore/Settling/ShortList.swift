@@ -67,17 +67,20 @@ struct ShortList {
 
 extension JSONText {
     /// Whether this is an object with some of another's members, or a list of such objects in the same order.
-    fileprivate func isPart(of whole: JSONText) -> Bool {
+    ///
+    /// Only in so many objects within one another: what is inside each of them is compared as a whole first.
+    fileprivate func isPart(of whole: JSONText, levels: Int = 8) -> Bool {
+        guard levels > 0 else { return false }
         switch (kind, whole.kind) {
         case (.array, .array):
             let (mine, all) = (elements, whole.elements)
             return !mine.isEmpty && mine.count == all.count
-                && zip(mine, all).allSatisfy { $0.kind == .object && $0.isPart(of: $1) }
+                && zip(mine, all).allSatisfy { $0.kind == .object && $0.isPart(of: $1, levels: levels) }
         case (.object, .object):
             let all = whole.lastMembers
             return !members.isEmpty
                 && members.allSatisfy { name, value in
-                    all[name].map { value.isEquivalent(to: $0) || value.isPart(of: $0) } ?? false
+                    all[name].map { value.isEquivalent(to: $0) || value.isPart(of: $0, levels: levels - 1) } ?? false
                 }
         default: return false
         }

@@ -131,4 +131,20 @@ struct ShortListTests {
         #expect(try await show(cache, whole, .single, after: 71) == "[\(whole)]")
         #expect(try await show(cache, sent, after: 72) == "[\(whole)]")
     }
+
+    @Test(
+        "objects deep within one another are compared without comparing each of them as a whole",
+        .timeLimit(.minutes(1)))
+    func deepQuickly() async throws {
+        func record(_ value: Int) -> String {
+            let space = String(repeating: " ", count: 200_000)
+            let opening = String(repeating: #"{"x":"#, count: 500)
+            return #"{"id":"a","deep":\#(opening)[\#(space)\#(value)]\#(String(repeating: "}", count: 500))}"#
+        }
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await list(cache, record(1))
+        _ = try await details(cache, record(2))
+        _ = try await list(cache, record(3))
+        #expect(try remote(cache).text == record(3))
+    }
 }

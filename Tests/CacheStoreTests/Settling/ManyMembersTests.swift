@@ -1,0 +1,45 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+/// The upstream may give one record as many members as an answer has room for. All writes wait while it is merged.
+@Suite("Records with many members", .timeLimit(.minutes(1)))
+struct ManyMembersTests {
+    private static let many = 50_000
+    private let now = TestCache.now
+
+    private func record(_ notes: String, _ prefix: String) -> String {
+        let others = (0..<Self.many).map { #""\#(prefix)\#($0)":0"# }.joined(separator: ",")
+        return #"{"id":"a","notes":"\#(notes)",\#(others)}"#
+    }
+
+    private func remote(_ cache: TestCache) throws -> JSONText {
+        try #require(try cache.store.remote(of: "orders", key: "a"))
+    }
+
+    @Test("two views that have no member in common are merged in one pass")
+    func views() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", "[\(record("list", "l"))]")
+        try await cache.change("orders", "a", #"{"notes":"mine"}"#)
+        try await cache.send(answer: record("mine", "a"))
+        let merged = try remote(cache)
+        #expect(merged["notes"] == "mine")
+        #expect(merged["l\(Self.many - 1)"] == 0 && merged["a\(Self.many - 1)"] == 0)
+    }
+
+    @Test("the version of a record is kept without looking for each member in all of the record")
+    func version() async throws {
+        let yaml = TestCache.shop.replacing("upstream:\n", with: "upstream:\n  version: { etag: true }\n")
+        let cache = try TestCache(schema: yaml)
+        let records = "[\(record("list", "l"))]"
+        _ = try await cache.pull("orders", records)
+        _ = try await cache.store.apply(
+            PulledPage(entity: "orders", records: records, version: "1", view: .single), at: now)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        #expect(try cache.store.readyChanges(limit: 1, at: now).first?.version == "1")
+    }
+}
