@@ -13,6 +13,9 @@ struct ChildReader {
     var mostBytesAside: Int?
 
     private static let mostBytes = 32 << 20
+    /// Of the keys that the children in one answer are given, in all: as many as the answer itself may have. Without this, a
+    /// long key and many short children would take hundreds of times the memory of their answer.
+    private static let mostKeyBytes = 8 << 20
 
     /// The children of one parent.
     struct Family: Sendable {
@@ -25,27 +28,49 @@ struct ChildReader {
         var age: Duration?
         /// It is too large to be read beside others, and must be read again.
         var isPutBack = false
+
+        /// Once each child has the key.
+        var bytes: Int { children.reduce(0) { $0 + $1.bytes.count + key.bytes.count } }
     }
 
     /// The children embedded in the records of a page, and the problem of the first record whose children cannot be
-    /// read. A record without a list of children keeps those it has; a record marked as deleted has none.
+    /// read. A record without a list of children keeps those it has; a record marked as deleted has none, and one without a
+    /// usable key is no parent.
     func embedded(in records: JSONText) -> (families: [Family], problem: String?) {
         var families: [Family] = []
         var problem: String?
+        var room = Self.mostKeyBytes
         for record in records.elements {
-            guard let key = record[parent.key], !parent.isDeleted(record),
+            guard let key = record[parent.key], Entity.key(key) != nil, !parent.isDeleted(record),
                 let list = detail.list.found(in: record)
             else { continue }
-            if list.kind == .array {
-                families.append(Family(key: key, children: list.elements, isComplete: true))
-            } else if problem == nil {
-                problem = """
-                    \(parent.name)/\(key.plain) holds no list at \(detail.list.records.description); \
-                    check pull.detail of \(parent.name) in the schema
-                    """
+            guard list.kind == .array else {
+                problem = problem ?? noList(in: record)
+                continue
             }
+            let children = list.elements
+            room -= children.count * key.bytes.count
+            guard room >= 0 else {
+                problem = problem ?? tooMany(in: record)
+                continue
+            }
+            families.append(Family(key: key, children: children, isComplete: true))
         }
         return (families, problem)
+    }
+
+    private func noList(in record: JSONText) -> String {
+        """
+        \(parent.name)/\(parent.shownKey(of: record)) holds no list at \(detail.list.records.description); check pull.detail of \
+        \(parent.name) in the schema
+        """
+    }
+
+    private func tooMany(in record: JSONText) -> String {
+        """
+        \(parent.name)/\(parent.shownKey(of: record)) and the records before it in one answer hold more \(detail.entity) than can \
+        be given such long keys, so those it has stay as they are; set a smaller page_size of \(parent.name) in the schema
+        """
     }
 
     /// Nothing without families.
@@ -63,14 +88,14 @@ struct ChildReader {
     /// Reads all pages of a parent's children; once more if the list disagrees with itself, since a row may have slid
     /// from one page to another meanwhile.
     func fetch(_ family: inout Family, at path: String, from upstream: any Upstream) async throws(UpstreamError) {
-        let first = try await reading(of: path, from: upstream)
+        let first = try await reading(of: path, from: upstream, keyBytes: family.key.bytes.count)
         family.children = first.children
         family.isComplete = first.isComplete
         family.age = first.age
         family.isPutBack = first.isPutBack
         // Both readings are in memory.
         guard first.isWhole, !first.isComplete, first.bytes <= Self.mostBytes / 2 else { return }
-        let second = try await reading(of: path, from: upstream)
+        let second = try await reading(of: path, from: upstream, keyBytes: family.key.bytes.count)
         family.isPutBack = second.isPutBack
         family.children += second.children.filter { !first.keys.contains(key($0)) }
         family.isComplete =
@@ -80,6 +105,7 @@ struct ChildReader {
 
     private struct Reading {
         var children: [JSONText] = []
+        /// As `Family.bytes`.
         var bytes = 0
         var isPutBack = false
         var keys: Set<String> = []
@@ -93,7 +119,10 @@ struct ChildReader {
         var isComplete: Bool { isWhole && keys.count == total ?? children.count }
     }
 
-    private func reading(of path: String, from upstream: any Upstream) async throws(UpstreamError) -> Reading {
+    /// `keyBytes`: how long the key is that each child is given.
+    private func reading(
+        of path: String, from upstream: any Upstream, keyBytes: Int
+    ) async throws(UpstreamError) -> Reading {
         var trail = PageTrail()
         var position: String?
         var reading = Reading()
@@ -102,7 +131,7 @@ struct ChildReader {
                 PageRequest(entity: detail.entity, path: path, list: detail.list, position: position))
             try trail.add(page, of: path, askedAt: position, key: detail.key)
             reading.children += page.records.elements
-            reading.bytes += page.records.bytes.count
+            reading.bytes += page.records.bytes.count + page.count * keyBytes
             if let mostBytesAside, reading.bytes > mostBytesAside { return Reading(isPutBack: true) }
             guard reading.bytes <= Self.mostBytes, reading.children.count <= mostChildren else {
                 throw .malformed(

@@ -42,10 +42,7 @@ struct DetailPuller {
         /// To be fetched again, with a later batch.
         var isPutBack: Bool { families.values.contains { $0.isPutBack } }
 
-        var bytes: Int {
-            let children = families.values.lazy.flatMap(\.children).map(\.bytes.count)
-            return (record?.bytes.count ?? 0) + children.reduce(0, +)
-        }
+        var bytes: Int { families.values.reduce(record?.bytes.count ?? 0) { $0 + $1.bytes } }
     }
 
     private struct Batch: Sendable {

@@ -238,4 +238,24 @@ struct PositionTests {
         }
         #expect(test.upstream.requests.count == 5)
     }
+
+    @Test("the key that each child is given counts as a part of its list")
+    func longKey() async throws {
+        let test = try TestPull(
+            #"detail: { path: "/orders/{id}/messages", into: messages, when_changed: updated_at }"#)
+        test.upstream.answering { request in
+            let number = request.position.flatMap { Int($0) } ?? 1
+            let records = (0..<1000).map { JSONText.object(["id": .integer(1000 * number + $0)]) }
+            return .success(Page(records: .array(records), count: 1000, next: "\(number + 1)"))
+        }
+        let orders = try #require(test.schema["orders"])
+        let reader = ChildReader(parent: orders, detail: try #require(orders.pull?.details.first))
+        let upstream = test.upstream
+        await #expect(throws: UpstreamError.self) {
+            var family = ChildReader.Family(
+                key: .string(String(repeating: "k", count: 5000)), children: [], isComplete: false)
+            try await reader.fetch(&family, at: "/orders/a/messages", from: upstream)
+        }
+        #expect(test.upstream.requests.count == 7, "32 MiB of children with their keys")
+    }
 }
