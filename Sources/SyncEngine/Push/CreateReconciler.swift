@@ -27,6 +27,8 @@ struct CreateReconciler {
     var clockOffset: Duration?
     /// Where contents are fetched to; nil if they are not.
     var contents: ContentFolder?
+    /// Of one reading of a list: each takes some memory.
+    var mostRecords = 1_000_000
     let monotonicNow: @Sendable () -> Timestamp
 
     private var store: CacheStore { reader.store }
@@ -238,6 +240,9 @@ struct CreateReconciler {
             page.share?.release()
             try trail.add(page, of: request.path, askedAt: request.position, key: entity.key)
             for record in page.records.elements {
+                // Comparing long texts with many records can take minutes, in which all else must go on.
+                await Task.yield()
+                guard !Task.isCancelled else { throw UpstreamError.cancelled }
                 let digest = digest(of: record, fields, entity)
                 if seen.insert(digest).inserted { reading.digests.append(digest) }
                 reading.isNewer = reading.isNewer || isNewer(record, than: change, entity)
@@ -258,6 +263,10 @@ struct CreateReconciler {
             }
             reading.pages += 1
             reading.records += page.count
+            guard reading.records <= mostRecords else {
+                reading.doubt = "more than \(mostRecords.grouped) records of it were not read"
+                return reading
+            }
             request.position = page.next
             if page.next == nil {
                 reading.doubt = ListDoubt.reason(

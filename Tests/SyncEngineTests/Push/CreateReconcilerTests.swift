@@ -322,4 +322,27 @@ struct CreateReconcilerTests {
         }
         #expect(reason.contains("b"))
     }
+
+    @Test("a list that goes on and on is left to a person before it fills the memory")
+    func endless() async throws {
+        let test = try TestPull(create: "call: POST /orders, look_up: { match: [notes] }")
+        let now = test.clock.timestamp
+        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: now)
+        let change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
+        test.upstream.answering { request in
+            let number = request.position.flatMap { Int($0) } ?? 1
+            let records = [JSONText.object(["id": .integer(2 * number)]), .object(["id": .integer(2 * number + 1)])]
+            return .success(Page(records: .array(records), count: 2, next: "\(number + 1)"))
+        }
+        let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
+        var reconciler = CreateReconciler(reader: reader, now: now, clockOffset: .zero, monotonicNow: { now })
+        reconciler.mostRecords = 9
+        let finding = try await reconciler.finding(for: change, try #require(test.schema["orders"]))
+        guard case .unknowable(let reason) = finding else {
+            Issue.record("decided: \(finding)")
+            return
+        }
+        #expect(reason.contains("more than 9 records"))
+        #expect(test.upstream.requests.count == 5)
+    }
 }
