@@ -109,18 +109,30 @@ struct EventPoller: Sendable {
     }
 
     private func greatest(_ member: Place, _ elements: [JSONText], _ known: String?) -> String? {
-        var greatest = known
+        var greatest = known.map(Mark.init)
         for value in elements.compactMap({ member.value(in: $0)?.plain })
         where value.utf8.count <= Self.longestPosition && !isFuture(value, by: .seconds(1)) {
-            if greatest.map({ Self.isLess($0, than: value) }) ?? true { greatest = value }
+            let mark = Mark(value)
+            if greatest.map({ $0 < mark }) ?? true { greatest = mark }
         }
-        return greatest
+        return greatest?.text
     }
 
-    /// By amount if both are numbers, else as text, which orders times too.
-    private static func isLess(_ one: String, than other: String) -> Bool {
-        if let first = JSONText.string(one).amount, let second = JSONText.string(other).amount { return first < second }
-        return one < other
+    /// A value that events are ordered by. Read once, as each event is compared with the greatest so far.
+    private struct Mark {
+        let text: String
+        private let amount: ExactDecimal?
+
+        init(_ text: String) {
+            self.text = text
+            amount = JSONText.string(text).amount
+        }
+
+        /// By amount if both are numbers, else as text, which orders times too.
+        static func < (one: Mark, other: Mark) -> Bool {
+            if let first = one.amount, let second = other.amount { return first < second }
+            return one.text < other.text
+        }
     }
 
     /// Whether the value is a time later than the server's by more than `tolerance`: from such a position, all events until

@@ -57,4 +57,15 @@ struct EventPlaceTests {
             try await test.until { try test.store.setting(Self.place) == "m" }
         }
     }
+
+    @Test("a long number is not read again for each event that is compared with it", .timeLimit(.minutes(1)))
+    func longNumber() async throws {
+        let test = try engine(greatest: "mark")
+        let long = String(repeating: "9", count: 8000)
+        let events = (0..<50_000).map { #"{"id":"a","mark":\#($0)}"# }.joined(separator: ",")
+        try test.upstream.set("/log", #"[{"id":"a","mark":\#(long)},\#(events)]"#)
+        try await test.running {
+            try await test.until { try test.store.setting(Self.place) == long }
+        }
+    }
 }
