@@ -7,6 +7,8 @@ package struct SignedInAccount: Sendable, Equatable {
     /// A gateway repeated the answer, which may be about another caller.
     package var isRepeated: Bool
 
+    /// In bytes. An answer with a longer one is refused.
+    static let longestID = 1000
     /// In Unicode scalars. A longer one is cut.
     static let longestName = 500
 

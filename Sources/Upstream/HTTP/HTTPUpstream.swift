@@ -62,6 +62,12 @@ package struct HTTPUpstream: Upstream {
         guard !id.utf8.contains(0) else {
             throw .malformed("\(account.path) answered an account id with a NUL character; none of the answer was used")
         }
+        // It is named in messages, and sent with requests.
+        guard id.utf8.count <= SignedInAccount.longestID else {
+            throw .malformed(
+                "\(account.path) answered an account id of more than \(SignedInAccount.longestID) bytes; correct "
+                    + "upstream.account.id in the schema")
+        }
         let name = account.name?.text { answer.at(path: $0)?.plain }
         // Some gateways send `Age: 0` with what they have just fetched.
         let isRepeated = response.age.map { $0 > .seconds(1) } ?? false

@@ -4,22 +4,32 @@ import Testing
 
 @testable import Upstream
 
-@Suite("The name of the account")
+@Suite("What the upstream answers about the account")
 struct AccountNameTests {
-    @Test("is cut if it is endless")
-    func endless() async throws {
+    private func upstream(answering id: String, _ name: String) throws -> HTTPUpstream {
         let schema = try EntitySchema(
             yaml: """
                 schema: test
                 upstream: { base_url: "http://localhost", account: { path: /me, id: id, name: "{name}" } }
                 entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
                 """, file: "test.yaml")
-        let name = String(repeating: "N", count: 100_000)
-        let transport = ScriptedTransport { _ in HTTPResponse.json(200, "{\"id\":\"me\",\"name\":\"\(name)\"}") }
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: nil, now: { Timestamp.sample })
+        let transport = ScriptedTransport { _ in HTTPResponse.json(200, #"{"id":"\#(id)","name":"\#(name)"}"#) }
+        return HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { Timestamp.sample })
+    }
+
+    @Test("a name is cut if it is endless")
+    func endlessName() async throws {
+        let upstream = try upstream(answering: "me", String(repeating: "N", count: 100_000))
         let account = try #require(try await upstream.account())
         #expect(account.id == "me")
         #expect(account.name?.count == 500)
+    }
+
+    @Test("an id that no message has room for is refused")
+    func endlessID() async throws {
+        let upstream = try upstream(answering: String(repeating: "i", count: 1001), "")
+        let error = await #expect(throws: UpstreamError.self) { _ = try await upstream.account() }
+        #expect(error?.message.contains("more than 1000 bytes") == true)
+        #expect(try await self.upstream(answering: String(repeating: "i", count: 1000), "").account() != nil)
     }
 }
