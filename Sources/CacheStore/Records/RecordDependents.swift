@@ -78,7 +78,7 @@ struct RecordDependents {
             try note.save(old, shown, transaction)
             isNoted = true
         }
-        if isNoted { transaction.plans.searchBacklog.add(1) }
+        if isNoted { transaction.plans.searchBacklog.add(1, bytes: old.size) }
     }
 
     // MARK: Its own overlay

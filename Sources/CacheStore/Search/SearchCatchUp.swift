@@ -7,8 +7,8 @@ internal import SQLiteStore
 /// A few changes wait for the next search: one alone costs FTS5 as much as the write that made it, many together hardly
 /// more than one. No writer waits for many either. The waiting entries are in a table, so they survive a crash.
 struct SearchCatchUp {
-    /// When more changed records than this may wait, the index is updated: they delay a search by a few milliseconds at
-    /// most.
+    /// When more changed records than this may wait, or more than `SearchIndex.mostBytes` of them, the index is updated: they
+    /// delay a search by a few milliseconds, and long texts by a few tenths of a second at most.
     static let mostWaiting = 256
 
     /// In the schema's order.

@@ -17,6 +17,9 @@ struct SearchIndex {
     /// The records of one batch of a bulk load: other writes wait some 20 ms for it.
     static let batch: Int64 = 2000
 
+    /// A batch ends after about as many bytes of records: FTS5 takes a tenth of a second or two for a megabyte.
+    static let mostBytes = 1 << 20
+
     /// A load of more than a fourth of an index leaves enough segments for merging to pay off.
     private static let mergedPart: Int64 = 4
 
@@ -25,7 +28,7 @@ struct SearchIndex {
         guard let table = SearchTable(entity) else { return }
         let index = SearchIndex(table: table, db: db)
         guard try index.lag() <= mostAtOnce else { return }
-        _ = try index.append(atMost: mostAtOnce)
+        _ = try index.append(atMost: mostAtOnce, bytes: .max)
     }
 
     /// The most records that the index can be behind.
@@ -39,18 +42,12 @@ struct SearchIndex {
             arguments: [table.entity.name]) ?? 0
     }
 
-    /// Indexes the next records; returns whether there may be more.
-    func append(atMost limit: Int64) throws -> Bool {
-        let row = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT indexed_to, (SELECT max(_pk) FROM (
-                      SELECT _pk FROM \(table.table.name) WHERE _pk > indexed_to ORDER BY _pk LIMIT ?1)) AS upto
-                    FROM sync_search WHERE entity = ?2
-                    """),
-            arguments: [limit, table.entity.name])
-        guard let row, let upTo: Int64 = row["upto"] else { return false }
-        let from: Int64 = row["indexed_to"]
+    /// Indexes the next records, no more after those with so many bytes in all; returns whether there may be more.
+    func append(atMost limit: Int64, bytes: Int = mostBytes) throws -> Bool {
+        let from = try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT indexed_to FROM sync_search WHERE entity = ?"),
+            arguments: [table.entity.name])
+        guard let from, let upTo = try end(after: from, atMost: limit, bytes: bytes) else { return false }
         // New records may reuse the `_pk` of deleted ones, so the old entries are removed first.
         try catchUp(after: from)
         for part in table.parts {
@@ -59,6 +56,23 @@ struct SearchIndex {
         try db.cachedStatement(sql: "UPDATE sync_search SET indexed_to = ? WHERE entity = ?")
             .execute(arguments: [upTo, table.entity.name])
         return true
+    }
+
+    /// The last of the next records.
+    private func end(after pk: Int64, atMost limit: Int64, bytes: Int) throws -> Int64? {
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(
+                sql: """
+                    SELECT _pk, coalesce(length(_remote), 0) + coalesce(length(_local), 0) + coalesce(length(_document), 0)
+                    FROM \(table.table.name) WHERE _pk > ? ORDER BY _pk LIMIT ?
+                    """),
+            arguments: [pk, limit])
+        var (end, size): (Int64?, Int) = (nil, 0)
+        while size < bytes, let row = try rows.next() {
+            end = row[0]
+            size += row[1] as Int
+        }
+        return end
     }
 
     /// Replaces the outdated entries with a `_pk` after this one. FTS5 is left alone where there are none.

@@ -1,0 +1,62 @@
+import EntitySchema
+import GRDB
+import JSONText
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+/// FTS5 takes a tenth of a second or two for a megabyte, and all other writes wait meanwhile.
+@Suite("Indexing long texts")
+struct LongSearchTextTests {
+    /// So many clients with names of 32 KiB.
+    private func clients(_ count: Int, _ word: String) -> String {
+        let name = String(repeating: "\(word) ", count: (32 << 10) / (word.count + 1))
+        return JSONText.array(
+            (0..<count).map { JSONText.object(["id": .string("k\($0)"), "name": .string("\(name)\($0)")]) }
+        ).text
+    }
+
+    private func lag(_ cache: TestCache) async throws -> Int64 {
+        try await cache.store.pool.read { db in try cache.index(db).lag() }
+    }
+
+    @Test("a load of them is indexed about a megabyte at a time")
+    func load() async throws {
+        let cache = try TestCache(schema: SearchShop.schema)
+        _ = try await cache.pull("clients", clients(150, "long"))
+        #expect(try await lag(cache) == 150)
+        let goesOn = try await cache.store.writer.write { [cache] db in try cache.index(db).load() }
+        #expect(goesOn)
+        #expect(try await (110...120).contains(lag(cache)))
+        try await cache.store.completeSearch()
+        #expect(try await cache.found("149") == ["k149"])
+        try await cache.requireInStep()
+    }
+
+    @Test("a start leaves them to the load as well")
+    func start() async throws {
+        let cache = try TestCache(schema: SearchShop.schema)
+        _ = try await cache.pull("clients", clients(150, "long"))
+        let reopened = try cache.reopened(schema: SearchShop.schema)
+        #expect(try await (110...120).contains(lag(reopened)))
+        try await reopened.store.completeSearch()
+        try await reopened.requireInStep()
+    }
+
+    @Test("changes of more than a megabyte do not wait for a search")
+    func changes() async throws {
+        let cache = try TestCache(schema: SearchShop.schema)
+        _ = try await cache.pull("clients", clients(50, "long"))
+        let filled = try await cache.indexSize()
+        _ = try await cache.pull("clients", clients(20, "other"))
+        await cache.store.awaitWriter()
+        #expect(try await cache.indexSize() == filled)
+        _ = try await cache.pull("clients", clients(50, "other"))
+        await cache.store.awaitWriter()
+        #expect(try await cache.indexSize() != filled)
+        #expect(try await cache.found("long").isEmpty)
+        try await cache.requireInStep()
+    }
+}
