@@ -4,6 +4,8 @@ internal import JSONText
 internal import SQLiteStore
 
 /// The log of conflicts and decisions, which is kept permanently; inside the caller's transaction.
+///
+/// Of one field of one change it has `most` at most: while the change waits, the upstream may show another value each time.
 struct ConflictTable {
     struct Entry {
         var id: Int64
@@ -23,8 +25,41 @@ struct ConflictTable {
     let db: Database
     let now: Timestamp
 
-    /// Returns the conflict's id.
-    func insert(_ dispute: Conflict.Dispute, rule: ConflictPolicy, winner: Conflict.Side?) throws -> Int64 {
+    private static let most = 10
+
+    /// Logs a conflict that was decided, or that waits for a user. Returns its id.
+    func note(_ dispute: Conflict.Dispute, rule: ConflictPolicy, winner: Conflict.Side?) throws -> Int64 {
+        if let winner, let last = try renew(dispute, winner: winner) { return last }
+        return try insert(dispute, rule: rule, winner: winner)
+    }
+
+    /// Makes the last of many conflicts that were decided in the same way the present one, and returns its id; nil while there
+    /// are few.
+    private func renew(_ dispute: Conflict.Dispute, winner: Conflict.Side) throws -> Int64? {
+        let change = dispute.change
+        let decided = try Int64.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT id FROM sync_conflict
+                    WHERE entity = ? AND record_key = ? AND change_id = ? AND field IS ? AND winner = ? AND undone_at IS NULL
+                    ORDER BY id DESC LIMIT \(Self.most)
+                    """),
+            arguments: [change.entity, change.key, change.id, dispute.field, winner.rawValue])
+        guard decided.count == Self.most, let last = decided.first else { return nil }
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_conflict SET at = ?1, base = ?2, local = ?3, server = ?4, local_at = ?5, server_at = ?6,
+                  decided_at = ?1
+                WHERE id = ?7
+                """
+        ).execute(arguments: [
+            now.milliseconds, dispute.base?.text, dispute.local?.text, dispute.server?.text,
+            dispute.localAt.milliseconds, dispute.serverAt?.milliseconds, last,
+        ])
+        return last
+    }
+
+    private func insert(_ dispute: Conflict.Dispute, rule: ConflictPolicy, winner: Conflict.Side?) throws -> Int64 {
         let change = dispute.change
         try db.cachedStatement(
             sql: """

@@ -306,7 +306,7 @@ struct Merge {
         let winner = asks ? nil : winner(of: dispute)
         let isOpen = try winner == nil && conflicts.refresh(dispute)
         if !isOpen {
-            let id = try conflicts.insert(dispute, rule: entity.conflict, winner: winner)
+            let id = try conflicts.note(dispute, rule: entity.conflict, winner: winner)
             try log.append(
                 .conflict, change: dispute.change.id, entity: entity.name, key: dispute.change.key,
                 fields: dispute.field.map { [$0] },

@@ -2,6 +2,7 @@ internal import CacheStore
 internal import EntitySchema
 internal import JSONText
 internal import Logging
+internal import SQLiteStore
 internal import Upstream
 
 /// Asks the upstream for one record when a caller wants to see its current version.
@@ -65,6 +66,10 @@ struct RecordRefresher: Sendable {
     }
 
     private func ask(for key: String, _ entity: Entity, wasNamed: Bool) async throws -> RefreshOutcome {
+        if let space = store.space, space.isLow {
+            return .unavailable(
+                "the disk has only \(space.free >> 20) MiB free, which are kept for your own changes; free some space")
+        }
         let current: String
         let known: JSONText
         switch try store.remoteState(of: key, entity.name) {
