@@ -122,6 +122,17 @@ extension JSONText {
         return JSONText(trusted: result[...])
     }
 
+    /// This object with members before its own, which stay as they are. None of them may have these names.
+    package func leading(_ members: [(key: String, value: JSONText)]) -> JSONText {
+        guard kind == .object, !members.isEmpty else { return self }
+        var result = Array(JSONText.object(members: members).bytes.dropLast())
+        let rest = bytes.dropFirst()
+        let isEmpty = rest.first { ![0x20, 0x0A, 0x0D, 0x09].contains($0) } == UInt8(ascii: "}")
+        if !isEmpty { result.append(UInt8(ascii: ",")) }
+        result += rest
+        return JSONText(trusted: result[...])
+    }
+
     /// This object without the member; the same if it has none.
     package func without(_ key: String) -> JSONText {
         guard self[key] != nil else { return self }

@@ -58,6 +58,7 @@ package struct DriftRules {
     private static func membersForSyncing(_ entity: Entity) -> [String] {
         let pull = entity.pull
         var names = [pull?.deleted?.name, pull?.changedAt].compactMap { $0 }
+        names += entity.lift?.paths ?? []
         // Children embedded in the record itself.
         for detail in pull?.details ?? [] where detail.path == nil {
             names += detail.list.records.paths.filter { !$0.isEmpty }

@@ -7,6 +7,8 @@ package struct Entity: Sendable, Equatable {
     package var key: String
     /// What keys of records created here look like; nil for UUIDs.
     package var keyForm: KeyForm?
+    /// Members that records get when they come from the upstream; nil if they have their key and all fields themselves.
+    package var lift: Lift?
     package var fields: [Field]
     /// A record's display name: the first template that can be filled wins.
     package var titles: [Template]

@@ -46,6 +46,8 @@ package struct Field: Sendable, Equatable {
     package var kind: Kind
     /// The path of the value in the upstream's record when there is no member of the field's own name.
     package var source: String?
+    /// The place of an address whose last segment is the value, which records get as a member of the field's name (`Lift`).
+    package var link: String?
     /// Filters and sorts on it use an index.
     package var indexed = false
     /// People name records by it, such as orders by their numbers, and requests may use it in place of the key.

@@ -62,14 +62,22 @@ package struct ListPlan: Sendable, Equatable {
     package var empty: Place?
     /// What shows that an object in the place of the list is a single record; nil if it never is one.
     package var lone: LoneRecord?
+    /// What its records get when they are read; nil if nothing.
+    package var lift: Lift?
 
     /// Whether the next page is asked for by the last record of this one.
     package var isByLastRecord: Bool {
         if case .lastRecord = style { true } else { false }
     }
 
-    /// What a response has in the place of the list; see `listed`.
-    package func found(in answer: JSONText) -> JSONText? { records.list(in: answer).map { listed($0) } }
+    /// What a response has in the place of the list; see `listed`. Its records are lifted.
+    package func found(in answer: JSONText) -> JSONText? {
+        let found = place(in: answer).map { listed($0) }
+        return lift.flatMap { lift in found.map(lift.lifted(list:)) } ?? found
+    }
+
+    /// What stands in the place of the list, as it came.
+    package func place(in answer: JSONText) -> JSONText? { records.list(in: answer, naming: lift?.named) }
 
     /// What was found in the place of the list, with the list around a single record that some servers leave out. A
     /// response that would be the list itself is never a record. `total`: how many records the response counts.
@@ -112,14 +120,15 @@ package struct Place: Sendable, Equatable {
     /// The first one that is a list; if none is, as `value`.
     ///
     /// A place that ends with `*` is also the values in an object of objects: `{"7": {"id": 7}}`, as programs in PHP write
-    /// a list that has gaps, or that they keep by key. Through a list, the lists in all its elements are one.
-    package func list(in answer: JSONText) -> JSONText? {
+    /// a list that has gaps, or that they keep by key; `naming` is a member that each value gets, with its name in the
+    /// object. Through a list, the lists in all its elements are one.
+    package func list(in answer: JSONText, naming member: String? = nil) -> JSONText? {
         for path in paths {
             if let found = Self.list(at: path, in: answer) { return found }
         }
         if let found = value(in: answer) { return found }
         for path in paths {
-            if let found = Self.members(at: path, in: answer) { return found }
+            if let found = Self.members(at: path, in: answer, naming: member) { return found }
         }
         return nil
     }
@@ -132,11 +141,13 @@ package struct Place: Sendable, Equatable {
         return .array(groups.flatMap(\.elements))
     }
 
-    private static func members(at path: String, in answer: JSONText) -> JSONText? {
+    private static func members(at path: String, in answer: JSONText, naming member: String? = nil) -> JSONText? {
         guard path == "*" || path.hasSuffix(".*") else { return nil }
         guard let object = answer.at(path: String(path.dropLast(2))), object.kind == .object else { return nil }
-        let values = object.members.map(\.value)
-        return values.allSatisfy { $0.kind == .object } ? .array(values) : nil
+        let members = object.members
+        guard members.allSatisfy({ $0.value.kind == .object }) else { return nil }
+        guard let member else { return .array(members.map(\.value)) }
+        return .array(members.map { $0.value.without(member).leading([(member, .string($0.key))]) })
     }
 
     /// Where an object stands in place of the list, whose members all are records with this key: `contacts.*` for

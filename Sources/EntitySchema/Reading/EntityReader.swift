@@ -22,13 +22,15 @@ struct EntityReader {
         try checkName()
         let isLocal = try isLocal()
         let fields = try fields(node.required("fields"))
-        let (key, keyForm) = try KeyReader(node: node.child("key")).key()
-        let plans = PlanReader(entity: node, key: key, fields: fields, list: list, record: record)
+        let key = try KeyReader(node: node.child("key")).key()
+        let lift = lift(key, fields)
+        let plans = PlanReader(entity: node, key: key.field, lift: lift, fields: fields, list: list, record: record)
         let push = try plans.push()
         return Entity(
             name: name,
-            key: key,
-            keyForm: keyForm,
+            key: key.field,
+            keyForm: key.form,
+            lift: lift,
             fields: fields,
             titles: try titles(),
             sort: SortTerm.list(try node.child("sort")?.string() ?? ""),
@@ -120,13 +122,16 @@ struct EntityReader {
             "type", "values", "to", "as", "from", "index", "search", "required", "secret", "derive", "follow", "merge",
             "default", "touch", "sealed", "steps", "waits_for", "wire", "natural", "write_only",
         ])
+        let from = node.child("from")
+        let link = from?.isMapping == true ? from : nil
         var field = Field(
-            name: name, kind: try kind(node), source: try node.child("from")?.source(of: name),
+            name: name, kind: try kind(node), source: link == nil ? try from?.source(of: name) : nil,
             indexed: try node.child("index")?.boolean() ?? false,
             required: try node.child("required")?.boolean() ?? false,
             secret: try node.child("secret")?.boolean() ?? false,
             sealed: try node.child("sealed")?.boolean() ?? false)
-        if let from = node.child("from"), let source = field.source { try check(from, source, field) }
+        if let from, let source = field.source { try check(from, source, field) }
+        if let link { field.link = try self.link(link, of: field) }
         if let node = node.child("search") { field.search = try search(node) }
         if let node = node.child("follow") { field.follow = try FollowReader(node: node, field: field).following() }
         if let node = node.child("merge") { field.mergesAsSet = try isSet(node, field.kind) }

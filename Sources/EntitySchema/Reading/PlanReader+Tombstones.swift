@@ -27,8 +27,12 @@ extension PlanReader {
         if let partial = node.child("since")?.child("partial") {
             throw partial.error("partial says that records come with their changed members alone; remove it here")
         }
-        let key = try node.child("key")?.place() ?? Place(paths: [self.key])
+        let given = node.child("key")
+        let isLink = given?.isMapping == true
+        let key = try isLink ? nil : given?.place()
         var list = try ListReader(node: node, base: self.list).list()
+        list.lift = lift
+        if let given { list.lift = isLink ? Lift([.init(name: self.key, source: try given.linkSource(of: self.key))]) : nil }
         var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()
         let mode = try since?.mode(isInTemplate: request.call?.names(since?.name ?? "") ?? false) ?? .full
         if case .since(let parameter, _) = mode {
@@ -45,10 +49,11 @@ extension PlanReader {
                 "at is compared with the change times of records, so that one that was created again stays; add "
                     + "pull.changed_at")
         }
-        list.lone = LoneRecord(key: key, members: at.map { [$0] } ?? [])
+        list.lone = LoneRecord(
+            key: key ?? list.lift?.place(of: self.key) ?? Place(paths: [self.key]), members: at.map { [$0] } ?? [])
         let plan = PullPlan(
             path: request.path, query: request.query, call: request.call, list: list, mode: mode, changedAt: nil,
             deleted: nil, single: PullPlan.Single(isServed: false, path: Template(parts: []), place: .itself))
-        return TombstoneList(plan: plan, key: key, at: at, marks: try node.child("where")?.memberTests() ?? [])
+        return TombstoneList(plan: plan, key: key ?? Place(paths: [self.key]), at: at, marks: try node.child("where")?.memberTests() ?? [])
     }
 }

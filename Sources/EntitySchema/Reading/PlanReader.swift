@@ -4,6 +4,7 @@ internal import JSONText
 struct PlanReader {
     let entity: SchemaNode
     let key: String
+    let lift: Lift?
     let fields: [Field]
     /// The defaults for every entity.
     let list: ListPlan
@@ -19,7 +20,7 @@ struct PlanReader {
                 "keep",
             ] + ListReader.keys)
         var list = try ListReader(node: node, base: list).list()
-        list.lone = lone
+        (list.lone, list.lift) = (lone, lift)
         var names = names(of: list, node.child("since"))
         if node.child("where") != nil { names.values.insert("until") }
         var request = try ListCallReader(node: node, names: names).read()
@@ -56,7 +57,7 @@ struct PlanReader {
     private var lone: LoneRecord {
         // What is derived is read later.
         let given = fields.filter { entity.child("fields")?.child($0.name)?.child("derive") == nil }
-        return LoneRecord(key: key, fields: given)
+        return LoneRecord(key: key, lift: lift, fields: given)
     }
 
     /// What a list's templates may name.
@@ -204,7 +205,7 @@ struct PlanReader {
         let pull = node.child("path") == nil ? entity.child("pull") : nil
         let base = try pull.map { (pull) throws(SchemaError) in try ListReader(node: pull, base: list).list() } ?? list
         var plan = try ListReader(node: node, base: base).list()
-        plan.lone = lone
+        (plan.lone, plan.lift) = (lone, lift)
         if let embedded = node.child("embedded") {
             plan.style = .single
             plan.records = try embedded.place()

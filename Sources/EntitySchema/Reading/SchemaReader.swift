@@ -203,10 +203,12 @@ extension EntitySchema {
                 else { continue }
                 entities[child].fields[link].indexed = true
                 let (fields, key) = (self.entities[child].fields, self.entities[child].key)
+                let lift = self.entities[child].lift
                 entities[index].pull?.details[place].by = fields[link].name
                 entities[index].pull?.details[place].key = key
+                entities[index].pull?.details[place].list.lift = lift
                 entities[index].pull?.details[place].list.lone = LoneRecord(
-                    key: key, fields: fields, link: fields[link].name)
+                    key: key, lift: lift, fields: fields, link: fields[link].name)
             }
         }
         var schema = self

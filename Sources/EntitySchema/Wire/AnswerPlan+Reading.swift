@@ -23,20 +23,21 @@ extension Place {
     /// The record in an answer: an object with its key, or an array of exactly one.
     ///
     /// When nothing is at the place, or when the place is only a default (`isInherited`), the answer itself counts too.
-    package func record(in answer: JSONText, key: String, isInherited: Bool) -> JSONText? {
+    package func record(in answer: JSONText, key: String, lift: Lift? = nil, isInherited: Bool) -> JSONText? {
         if let there = value(in: answer) {
-            if let record = there.single(with: key) { return record }
+            if let record = there.single(with: key, lift) { return record }
             guard isInherited else { return .none }
         }
-        return answer.single(with: key)
+        return answer.single(with: key, lift)
     }
 }
 
 extension JSONText {
-    fileprivate func single(with key: String) -> JSONText? {
+    fileprivate func single(with key: String, _ lift: Lift?) -> JSONText? {
         let candidates = kind == .array ? elements : [self]
-        guard candidates.count == 1, let record = candidates.first, record.hasKey(key) else { return .none }
-        return record
+        guard candidates.count == 1, let found = candidates.first else { return .none }
+        let record = lift?.lifted(found) ?? found
+        return record.hasKey(key) ? record : .none
     }
 
     private func hasKey(_ name: String) -> Bool {

@@ -2,10 +2,11 @@ package import JSONText
 
 /// The key of a record in an address of it, and as a value.
 extension Entity {
-    /// Nil when the address is not that of a record of this entity. `location` is absolute or relative, as a `Location`
+    /// Nil when the address is not that of a record of this entity, or has no key, because one is made here. `location` is absolute or relative, as a `Location`
     /// header has it.
     package func key(at location: String) -> String? {
-        addresses.lazy.compactMap { RecordAddress($0, key: key)?.key(at: location) }.first
+        guard lift?.isMade(key) != true else { return nil }
+        return addresses.lazy.compactMap { RecordAddress($0, key: key)?.key(at: location) }.first
     }
 
     /// A key as this entity's records have it.

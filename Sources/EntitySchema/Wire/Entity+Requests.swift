@@ -79,6 +79,7 @@ extension Entity {
     /// The whole record with the changed fields, each in its original place. So are those that were changed before, which the
     /// server has not shown since: the record has them under their own names.
     private func laid(_ changed: [(key: String, value: JSONText)], over remote: JSONText) -> JSONText {
+        let remote = lift?.lowered(remote) ?? remote
         let whole = remote.setting(.object(members: changed))
         return fields.reduce(whole) { record, field in
             guard let place = field.source, let value = whole[field.name],
@@ -121,6 +122,7 @@ extension Entity {
             operation: operation)
         request.isRecordInherited = route.isRecordInherited
         request.key = key
+        request.lift = lift
         return request
     }
 

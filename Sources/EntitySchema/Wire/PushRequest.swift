@@ -18,6 +18,8 @@ package struct PushRequest: Sendable, Equatable {
     package var isRecordInherited = true
     /// The member that identifies the record.
     package var key = "id"
+    /// What the record gets when it is read from the response; nil if nothing.
+    package var lift: Lift?
     package var operation: Operation
     /// The version of the record that the change is based on; the upstream refuses the change when it has another one.
     package var version: String?
@@ -105,6 +107,13 @@ package struct PushRequest: Sendable, Equatable {
             "body": form(idempotencyKey: idempotencyKey).map { $0.shown(content) } ?? request.body
                 ?? request.text.map { .string($0) } ?? .null,
         ])
+    }
+}
+
+extension PushRequest {
+    /// The record in the answer, lifted; nil if it has none.
+    package func answered(in body: JSONText) -> JSONText? {
+        record.record(in: body, key: key, lift: lift, isInherited: isRecordInherited)
     }
 }
 

@@ -65,7 +65,8 @@ struct ContentHandler {
             changes = changes.setting(field, to: .string(state.rawValue))
         }
         let record = try store.update(entity, key: key, with: changes, at: now)
-        var answer = handler.tagged(.json(200, handler.envelope.record(record, at: route.record)), record)
+        let shown = entity.lift?.placed(record) ?? record
+        var answer = handler.tagged(.json(200, handler.envelope.record(shown, at: route.record)), record)
         answer.applied = true
         return answer
     }

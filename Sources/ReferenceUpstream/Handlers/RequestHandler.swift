@@ -138,6 +138,7 @@ struct RequestHandler: Sendable {
         for children in EmbeddedChildren.inRecord(of: entity, at: place, store) {
             record = children.put(into: record, &store)
         }
+        record = entity.lift?.placed(record) ?? record
         return tagged(.json(200, envelope.record(record, at: place, store)), version)
     }
 

@@ -7,6 +7,7 @@ struct EmbeddedChildren {
     private let child: String
     private let link: String
     private let place: [Substring]
+    private let lift: Lift?
 
     /// The children in each record of a list.
     static func inList(of parent: Entity, _ store: Store) -> [EmbeddedChildren] {
@@ -34,6 +35,7 @@ struct EmbeddedChildren {
         self.parent = parent
         self.link = link
         child = detail.entity
+        lift = detail.list.lift
         self.place = Array(inner.dropFirst(outer.count))
     }
 
@@ -43,6 +45,7 @@ struct EmbeddedChildren {
         if store.settings.shape != nil, let entity = store.schema[child] {
             children = children.map(RecordViews(store: store, entity: entity).single)
         }
+        if let lift { children = children.map(lift.placed) }
         return record.setting(place[...], to: .array(children))
     }
 }

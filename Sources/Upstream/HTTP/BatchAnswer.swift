@@ -45,7 +45,7 @@ struct BatchAnswer {
     private func namesAnother(_ response: HTTPResponse, than index: Int) -> Bool {
         let request = request(of: index)
         guard let body = response.json,
-            let record = request.record.record(in: body, key: request.key, isInherited: request.isRecordInherited),
+            let record = request.answered(in: body),
             let key = record[request.key]?.plain, key != batch.elements[index].key
         else { return false }
         return batch.elements.contains { $0.request.entity == request.entity && $0.key == key }

@@ -47,16 +47,17 @@ struct ChangeAnswer {
             throw UpstreamError.refused(status: response.status, "\(call) that the change was refused\(words)")
                 .withoutSecrets(sent.secrets + sent.secrets(in: body))
         }
-        let found = request.record.record(in: body, key: request.key, isInherited: request.isRecordInherited)
-        let record = found == body && isAnswerToCall(body) ? nil : found
+        let found = request.answered(in: body)
+        let isBody = found == request.lift?.lifted(body) ?? body
+        let record = isBody && isAnswerToCall(body) ? nil : found
         if let record, success != true, denies(body, record) { throw unclear(body) }
         // 202 itself says that the change was accepted and will be applied (RFC 9110, 15.3.3).
         if let record, response.status == 202, success != false, isJob(record) { return accepted }
         // A record may have a field named success; an envelope that denies success has no record.
-        if let record, success != false || record == body { return .record(record) }
+        if let record, success != false || isBody { return .record(record) }
         if let key = bareKey(in: body), success != false { return .record(key) }
         if success == true || request.operation == .delete && body["deleted"]?.boolean == true { return accepted }
-        if saysTrue(body), success != false { return accepted }
+        if saysTrue(body) || isNamedElsewhere(body), success != false { return accepted }
         if success == nil, isAcceptance(body) { return accepted }
         if body.kind == .null || body.kind == .object && body.members.isEmpty { return accepted }
         if hasNoRow(body), success == nil { throw noRow }
@@ -114,17 +115,25 @@ struct ChangeAnswer {
     private func bareKey(in body: JSONText) -> JSONText? {
         // Of a number that is the whole body, the last digits could be missing.
         guard body.kind != .number || response.isEndCertain else { return nil }
-        guard request.operation == .create, !request.isRecordInherited, let key = request.record.value(in: body),
-            key.kind == .string || key.kind == .number, !key.plain.isEmpty
+        guard request.operation == .create, !request.isRecordInherited, let found = request.record.value(in: body),
+            found.kind == .string || found.kind == .number, !found.plain.isEmpty
         else { return nil }
-        return .object([request.key: key])
+        let key = request.lift.map { $0.key(found, named: request.key) } ?? found
+        return key.map { .object([request.key: $0]) }
+    }
+
+    /// Whether the answer to an edit has what was sent, of a record whose key only lists show.
+    private func isNamedElsewhere(_ body: JSONText) -> Bool {
+        guard request.operation == .update, request.lift?.named != nil, let found = request.record.value(in: body) else {
+            return false
+        }
+        return shows(found) && !denies(body, found)
     }
 
     /// What the schema calls a success: with a record, if one is there.
     private var success: Meaning {
         guard let body = try? response.unambiguousJSON,
-            let record = request.record.record(in: body, key: request.key, isInherited: request.isRecordInherited)
-                ?? bareKey(in: body)
+            let record = request.answered(in: body) ?? bareKey(in: body)
         else { return accepted }
         return .record(record)
     }

@@ -92,7 +92,8 @@ package struct HTTPUpstream: Upstream {
             records: answer.readable, count: count, total: total,
             next: try next.position(
                 in: response, whole(list.style.next), count: count, total: total,
-                last: list.isByLastRecord ? records.elements.last : nil), age: response.age)
+                last: list.isByLastRecord ? records.elements.last.map { list.lift?.lifted($0) ?? $0 } : nil),
+            age: response.age)
         page.share = response.share
         if page.next == nil {
             page.delta = try next.delta(in: whole(request.deltaToken?.place))
@@ -151,7 +152,7 @@ package struct HTTPUpstream: Upstream {
                 request,
                 isDoubtful: { response in
                     let body = try? caller.json(response, request.path)
-                    return body.flatMap { single.record(in: $0, of: entity) } == nil
+                    return body.flatMap { single.record(in: $0, of: entity, known) } == nil
                 })
         } catch .gone {
             return nil
@@ -162,7 +163,7 @@ package struct HTTPUpstream: Upstream {
         // As GraphQL says that there is no such record, and PostgREST with a list that has none.
         if !single.isPlaceInherited, single.place.isNull(in: body) { return nil }
         if single.place.isInEmptyList(in: body) { return nil }
-        guard let record = single.record(in: body, of: entity) else {
+        guard let record = single.record(in: body, of: entity, known) else {
             if single.place.isNull(in: body) { return nil }
             throw .malformed(
                 "\(request.path) answered no record with \(entity.key) at \(single.place.description); correct "
@@ -363,8 +364,9 @@ package struct HTTPUpstream: Upstream {
 }
 
 extension PullPlan.Single {
-    fileprivate func record(in body: JSONText, of entity: Entity) -> JSONText? {
-        place.record(in: body, key: entity.key, isInherited: isPlaceInherited)
+    fileprivate func record(in body: JSONText, of entity: Entity, _ known: JSONText) -> JSONText? {
+        place.record(in: body, key: entity.key, lift: entity.lift, isInherited: isPlaceInherited)
+            ?? entity.named(place.value(in: body), like: known)
     }
 }
 

@@ -7,7 +7,7 @@ struct ListAnswer {
     /// The list as it stands in `body`, or a list of the single record that stands there.
     let records: JSONText
     /// The same, but a record with a number that JSON does not have, or too many combining marks in a row, is a string with its
-    /// text: it will be set aside.
+    /// text: it will be set aside. All others are lifted.
     let readable: JSONText
 
     /// Nil when the answer has no list at its place, nor a record in place of the list, unless it says that it is empty:
@@ -22,7 +22,7 @@ struct ListAnswer {
         }
         let (body, flaws) = try Self.read(response, strict)
         self.body = body
-        let found = list.records.list(in: body)
+        let found = list.place(in: body)
         if let flaws {
             let place = found.flatMap { $0.isPart(of: body) ? $0.bytes.indices : nil } ?? 0..<0
             guard flaws.runs.allSatisfy(place.contains) else { throw flaws.error }
@@ -42,13 +42,14 @@ struct ListAnswer {
         }
         self.records = records
         guard let flaws else {
-            readable = records
+            readable = list.lift?.lifted(list: records) ?? records
             return
         }
         // Of records from several places, it is not known where they stood.
         guard let found, found.isPart(of: body) else { throw flaws.error }
         let elements = found.kind == .array ? found.elements : [found]
-        readable = Self.readable(elements, flaws.offsets, in: response.text)
+        let readable = Self.readable(elements, flaws.offsets, in: response.text)
+        self.readable = list.lift?.lifted(list: readable) ?? readable
     }
 
     /// Where an answer has something that no record may have, in order.
@@ -101,6 +102,8 @@ extension ListPlan {
     /// Whether an answer without a list says that there are no records.
     fileprivate func isEmpty(in body: JSONText, _ response: HTTPResponse) -> Bool {
         if total(in: body, response) == 0 { return true }
+        // An object of records by their names is null while there are none, as Firebase has it.
+        if lift?.named != nil, body.kind == .null { return true }
         guard empty != Place.itself else { return body.kind == .object && body.members.isEmpty }
         return empty.map { $0.value(in: body)?.kind == .object || $0.isNull(in: body) } ?? false
     }

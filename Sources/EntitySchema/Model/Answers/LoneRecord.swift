@@ -15,10 +15,10 @@ package struct LoneRecord: Sendable, Equatable {
     }
 
     /// The fields that the upstream has. `link`, where a child has its parent's key, may be left out of a record.
-    init(key: String, fields: [Field], link: String? = nil) {
-        self.key = Place(paths: [key])
+    init(key: String, lift: Lift?, fields: [Field], link: String? = nil) {
+        self.key = lift?.place(of: key) ?? Place(paths: [key])
         members = fields.filter { $0.name != key && $0.name != link && !$0.isDerivedHere }.map { field in
-            Place(paths: [field.name] + (field.source.map { [$0] } ?? []))
+            lift?.place(of: field.name) ?? Place(paths: [field.name] + (field.source.map { [$0] } ?? []))
         }
     }
 

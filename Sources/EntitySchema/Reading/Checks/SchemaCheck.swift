@@ -15,6 +15,7 @@ struct SchemaCheck {
             try checkPull(entity)
             try checkPush(entity)
             try RouteCheck(entity: entity) { error(entity, $0, $1) }.run()
+            try LiftCheck(entity: entity) { error(entity, $0, $1) }.run()
             try KeyFormCheck(entity: entity) { error(entity, $0, $1) }.run()
             if let content = entity.content { try check(content, of: entity) }
         }
@@ -38,7 +39,9 @@ struct SchemaCheck {
             throw error(entity, "key", "a key is text or a whole number, and \(key.name) is of type \(key.kind.word)")
         }
         guard entity[field: entity.key]?.source == nil else {
-            throw error(entity, "key", "\(entity.key) must be a member of the record itself; remove from")
+            throw error(
+                entity, "key",
+                "\(entity.key) is the key: write key: { field: \(entity.key), from: … } in place of the field's from")
         }
         if case .field(let version)? = schema.upstream.version, let source = entity[field: version.place]?.source {
             throw error(

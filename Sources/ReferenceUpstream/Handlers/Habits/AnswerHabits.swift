@@ -69,7 +69,8 @@ struct AnswerHabits {
     }
 
     private func answer(_ status: Int, _ shown: JSONText, _ record: JSONText) -> Answer {
-        handler.tagged(.json(status, handler.envelope.record(shown, at: place, store)), record)
+        let shown = entity.lift?.placed(shown) ?? shown
+        return handler.tagged(.json(status, handler.envelope.record(shown, at: place, store)), record)
     }
 }
 

@@ -13,6 +13,7 @@ struct ListAnswer {
         _ rows: [JSONText], total: Int, next mark: ListMark?, delta: (place: Place, value: String)? = nil
     ) -> Answer {
         let next = mark.map(query.next)
+        let rows = plan.lift.map { rows.map($0.placed) } ?? rows
         var answer = Answer.json(
             200, handler.envelope.list(rows, of: plan, query, total: total, next: next, delta: delta))
         // With the host, if the caller sent one, because most upstreams write whole addresses.
