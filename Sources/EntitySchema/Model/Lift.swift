@@ -104,6 +104,13 @@ package struct Lift: Sendable, Equatable {
     }
 }
 
+extension Lift {
+    /// Where upstreams keep keys besides in the record itself, and how a schema says so.
+    package static let usualKeys: [(source: Source, text: String)] =
+        ["sys.id", "metadata.uid", "$id.value", "_id.$oid", "meta.id"].map { (.value($0), $0) }
+        + ["_links.self.href", "links.self", "self", "url", "href", "@id"].map { (.link($0), "{ link: \"\($0)\" }") }
+}
+
 extension Lift.Source {
     var paths: [String] {
         switch self {

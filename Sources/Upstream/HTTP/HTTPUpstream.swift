@@ -165,8 +165,9 @@ package struct HTTPUpstream: Upstream {
         if single.place.isInEmptyList(in: body) { return nil }
         guard let record = single.record(in: body, of: entity, known) else {
             if single.place.isNull(in: body) { return nil }
+            let key = entity.lift?.place(of: entity.key)?.description ?? entity.key
             throw .malformed(
-                "\(request.path) answered no record with \(entity.key) at \(single.place.description); correct "
+                "\(request.path) answered no record with \(key) at \(single.place.description); correct "
                     + "pull.record.at in the schema")
         }
         return RemoteRecord(record, version: version(of: record, response))

@@ -20,9 +20,20 @@ struct FieldProbe {
         guard missing > 0 else { return repeatedKeys() }
         let others = Self.keyNames.filter { name in name != entity.key && isKey(name) }
         let advice =
-            others.first.map { "set key: \($0), which every record has" }
+            others.first.map { "set key: \($0), which every record has" } ?? elsewhere
             ?? "set key to the field that identifies a record"
-        return .error(entity.name, "\(missing) of \(records.count) records have no \(entity.key), their key", advice)
+        let place = entity.lift?.place(of: entity.key).map { " (\($0.description))" } ?? ""
+        return .error(
+            entity.name, "\(missing) of \(records.count) records have no \(entity.key)\(place), their key", advice)
+    }
+
+    /// Another place where each record has a value of its own.
+    private var elsewhere: String? {
+        Lift.usualKeys.first { key in
+            let lift = Lift([Lift.Member(name: entity.key, source: key.source)])
+            let values = records.compactMap { lift.lifted($0)[entity.key]?.plain }
+            return values.count == records.count && Set(values).count == records.count
+        }.map { "set key: { field: \(entity.key), from: \($0.text) }, which every record has" }
     }
 
     private func repeatedKeys() -> Finding? {

@@ -32,7 +32,7 @@ struct ListProbe {
         let records = page.records.elements
         guard !records.isEmpty else { return Report(findings: [empty(answer)]) }
         var findings = [Finding.ok(entity.name, summary(page))]
-        findings += [total(page, answer), unfollowed(page), changeTimes(records)].compactMap(\.self)
+        findings += [displaced(answer), total(page, answer), unfollowed(page), changeTimes(records)].compactMap(\.self)
         findings += await nextPage(after: page, records)
         findings += await changes(records)
         findings += await delta(after: page, records)
@@ -78,7 +78,9 @@ struct ListProbe {
 
     /// The place of records that are the members of an object.
     private func members(in answer: JSONText?) -> String? {
-        let place = answer.flatMap { pull.list.records.membersWithKey(Place(paths: [entity.key]), in: $0) }
+        let place = answer.flatMap { answer in
+            (pull.list.lone?.key).flatMap { pull.list.records.membersWithKey($0, in: answer) }
+        }
         return place.map { "set pull.records: \($0 == "*" ? #""*""# : $0)" }
     }
 
@@ -93,6 +95,17 @@ struct ListProbe {
     private func empty(_ answer: JSONText) -> Finding {
         let advice = lists(in: answer) ?? "nothing if there are none; else check what the token may see, and pull.query"
         return .warning(entity.name, "\(call): no records at \(pull.list.records.description)", advice)
+    }
+
+    /// A member of the records' own that one from another place displaces.
+    private func displaced(_ answer: JSONText) -> Finding? {
+        guard let lift = pull.list.lift, let rows = pull.list.records.list(in: answer)?.elements else { return nil }
+        let member = lift.members.first { member in rows.contains { $0[member.name] != nil } }
+        return member.map { member in
+            .warning(
+                entity.name, "the records have a member \(member.name) of their own, which is not cached",
+                "give the field another name, if that member is of use")
+        }
     }
 
     private func summary(_ page: Page) -> String {

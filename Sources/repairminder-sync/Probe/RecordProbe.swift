@@ -39,7 +39,7 @@ struct RecordProbe {
     }
 
     private func failure(_ error: UpstreamError, _ call: String) -> Finding {
-        guard case .malformed = error, let answer = transport.lastBody,
+        guard case .malformed = error, entity.lift == nil, let answer = transport.lastBody,
             let place = PlaceSearch(answer).objects(with: entity.key).first?.place
         else { return .error(entity.name, "\(call): \(error.message)", "correct pull.record.path") }
         return .error(
