@@ -48,6 +48,8 @@ package struct Field: Sendable, Equatable {
     package var source: String?
     /// The place of an address whose last segment is the value, which records get as a member of the field's name (`Lift`).
     package var link: String?
+    /// The address that is sent for the value, with the field in braces; nil if the value itself is sent.
+    package var sentLink: Template?
     /// Filters and sorts on it use an index.
     package var indexed = false
     /// People name records by it, such as orders by their numbers, and requests may use it in place of the key.
@@ -116,6 +118,9 @@ package struct Field: Sendable, Equatable {
     package func onWire(_ value: JSONText) -> JSONText {
         if let dayFormat { return dayFormat.json(ofDay: value) ?? value }
         if let timeFormat { return timeFormat.json(ofTime: value) ?? value }
+        if let sentLink, value.kind == .string || value.kind == .number {
+            return sentLink.filled { _ in Entity.percentEncoded(value.plain) }.map { .string($0) } ?? value
+        }
         return isTextOnWire && isQuoted(value) ? .string(value.text) : value
     }
 

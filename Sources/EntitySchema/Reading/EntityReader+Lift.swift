@@ -8,12 +8,20 @@ extension EntityReader {
         return members.isEmpty ? nil : Lift(members)
     }
 
-    /// Where the upstream has the address of the record that a reference leads to.
-    func link(_ node: SchemaNode, of field: Field) throws(SchemaError) -> String? {
+    /// `{ link: contact, sent: "https://api.example/contacts/{contact_id}" }`: where the upstream has the address of the record
+    /// that a reference leads to.
+    func readLink(_ node: SchemaNode, of field: inout Field) throws(SchemaError) {
         guard case .reference = field.kind, !field.isStoredSealed else {
-            throw node.error("only a reference that is not secret or sealed can be read from a link; name a place in from")
+            throw node.error(
+                "only a reference that is not secret or sealed can be read from a link; name a place in from")
         }
-        guard case .link(let path) = try node.linkSource(of: field.name) else { return nil }
-        return path
+        try node.requireKeys(["link", "sent"])
+        field.link = try node.required("link").onePlace(of: field.name)
+        guard let sent = node.child("sent") else { return }
+        let template = try sent.template()
+        guard template.placeholders == [field.name] else {
+            throw sent.error("expected the address of the other record with {\(field.name)} once in it")
+        }
+        field.sentLink = template
     }
 }

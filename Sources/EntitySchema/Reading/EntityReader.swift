@@ -131,7 +131,7 @@ struct EntityReader {
             secret: try node.child("secret")?.boolean() ?? false,
             sealed: try node.child("sealed")?.boolean() ?? false)
         if let from, let source = field.source { try check(from, source, field) }
-        if let link { field.link = try self.link(link, of: field) }
+        if let link { try readLink(link, of: &field) }
         if let node = node.child("search") { field.search = try search(node) }
         if let node = node.child("follow") { field.follow = try FollowReader(node: node, field: field).following() }
         if let node = node.child("merge") { field.mergesAsSet = try isSet(node, field.kind) }

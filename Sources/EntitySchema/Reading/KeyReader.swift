@@ -25,7 +25,8 @@ struct KeyReader {
         guard let from = node.child("from") else { return key }
         key.source = try from.keySource(of: key.field)
         if let made = node.child("made"), key.form != .server {
-            throw made.error("a key that is read from another place is made by the upstream; remove made, or write server")
+            throw made.error(
+                "a key that is read from another place is made by the upstream; remove made, or write server")
         }
         key.form = .server
         return key
@@ -72,7 +73,7 @@ extension SchemaNode {
     }
 
     /// The member that gets the value takes the place of one with its name.
-    private func onePlace(of field: String) throws(SchemaError) -> String {
+    func onePlace(of field: String) throws(SchemaError) -> String {
         guard !isSequence, let path = try place().paths.first else { throw error("expected one place, such as sys.id") }
         guard !JSONPath.isThroughList(path) else { throw error("\(path) goes through a list; expected one value") }
         guard JSONPath.steps(path).first != field[...] else {

@@ -32,7 +32,9 @@ extension PlanReader {
         let key = try isLink ? nil : given?.place()
         var list = try ListReader(node: node, base: self.list).list()
         list.lift = lift
-        if let given { list.lift = isLink ? Lift([.init(name: self.key, source: try given.linkSource(of: self.key))]) : nil }
+        if let given {
+            list.lift = isLink ? Lift([.init(name: self.key, source: try given.linkSource(of: self.key))]) : nil
+        }
         var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()
         let mode = try since?.mode(isInTemplate: request.call?.names(since?.name ?? "") ?? false) ?? .full
         if case .since(let parameter, _) = mode {
@@ -54,6 +56,8 @@ extension PlanReader {
         let plan = PullPlan(
             path: request.path, query: request.query, call: request.call, list: list, mode: mode, changedAt: nil,
             deleted: nil, single: PullPlan.Single(isServed: false, path: Template(parts: []), place: .itself))
-        return TombstoneList(plan: plan, key: key ?? Place(paths: [self.key]), at: at, marks: try node.child("where")?.memberTests() ?? [])
+        return TombstoneList(
+            plan: plan, key: key ?? Place(paths: [self.key]), at: at,
+            marks: try node.child("where")?.memberTests() ?? [])
     }
 }

@@ -82,7 +82,7 @@ extension Entity {
         let remote = lift?.lowered(remote) ?? remote
         let whole = remote.setting(.object(members: changed))
         return fields.reduce(whole) { record, field in
-            guard let place = field.source, let value = whole[field.name],
+            guard let place = field.source ?? (field.sentLink == nil ? nil : field.link), let value = whole[field.name],
                 remote[field.name] == nil || remote.at(path: place) != nil
             else { return record }
             return record.without(field.name).setting(field.onWire(value), at: place) ?? record

@@ -77,6 +77,7 @@ struct WriteBody {
         if route.encoding == .form, let text = sent.string {
             value = text.isEmpty ? .null : entity.value(text, for: field)
         }
+        guard entity[field: field]?.link == nil else { return entity.lift?.key(value, named: field) ?? value }
         return entity[field: field]?.onWire(value) ?? value
     }
 }

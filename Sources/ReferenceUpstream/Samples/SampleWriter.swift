@@ -66,7 +66,7 @@ struct SampleWriter {
     private func value(of field: Field, _ setting: Setting, _ random: inout SplitMix64) -> JSONText {
         let value = meant(field, setting, &random)
         guard let mark = entity.pull?.deleted, mark.name == field.name, mark.isSet(by: value) else {
-            return field.onWire(value)
+            return field.link == nil ? field.onWire(value) : value
         }
         // A sample is no deleted record.
         if let flag = value.boolean { return .boolean(!flag) }

@@ -124,7 +124,8 @@ struct ChangeAnswer {
 
     /// Whether the answer to an edit has what was sent, of a record whose key only lists show.
     private func isNamedElsewhere(_ body: JSONText) -> Bool {
-        guard request.operation == .update, request.lift?.named != nil, let found = request.record.value(in: body) else {
+        guard request.operation == .update, request.lift?.named != nil, let found = request.record.value(in: body)
+        else {
             return false
         }
         return shows(found) && !denies(body, found)

@@ -7,7 +7,8 @@ struct LiftCheck {
     func run() throws(SchemaError) {
         guard let lift = entity.lift else { return }
         for field in entity.fields where field.isDerivedHere && field.link != nil {
-            throw error("fields.\(field.name)", "\(field.name) is computed here, so it is read from no link; remove from")
+            throw error(
+                "fields.\(field.name)", "\(field.name) is computed here, so it is read from no link; remove from")
         }
         guard let source = lift.members.first(where: { $0.name == entity.key })?.source else { return }
         guard !entity.isLocal else {
@@ -36,7 +37,8 @@ struct LiftCheck {
             for route in routes where Self.names(of: route).contains(entity.key) {
                 throw error(
                     place,
-                    "\(route.call) has the key, which is made here of several parts; write these fields into it instead")
+                    "\(route.call) has the key, which is made here of several parts; write these fields into it instead"
+                )
             }
         }
     }
@@ -49,11 +51,13 @@ struct LiftCheck {
         guard entity[field: entity.key]?.kind == .string else {
             throw error("key", "a name is text; make \(entity.key) of type string")
         }
-        guard let list = entity.pull?.list, !list.records.paths.contains(where: { $0 == "*" || $0.hasSuffix(".*") }) else {
+        guard let list = entity.pull?.list, !list.records.paths.contains(where: { $0 == "*" || $0.hasSuffix(".*") })
+        else {
             return
         }
         throw error(
             "pull.records",
-            "from: $name takes the names of an object's members, so records must end with *, such as contacts.* or \"*\"")
+            "from: $name takes the names of an object's members, so records must end with *, such as contacts.* or \"*\""
+        )
     }
 }

@@ -95,7 +95,8 @@ package struct Lift: Sendable, Equatable {
             switch member.source {
             case .value(let path): return rest.setting(value, at: path) ?? record
             case .link(let path):
-                let link = value.kind == .null ? value : .string("/\(member.name)/\(Entity.percentEncoded(value.plain))")
+                let link =
+                    value.kind == .null ? value : .string("/\(member.name)/\(Entity.percentEncoded(value.plain))")
                 return rest.setting(link, at: path) ?? record
             case .parts: return rest
             case .name: return record
@@ -122,10 +123,10 @@ extension Lift.Source {
 }
 
 extension Lift.Member {
-    /// Null and what is neither text nor a number count as nothing.
+    /// Null is null, except in a part; what is neither text nor a number counts as nothing.
     fileprivate func value(in record: JSONText) -> JSONText? {
         switch source {
-        case .value(let path): return record.at(path: path).flatMap { $0.isKeyed ? $0 : nil }
+        case .value(let path): return record.at(path: path).flatMap { $0.isKeyed || $0.kind == .null ? $0 : nil }
         case .link(let path): return record.at(path: path).flatMap(linked)
         case .parts(let paths):
             let parts = paths.compactMap { record.at(path: $0) }.filter(\.isKeyed).map(\.plain)
@@ -135,6 +136,7 @@ extension Lift.Member {
     }
 
     fileprivate func linked(_ found: JSONText) -> JSONText? {
+        guard found.kind != .null else { return .null }
         guard found.isKeyed, let text = found.kind == .number ? found.text : Self.lastSegment(of: found.plain) else {
             return nil
         }
