@@ -155,13 +155,13 @@ extension Lift.Member {
     /// Without what follows the path of an address, or is to be filled in (`{?projection}`, RFC 6570). Nil for an address
     /// without a path.
     static func lastSegment(of address: String) -> String? {
-        let path = Substring(address.utf8.prefix { ![UInt8](Self.ends).contains($0) })
+        let path = Substring(address.utf8.prefix { !Self.ends.contains($0) })
         var segments = path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }[...]
         if segments.first?.utf8.last == UInt8(ascii: ":") { segments = segments.dropFirst(2) }
         return segments.last.map(Entity.percentDecoded)
     }
 
-    private static let ends = "?#{".utf8
+    private static let ends = Array("?#{".utf8)
 }
 
 extension JSONText {
