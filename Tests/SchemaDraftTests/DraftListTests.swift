@@ -22,6 +22,16 @@ struct DraftListTests {
         #expect(draft.paths.first { $0.path == "/things" }?.entity == "things")
     }
 
+    @Test("Of records with their key in another place, the report says how to write it")
+    func keysElsewhere() throws {
+        let entry =
+            "Entry: { type: object, properties: { sys: { type: object, properties: { id: { type: string } } }, title: { type: string } } }"
+        let draft = try draft(
+            [Self.thing, entry], ["/things: { \(Document.list("Thing")) }", "/entries: { \(Document.list("Entry")) }"])
+        let entries = draft.leftOut.first { $0.path == "/entries" }
+        #expect(entries?.reason.contains("key: { field: id, from: sys.id }") == true, "\(draft.yaml)")
+    }
+
     @Test("A record is found at a path of its own, outside that of its list")
     func shallow() throws {
         let call = Document.call("put", "Thing", "Thing")

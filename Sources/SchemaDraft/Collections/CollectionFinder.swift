@@ -59,7 +59,7 @@ struct CollectionFinder {
         if !isClear { key = guess.key(of: answer.item, at: operation.path, record: nil) }
         guard let key else {
             found.leftOut.append(
-                LeftOut(path: operation.path.text, why: .noKey, reason: KeyGuess.missing(answer.item)))
+                LeftOut(path: operation.path.text, why: .noKey, reason: guess.missing(answer.item)))
             return
         }
         var collection = Collection(list: operation, answer: answer, key: key)

@@ -1,4 +1,5 @@
 internal import EntitySchema
+internal import JSONText
 
 /// Finds the member that identifies a record.
 struct KeyGuess {
@@ -51,11 +52,23 @@ struct KeyGuess {
     }
 
     /// What the reason for a missing key is.
-    static func missing(_ item: DataShape) -> String {
+    func missing(_ item: DataShape) -> String {
+        if let place = elsewhere(item) {
+            return "its records have their key in another place: write it with key: { field: id, from: \(place) }"
+        }
         let names = item.properties.prefix(6).map(\.name).joined(separator: ", ")
         return names.isEmpty
             ? "the document does not say what its records have"
             : "nothing identifies its records (\(names)\(item.properties.count > 6 ? ", …" : ""))"
+    }
+
+    /// Where a record may have its key, as the schema says it.
+    private func elsewhere(_ item: DataShape) -> String? {
+        Lift.usualKeys.first { key in
+            guard let path = key.source.paths.first else { return false }
+            let shape = shapes.shape(at: JSONPath.steps(path).map(String.init), in: item)
+            return shape.map { [.string, .integer].contains($0.kind) } ?? false
+        }?.text
     }
 
     /// Whether the object at a path is a record itself.

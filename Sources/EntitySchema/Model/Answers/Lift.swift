@@ -113,7 +113,7 @@ extension Lift {
 }
 
 extension Lift.Source {
-    var paths: [String] {
+    package var paths: [String] {
         switch self {
         case .value(let path), .link(let path): [path]
         case .parts(let paths): paths
