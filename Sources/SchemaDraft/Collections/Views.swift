@@ -75,6 +75,7 @@ struct Views {
                 Words.folded($0.name) == Words.folded(above) && $0.name != key && PathParameter.ends($0.name)
             })
         else { return nil }
-        return "only \(upper.name) and \(key) together identify its records, and a key is one field"
+        return
+            "only \(upper.name) and \(key) together identify its records: write key: { field: id, from: [\(upper.name), \(key)] }"
     }
 }

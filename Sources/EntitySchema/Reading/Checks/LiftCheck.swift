@@ -26,11 +26,19 @@ struct LiftCheck {
         guard entity[field: entity.key]?.kind == .string else {
             throw error("key", "a key of several parts is text; make \(entity.key) of type string")
         }
-        if let single = entity.pull?.single, single.isServed, single.path.placeholders.contains(entity.key) {
+        if let single = entity.pull?.single, single.isServed,
+            (single.path.placeholders + (single.body?.names ?? [])).contains(entity.key)
+        {
             throw error(
                 "pull.record",
                 "\(single.path.source) has the key, which is made here of several parts; write a path with these fields, or "
                     + "record: none")
+        }
+        let reading = (entity.pull?.details ?? []).compactMap(\.path) + [entity.content?.path].compactMap(\.self)
+        for path in reading where path.placeholders.contains(entity.key) {
+            throw error(
+                "key.from",
+                "\(path.source) has the key, which is made here of several parts; write these fields into it")
         }
         let content = [entity.content?.upload, entity.content?.delete].compactMap(\.self)
         for (place, routes) in [("push", entity.push.routes), ("content", content)] {
@@ -45,6 +53,7 @@ struct LiftCheck {
 
     private static func names(of route: PushRoute) -> [String] {
         route.path.placeholders + (route.envelope?.names ?? []) + (route.body?.fields ?? []) + (route.fields ?? [])
+            + (route.batch?.fieldNames ?? [])
     }
 
     private func checkNames() throws(SchemaError) {
