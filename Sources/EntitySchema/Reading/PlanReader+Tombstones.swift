@@ -27,14 +27,9 @@ extension PlanReader {
         if let partial = node.child("since")?.child("partial") {
             throw partial.error("partial says that records come with their changed members alone; remove it here")
         }
-        let given = node.child("key")
-        let isLink = given?.isMapping == true
-        let key = try isLink ? nil : given?.place()
         var list = try ListReader(node: node, base: self.list).list()
-        list.lift = lift
-        if let given {
-            list.lift = isLink ? Lift([.init(name: self.key, source: try given.linkSource(of: self.key))]) : nil
-        }
+        let key: Place?
+        (key, list.lift) = try deletedKey(node.child("key"))
         var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()
         let mode = try since?.mode(isInTemplate: request.call?.names(since?.name ?? "") ?? false) ?? .full
         if case .since(let parameter, _) = mode {
@@ -59,5 +54,13 @@ extension PlanReader {
         return TombstoneList(
             plan: plan, key: key ?? Place(paths: [self.key]), at: at,
             marks: try node.child("where")?.memberTests() ?? [])
+    }
+
+    /// Where an entry has the key: at the place of the key in a record, unless the list says otherwise. Without a place it is
+    /// lifted.
+    private func deletedKey(_ given: SchemaNode?) throws(SchemaError) -> (place: Place?, lift: Lift?) {
+        guard let given else { return (nil, lift) }
+        guard given.isMapping else { return (try given.place(), nil) }
+        return (nil, Lift([Lift.Member(name: key, source: try given.linkSource(of: key))]))
     }
 }

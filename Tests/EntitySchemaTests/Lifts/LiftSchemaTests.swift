@@ -143,6 +143,19 @@ struct LiftSchemaTests {
         #expect(refusal(of: text("near_id: { type: reference, to: notes, from: { link: next } }")) == nil)
     }
 
+    @Test("an entry of a list of deletions has the key where a record has it, unless the list says otherwise")
+    func deletions() throws {
+        func list(_ key: String) throws -> TombstoneList? {
+            let pull = ", changed_at: t, deleted: { path: /gone, at: t\(key) }"
+            return try entity(yaml("{ from: { link: url } }", fields: "t: { type: time }", pull: pull)).tombstones
+        }
+        func member(_ place: String) -> Lift { Lift([Lift.Member(name: "id", source: .link(place))]) }
+        #expect(try list("")?.key == Place(paths: ["id"]) && list("")?.plan.list.lift == member("url"))
+        #expect(try list(", key: { link: of }")?.plan.list.lift == member("of"))
+        #expect(
+            try list(", key: ref.id")?.key == Place(paths: ["ref.id"]) && list(", key: ref.id")?.plan.list.lift == nil)
+    }
+
     @Test("an address of a record of several parts names no key")
     func location() throws {
         let fields = "order_id: { type: string }, line_no: { type: integer }"
