@@ -106,6 +106,23 @@ struct AbsenceJudge: Sendable {
         return false
     }
 
+    /// Whether the upstream serves, by its key, a record that its list shows now: the few others that the cache has may all
+    /// be gone as well, outside of a window.
+    func servesListed(of entity: Entity, than keys: [String]) async throws -> Bool {
+        guard let plan = entity.pull else { return false }
+        let listed = try await page(plan, of: entity, at: nil).records
+        guard let shown = witness(in: listed, than: keys, of: entity) else { return false }
+        return try await read(shown, of: entity) != nil
+    }
+
+    /// A record of a list that must be served by its key too.
+    private func witness(in records: JSONText, than keys: [String], of entity: Entity) -> JSONText? {
+        records.elements.first { record in
+            guard let key = record[entity.key]?.plain, !keys.contains(key) else { return false }
+            return !entity.isDeleted(record) && entity.recordPath(of: record) != nil
+        }
+    }
+
     // MARK: Lists
 
     /// Whether the upstream serves the list of an entity, with content if the cache has some from it. Throws `.barred`
@@ -140,7 +157,7 @@ struct AbsenceJudge: Sendable {
         if let verdict = verdict(on: key, in: first.records, of: entity) { return verdict }
         guard first.count > 0 else { return try await verdictOfEmptyList(entity, plan) }
         if isReadable {
-            let shown = first.records.elements.first { $0[entity.key] != nil && !entity.isDeleted($0) }
+            let shown = witness(in: first.records, than: [key], of: entity)
             if let shown, try await read(shown, of: entity) != nil { return try await repeated(known, of: entity) }
             if try hasServed(entity) {
                 guard let shown else { return .gone }

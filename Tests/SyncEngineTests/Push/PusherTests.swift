@@ -198,6 +198,22 @@ struct PusherTests {
         }
     }
 
+    @Test("a lost creation is sent again though the only other record that the cache has is gone")
+    func lookUpBesideGone() async throws {
+        let yaml = withoutKeys.replacing("call: POST /orders }", with: "call: POST /orders, look_up: key }")
+        let test = try await test(yaml, keepsKeys: true)
+        _ = try await create("orders", #"{"id":"b","notes":"new"}"#, test)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        try await test.send()
+        // Single records were served before, and the list has one that the cache has not.
+        try await test.store.setSetting("single:orders", to: "served")
+        try test.upstream.set("/orders", #"[{"id":"z"}]"#)
+        test.clock.advance(by: .seconds(61))
+        try await test.send()
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(test.upstream.pushes.count == 2)
+    }
+
     @Test(
         "a lost creation is looked up by its values and never mistaken for an older record")
     func lookUpMatch() async throws {
