@@ -43,7 +43,7 @@ struct KeyPlaceTests {
             entities:
               things:
                 key: \(key)
-                fields: { id: { type: string }, title: { type: string }, n: { type: integer } }
+                fields: { id: { type: string }, title: { type: string } }
                 pull: { path: /things }
                 push:
                   create: { call: POST /things\(self == .kintone ? ", record: id" : "") }
