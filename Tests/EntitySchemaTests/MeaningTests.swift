@@ -49,6 +49,8 @@ struct MeaningTests {
             (.time, #""2026-11-21T10:42:07Z""#, #""2026-11-21T10:42:00Z""#, [.minutes]),
             (.string, #""A & <B>""#, #""A &amp; &lt;B&gt;""#, [.escaped]),
             (.string, #"" it's ""#, #""it&#039;s""#, [.trimmed, .escaped]),
+            (.string, #""A & <B>""#, #""A &#38; &#60;B&#62;""#, [.escaped]),
+            (.string, #""1/2 = é""#, #""1&#x2F;2 &#61; &#233;""#, [.escaped]),
             (.string, #""a\nb\n""#, #""a\r\nb""#, [.trimmed]), (.string, #""a\n&""#, #""a\r\n&amp;""#, [.escaped]),
             (.list, "[2,1]", "[1,2]", [.sorted]), (.string, #""""#, "null", [.emptied]), (.money, "1", #""1.00""#, []),
         ]

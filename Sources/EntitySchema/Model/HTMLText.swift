@@ -23,7 +23,7 @@ package enum HTMLText {
         return html
     }
 
-    /// The text that a program has escaped once, however it spells the quotes.
+    /// The text that a program has escaped once, however it spells the characters: `&lt;`, `&#60;`, `&#060;`, `&#x3C;`.
     static func unescaped(_ html: String) -> String {
         guard html.utf8.contains(UInt8(ascii: "&")) else { return html }
         var text = ""
@@ -31,16 +31,19 @@ package enum HTMLText {
         while let mark = rest.firstIndex(of: "&") {
             text += rest[..<mark]
             rest = rest[mark...]
-            let entity = entities.first { rest.hasPrefix($0.html) }
-            text += entity?.text ?? "&"
-            rest = rest.dropFirst(entity?.html.count ?? 1)
+            let reference = rest.prefixMatch(of: #/&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-z]{2,4}));/#)
+            let character = reference.flatMap { Self.character(number: $0.1, hex: $0.2, name: $0.3) }
+            text += character ?? "&"
+            rest = rest.dropFirst(character == nil ? 1 : reference?.0.count ?? 1)
         }
         return text + rest
     }
 
-    private static let entities: [(html: String, text: String)] = [
-        ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#34;", "\""), ("&#034;", "\""),
-        ("&#39;", "'"),
-        ("&#039;", "'"), ("&#x27;", "'"), ("&#x22;", "\""), ("&apos;", "'"),
-    ]
+    private static func character(number: Substring?, hex: Substring?, name: Substring?) -> String? {
+        if let name { return entities[String(name)] }
+        let code = number.flatMap { UInt32($0) } ?? hex.flatMap { UInt32($0, radix: 16) }
+        return code.flatMap(Unicode.Scalar.init).map { String($0) }
+    }
+
+    private static let entities = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"]
 }

@@ -16,6 +16,7 @@ extension Entity {
         guard operation != .delete else {
             let envelope = envelope(of: route, record)
             var request = request(operation, route, path, envelope?.enclosing(.null), version)
+            request.recordKey = record[key]?.plain
             request.envelope = envelope
             request.encoding = route.encoding
             return request
@@ -26,6 +27,7 @@ extension Entity {
                 body[field]?.string.map { (key: wire, value: JSONText.string(HTMLText.paragraph($0))) }
             }
         var request = request(operation, route, path, .object(members: members), operation == .create ? nil : version)
+        request.recordKey = operation == .create ? nil : record[key]?.plain
         request.envelope = envelope(of: route, record)
         request.encoding = route.encoding
         name(&request, by: route, record)

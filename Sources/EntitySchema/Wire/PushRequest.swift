@@ -18,6 +18,8 @@ package struct PushRequest: Sendable, Equatable {
     package var isRecordInherited = true
     /// The member that identifies the record.
     package var key = "id"
+    /// The record's own value of it; nil of a new record, whose key the upstream may choose.
+    package var recordKey: String?
     /// What the record gets when it is read from the response; nil if nothing.
     package var lift: Lift?
     package var operation: Operation

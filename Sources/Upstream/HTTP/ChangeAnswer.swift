@@ -64,10 +64,14 @@ struct ChangeAnswer {
         throw unclear(body)
     }
 
-    /// Whether the answer to an edit or a deletion is `true`, or has it in place of the record: `{"result": true}`.
+    /// Whether the answer to an edit or a deletion is `true`, or has it in place of the record, `{"result": true}`, or under
+    /// the record's key: `[{"7": true, "message": ""}]`.
     private func saysTrue(_ body: JSONText) -> Bool {
         guard request.operation != .create, request.content == nil else { return false }
-        return body.boolean == true || request.record.value(in: body)?.boolean == true
+        if body.boolean == true || request.record.value(in: body)?.boolean == true { return true }
+        guard let key = request.recordKey else { return false }
+        let only = body.kind == .array && body.elementCount == 1 ? body.elements[0] : body
+        return only.kind == .object && only[key]?.boolean == true
     }
 
     /// Whether an answer without a record, and without the member that says so, says that the change was accepted.

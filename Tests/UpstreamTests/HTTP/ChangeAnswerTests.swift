@@ -224,6 +224,19 @@ struct ChangeAnswerTests {
         #expect(try await send(#"{"data":false}"#).outcome == .unclear)
     }
 
+    @Test("true under the record's key says that an edit or a deletion of it succeeded")
+    func truthUnderKey() async throws {
+        for body in [#"[{"1":true,"message":""}]"#, #"{"1":true}"#] {
+            #expect(try await send(body) { $0.recordKey = "1" }.outcome == .accepted(nil))
+            #expect(
+                try await send(body, method: "DELETE") { ($0.recordKey, $0.body) = ("1", nil) }.outcome
+                    == .accepted(nil))
+            #expect(try await send(body) { $0.recordKey = "2" }.outcome == .unclear)
+            #expect(try await send(body, method: "POST").outcome == .unclear)
+        }
+        #expect(try await send(#"[{"1":false,"message":"No right"}]"#) { $0.recordKey = "1" }.outcome == .unclear)
+    }
+
     // MARK: Not recognised
 
     @Test(
