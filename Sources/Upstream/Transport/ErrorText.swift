@@ -12,8 +12,9 @@ struct ErrorText {
         self.plan = plan
     }
 
-    /// `: ` and the text at the schema's place; without one, the body's own words. Empty when there are none. On one line,
-    /// because a line of its own would look like one of this program's. `…` marks where the text was cut.
+    /// `: ` and the text at the schema's place; without one, the body's own words, or those of the headers. Empty when there
+    /// are none. On one line, because a line of its own would look like one of this program's. `…` marks where the text was
+    /// cut.
     func words(of response: HTTPResponse, _ body: JSONText?) -> String {
         let text: String
         if let body {
@@ -21,8 +22,18 @@ struct ErrorText {
         } else {
             text = response.isMarkup ? "" : String(decoding: response.text.prefix(4 * Self.longest), as: UTF8.self)
         }
-        let words = Self.shortened(text, to: Self.longest)
+        let words = Self.shortened(text.isEmpty ? Self.said(inHeadersOf: response) : text, to: Self.longest)
         return words.isEmpty ? "" : ": \(words)"
+    }
+
+    /// Headers in which servers say why, such as EspoCRM's, which answers errors without a body.
+    private static let headers = ["X-Status-Reason", "X-Error-Message", "X-Error-Description"]
+
+    private static func said(inHeadersOf response: HTTPResponse) -> String {
+        if let words = headers.lazy.compactMap(response.header).first(where: { !$0.isEmpty }) { return words }
+        // `Bearer error="invalid_token", error_description="The token has expired"` (RFC 6750, 3).
+        let description = response.header("WWW-Authenticate")?.firstMatch(of: #/error_description="([^"]*)"/#)
+        return description.map { String($0.1) } ?? ""
     }
 
     /// The texts at the schema's places, each said once; a place with an object or a list is flattened.
@@ -64,9 +75,11 @@ struct ErrorText {
     /// Members whose place says nothing to a person.
     private static let plainNames: Set = ["message", "detail", "error", "error_description", "msg"]
     private static let leftOut: Set = [
-        "code", "documentation_url", "instance", "meta", "path", "request_id", "requestId", "stack", "status",
+        "code", "documentation_url", "instance", "jsonrpc", "meta", "path", "request_id", "requestId", "stack",
+        "status",
         "statusCode", "timestamp", "trace", "traceId", "type", "url",
     ]
+    private static let traces: Set = ["stack", "stackTrace", "trace"]
     /// The left-out members that are shown if there is no text.
     private static let codes: Set = ["code", "type"]
     /// Of one object or list.
@@ -134,13 +147,19 @@ struct ErrorText {
                 collect(element, at: place, depth: depth + 1, withCodes: withCodes, into: &texts)
             }
         case .object:
-            for (name, member) in value.members(atMost: mostMembers)
-            where member.kind != .string || !leftOut.contains(name) || withCodes && codes.contains(name) {
+            for (name, member) in value.members(atMost: mostMembers) where !isForPrograms(name, member, withCodes) {
                 let inner = Self.place(of: name, in: place)
                 collect(member, at: inner, depth: depth + 1, withCodes: withCodes, into: &texts)
             }
         case .number, .boolean, .null: return
         }
+    }
+
+    /// Names with `@` are of JSON-LD: `@context`, `@type`. A trace is a list of places in the server's program; any other
+    /// of these names may also be a field's, with a list of texts about it.
+    private static func isForPrograms(_ name: String, _ member: JSONText, _ withCodes: Bool) -> Bool {
+        if name.hasPrefix("@") || traces.contains(name) { return true }
+        return member.kind == .string && leftOut.contains(name) && !(withCodes && codes.contains(name))
     }
 
     /// Names are cut before they are put together: a deep body of long names would have long places at each level.

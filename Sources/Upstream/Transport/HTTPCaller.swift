@@ -125,6 +125,11 @@ struct HTTPCaller: Sendable {
         "\(call) answered \(response.status) with a web page where JSON belongs\(quote)"
     }
 
+    private static func redirect(_ response: HTTPResponse) -> String {
+        let target = response.redirectTarget.map { " to \($0)" } ?? ""
+        return "\(target); redirects are not followed: correct upstream.base_url, the path in the schema, or the token"
+    }
+
     /// What a response means; nil for success. The error quotes the upstream's text within what the request allows.
     func failure(_ response: HTTPResponse, to request: WireRequest) -> UpstreamError? {
         let rule = answers.rule(for: response)
@@ -134,7 +139,11 @@ struct HTTPCaller: Sendable {
         let error: UpstreamError
         if rule == nil, response.barsMarkup, body == nil, response.isMarkup {
             let quote = request.mayQuote(body) ? response.quote() : ""
-            error = .barred(status: response.status, Self.page(response, to: call, quote), isPage: true)
+            let message =
+                response.redirectTarget == nil
+                ? Self.page(response, to: call, quote)
+                : "\(call) answered \(response.status)\(Self.redirect(response))"
+            error = .barred(status: response.status, message, isPage: true)
         } else {
             let words = request.mayQuote(body) ? ErrorText(answers).words(of: response, body) : ""
             let message = "\(call) answered \(response.status)\(words)"
@@ -197,9 +206,7 @@ struct HTTPCaller: Sendable {
         case 304, 408, 423, 425, 500...599: return .unclear(status: status, message)
         case _ where body.map(answers.concernsAccount) ?? false: return .barred(status: status, message)
         case 300..<400:
-            let target = response.redirectTarget.map { " to \($0)" } ?? ""
-            return .barred(
-                status: status, "\(message)\(target); redirects are not followed, correct upstream.base_url")
+            return .barred(status: status, "\(message)\(Self.redirect(response))")
         case 403 where RateLimit.isUsedUp(response):
             return .throttled(delay(of: response), message)
         case 402, 403, 407: return .barred(status: status, message)

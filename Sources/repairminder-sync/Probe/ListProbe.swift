@@ -126,9 +126,14 @@ struct ListProbe {
                 found.map { "set pagination.total: \($0.0), which is \($0.1)" } ?? "remove pagination.total")
         }
         guard let (place, value) = found else { return nil }
+        // Where more pages follow, it counts the records of this one.
+        guard page.next == nil || Int(value) != page.count else { return nil }
         return .warning(
             entity.name, "\(place) may be the total: it is \(value)",
-            "set pagination.total: \(place), so that a list that moves while it is read is noticed")
+            """
+            set pagination.total: \(place), so that a list that moves while it is read is noticed; nothing if it counts the \
+            records of one page
+            """)
     }
 
     private func unfollowed(_ page: Page) -> Finding? {

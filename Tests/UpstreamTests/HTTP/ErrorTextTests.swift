@@ -59,7 +59,13 @@ struct ErrorTextTests {
                 #"{"type":"https://e.example/credit","title":"You do not have enough credit.","status":403,"detail":"Your balance is 30.","instance":"/account/1"}"#,
                 "title: You do not have enough credit.; Your balance is 30."
             ),
+            // API Platform
+            (
+                #"{"@context":"/contexts/E","@type":"E","detail":"title: too long","trace":[{"file":"/srv/x.php"}]}"#,
+                "title: too long"
+            ),
             (#""nope""#, "nope"), (#"{"error":null}"#, ""), ("[1,true]", ""),
+            (#"{"jsonrpc":"2.0","result":false,"id":3}"#, ""),
         ])
     func shapes(_ body: String, _ text: String) {
         #expect(words(body) == (text.isEmpty ? "" : ": \(text)"))
@@ -125,6 +131,23 @@ struct ErrorTextTests {
     func values() {
         let words = words("[\(String(repeating: "1,", count: 400_000))1]")
         #expect(words.hasPrefix(": [1,1,") && words.count == 502)
+    }
+
+    @Test(
+        "without words in the body, those of a header are shown",
+        arguments: [
+            ("X-Status-Reason", "Field validation failure", "Field validation failure"),
+            (
+                "WWW-Authenticate", #"Bearer error="invalid_token", error_description="The token expired""#,
+                "The token expired"
+            ),
+            ("WWW-Authenticate", #"Basic realm="Redmine API""#, nil),
+        ])
+    func headers(_ name: String, _ value: String, _ text: String?) {
+        var response = HTTPResponse(status: 400, headers: [HTTPHeader(name, value)])
+        #expect(ErrorText(AnswerPlan(errorMessage: nil)).words(of: response, nil) == (text.map { ": \($0)" } ?? ""))
+        response.body = Array(#"{"message":"No"}"#.utf8)
+        #expect(ErrorText(AnswerPlan(errorMessage: nil)).words(of: response, response.json) == ": No")
     }
 
     @Test("plain text is quoted on one line, a web page is not")
