@@ -57,21 +57,21 @@ package struct DriftTally {
         }
     }
 
-    /// Counts one record.
-    package mutating func count(_ record: String, key: String) {
+    /// Counts one record. Of one that is not `isWhole`, such as the answer to a change, what it lacks says nothing.
+    package mutating func count(_ record: String, key: String, isWhole: Bool = true) {
         var record = record
         record.withUTF8 { bytes in
             var walk = DriftWalk(rules, bytes)
             guard walk.next() else { return }
-            add(walk, key)
+            add(walk, key, isWhole: isWhole)
             notePresence(walk)
         }
     }
 
-    private mutating func add(_ walk: borrowing DriftWalk, _ key: String) {
+    private mutating func add(_ walk: borrowing DriftWalk, _ key: String, isWhole: Bool = true) {
         records += 1
         lastKey = key
-        for note in walk.notes {
+        for note in walk.notes where isWhole || note.kind != .missing || note.found == .null {
             if let place = places[note.hash] {
                 entries[place].count += 1
                 entries[place].example = key

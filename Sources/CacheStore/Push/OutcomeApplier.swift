@@ -107,7 +107,8 @@ struct OutcomeApplier {
         try queue.remove(change.id)
         let isGone = try isShown ? context.row(table).isGone(change.key) : change.operation != .create
         let answer = try record.map(context.sealers[change.entity].seal)
-        try DriftTable(table: table, db: db, now: now).count(record, sealed: answer, key: change.key)
+        try DriftTable(table: table, db: db, now: now)
+            .count(record, sealed: answer, key: change.key, view: view)
         var twin = try PulledTwin(of: change, answer, table, context)
         let sealed = try answer.map { try twin?.updated($0) ?? $0 }
         let known = try context.row(table).remote(of: change.key)

@@ -26,10 +26,10 @@ struct DriftTable {
 
     /// Counts the record that acknowledged a change, unless it is what the server said last; does nothing for nil.
     /// `sealed` is the same record as stored.
-    func count(_ record: JSONText?, sealed: JSONText?, key: String) throws {
+    func count(_ record: JSONText?, sealed: JSONText?, key: String, view: RecordView) throws {
         guard let record, try RecordRow(table: table, db: db).load(key)?.remote != sealed else { return }
         var tally = DriftTally(DriftRules(entity))
-        tally.count(record.text, key: record[entity.key]?.plain ?? key)
+        tally.count(record.text, key: record[entity.key]?.plain ?? key, isWhole: view != .answer)
         try save(tally)
     }
 

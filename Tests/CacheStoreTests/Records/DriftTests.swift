@@ -192,6 +192,18 @@ struct DriftTests {
         #expect(try cache.store.drift().map(\.count) == [1])
     }
 
+    @Test("what the answer to a change lacks is no drift: it may be a part of the record")
+    func partialAnswer() async throws {
+        let cache = try cache()
+        _ = try await cache.pull("animals", animal())
+        try await cache.store.update("animals", key: "a", body: JSONText(parsing: #"{"legs":3}"#), at: TestCache.now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change, at: TestCache.now)
+        let answer = try JSONText(parsing: #"{"id":"a","changed_at":"2026-01-02"}"#)
+        try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
+        #expect(try cache.store.drift() == [])
+    }
+
     @Test("secrets never appear: neither a value outside an enum nor a member of a record set aside")
     func secrets() async throws {
         let cache = try cache()
