@@ -178,8 +178,8 @@ package struct PullPlan: Sendable, Equatable {
         call?.placeholders.filter { $0.name == .value("since") }.compactMap(\.format) ?? []
     }
 
-    /// Whether change times may be numbers.
-    var hasNumberedTimes: Bool { sinceFormat?.isNumber ?? false }
+    /// Whether change times may be numbers: not where requests have the times that are read in answers, in another form.
+    var hasNumberedTimes: Bool { sinceFormat?.isNumber ?? true }
 
     /// How long after its change time a record may still appear.
     package var overlap: Duration {

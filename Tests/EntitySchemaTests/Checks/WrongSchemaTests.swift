@@ -124,6 +124,10 @@ struct WrongSchemaTests {
         expectRefusal(error, "entities.notes.pull.since.field", "as in {$since:yyyy-MM-dd}")
         let right = "path: /notes, query: { a: \"{$since:yyyy-MM-dd HH:mm}\" }, since: { field: at, format: epoch }"
         #expect(Self.error(pull: right, fields: fields)?.description == nil)
+        for mode in ["newest_first", "full"] {
+            let none = "path: /notes, mode: \(mode), changed_at: at"
+            #expect(Self.error(pull: none, fields: fields)?.description == nil)
+        }
     }
 
     @Test("pagination in one word is refused with a mapping")

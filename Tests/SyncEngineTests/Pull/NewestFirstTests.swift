@@ -17,7 +17,11 @@ struct NewestFirstTests {
 
     /// Serves these records in order, two a page; fails once at the page given.
     private func serve(_ records: [(id: String, time: String)], failingAt page: Int? = nil, _ test: TestPull) {
-        let elements = records.map { JSONText.object(["id": .string($0.id), "updated_at": .string($0.time)]) }
+        serve(records.map { ($0.id, JSONText.string($0.time)) }, failingAt: page, test)
+    }
+
+    private func serve(_ records: [(id: String, time: JSONText)], failingAt page: Int? = nil, _ test: TestPull) {
+        let elements = records.map { JSONText.object(["id": .string($0.id), "updated_at": $0.time]) }
         let fails = Flag()
         test.upstream.forget()
         test.upstream.answering { request in
@@ -55,6 +59,23 @@ struct NewestFirstTests {
         try await test.pull()
         #expect(test.upstream.positions == [nil])
         #expect(try test.cursor == before)
+    }
+
+    @Test("times may be seconds or milliseconds since 1970", arguments: [1, 1000])
+    func numbers(_ unit: Int) async throws {
+        let test = try TestPull(Self.mode) {
+            $0.replacing("updated_at: { type: time", with: "updated_at: { type: integer")
+        }
+        let records = { (days: [Int]) in
+            days.map { (id: "o\($0)", time: JSONText.integer((1_767_225_600 + $0 * 86_400) * unit)) }
+        }
+        serve(records((1...10).reversed()), test)
+        try await test.pull()
+        #expect(test.upstream.requests.count == 5)
+        serve(records((1...12).reversed()), test)
+        try await test.pull()
+        #expect(test.upstream.positions == [nil, "2"])
+        #expect(try test.keys().count == 12)
     }
 
     @Test("an interrupted first pull resumes until it has everything")
