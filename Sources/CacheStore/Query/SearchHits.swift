@@ -13,6 +13,10 @@ struct SearchHits {
 
     /// The most bytes of a title and of a snippet.
     private static let (longestTitle, longestSnippet) = (200, 1000)
+    /// The most bytes of a record's texts of which FTS5 makes a snippet.
+    private static let longestTexts = 2048
+    /// Once FTS5 has marked so many words in long texts, others are shown from their beginning.
+    private static let mostMarks = 10_000
 
     /// The hits by `_pk`. Holds one record at a time: many large ones would fill the memory.
     func read(_ pks: [Int64]) throws -> [Int64: SearchHit] {
@@ -20,6 +24,7 @@ struct SearchHits {
         var hits: [Int64: SearchHit] = [:]
         var snippets: [Int64: String] = [:]
         var fragments: [Int64: String] = [:]
+        var long: [Int64: MarkedText] = [:]
         let mark = WordMark(match.query)
         let finder = JSONMemberFinder(match.table.words?.fields ?? [])
         let sql = """
@@ -33,12 +38,21 @@ struct SearchHits {
             hits[pk] = SearchHit(
                 entity: entity.name, key: key,
                 title: (title.isEmpty ? key : title).cut(toBytes: Self.longestTitle), snippet: "")
-            snippets[pk] = mark?.marked(in: texts(of: record, finder))
-            if snippets[pk] == nil { fragments[pk] = snippetOfFragment(record) }
+            let texts = texts(of: record, finder)
+            snippets[pk] = mark?.marked(in: texts)
+            guard snippets[pk] == nil else { return true }
+            fragments[pk] = snippetOfFragment(record)
+            if texts.reduce(0, { $0 + $1.utf8.count }) > Self.longestTexts {
+                long[pk] = MarkedText((texts.first { !$0.isEmpty } ?? "").cut(toBytes: Self.longestSnippet))
+            }
             return true
         }
-        let others = hits.keys.filter { snippets[$0] == nil }
+        let others = hits.keys.filter { snippets[$0] == nil && long[$0] == nil }
         if let words = match.table.words, !others.isEmpty { try addSnippets(of: words, others, to: &snippets) }
+        if let words = match.table.words, !long.isEmpty {
+            try addHighlights(of: words, Array(long.keys), to: &snippets)
+            for (pk, text) in long where snippets[pk] == nil && fragments[pk] == nil { snippets[pk] = text.beginning }
+        }
         for pk in pks {
             hits[pk]?.snippet = (snippets[pk] ?? fragments[pk] ?? "").cut(toBytes: Self.longestSnippet)
         }
@@ -65,6 +79,20 @@ struct SearchHits {
         try connection.query(words.snippets, [match.query.expression().databaseValue, Self.list(pks)]) { row in
             snippets[sqlite3_column_int64(row, 0)] = RecordBytes.text(1, of: row)
             return true
+        }
+    }
+
+    /// Has FTS5 mark the words in long texts, and takes the part around the first of them.
+    private func addHighlights(of words: SearchPart, _ pks: [Int64], to snippets: inout [Int64: String]) throws {
+        var marks = 0
+        try connection.query(words.highlights, [match.query.expression().databaseValue, Self.list(pks)]) { row in
+            for column in words.fields.indices {
+                let text = MarkedText(RecordBytes.text(Int32(column + 1), of: row))
+                marks += text.count
+                let pk = sqlite3_column_int64(row, 0)
+                if snippets[pk] == nil { snippets[pk] = text.part }
+            }
+            return marks < Self.mostMarks
         }
     }
 

@@ -59,6 +59,18 @@ struct SearchPart {
         """
     }
 
+    /// The records of the JSON array ?2 that match ?1, each with the whole text of each field, marked.
+    ///
+    /// For long texts: `snippet` compares each place of a match with all others, and so takes five seconds for 64 KiB of one
+    /// word. This takes a tenth of a second.
+    var highlights: String {
+        let texts = fields.indices.map { "highlight(\(name), \($0), '\(FragmentMark.open)', '\(FragmentMark.close)')" }
+        return """
+            SELECT rowid, \(texts.joined(separator: ", ")) FROM \(name)
+            WHERE \(name) MATCH ?1 AND rowid IN (SELECT value FROM json_each(?2))
+            """
+    }
+
     /// True when there is an outdated entry with a `_pk` after ?1.
     var isOutdated: String {
         "EXISTS (SELECT 1 FROM \(SearchTable.outdated(entity)) WHERE part = \(kind.rawValue) AND _pk > ?1)"

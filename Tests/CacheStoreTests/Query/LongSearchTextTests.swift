@@ -59,4 +59,38 @@ struct LongSearchTextTests {
         #expect(try await cache.found("long").isEmpty)
         try await cache.requireInStep()
     }
+
+    // MARK: Snippets
+
+    @Test(
+        "a text with one word thousands of times is shown without comparing each place with all others",
+        .timeLimit(.minutes(1)))
+    func repeatedWord() async throws {
+        let cache = try TestCache(schema: SearchShop.schema)
+        let notes = "é " + String(repeating: "aa ", count: 20_000)
+        let records = (0..<50).map { JSONText.object(["id": .string("k\($0)"), "notes": .string(notes)]) }
+        _ = try await cache.pull("clients", JSONText.array(records).text)
+        let snippets = try await cache.hits("aa", limit: 50).map(\.snippet)
+        #expect(snippets.count == 50)
+        #expect(snippets.contains { $0.hasPrefix("é «aa» «aa»") } && snippets.contains { $0.hasPrefix("é aa aa") })
+    }
+
+    @Test("of a long text with other letters than ASCII the part around the match is shown")
+    func part() async throws {
+        let cache = try TestCache(schema: SearchShop.schema)
+        let filler = String(repeating: "größe ", count: 500)
+        _ = try await cache.pull("clients", #"[{"id":"a","name":"Ada","notes":"\#(filler)Nädel \#(filler)"}]"#)
+        let snippet = try #require(try await cache.hits("nadel").first).snippet
+        #expect(snippet.hasPrefix("…größe ") && snippet.contains("größe «Nädel» größe") && snippet.hasSuffix("…"))
+        #expect(snippet.utf8.count < 250)
+    }
+
+    @Test("a part that ends within a marked word ends with its mark")
+    func cutMark() {
+        let text = MarkedText("«" + String(repeating: "ä", count: 200) + "»")
+        #expect(text.count == 1)
+        #expect(text.part?.hasSuffix("ä»…") == true)
+        #expect(MarkedText("none").part == nil)
+        #expect(MarkedText("all").beginning == "all")
+    }
 }
