@@ -41,8 +41,8 @@ package final class ReadConnection {
         csqlite_refuse_views(handle)
         try TextPart.addFunctions(to: handle)
         // SQLite's default page cache of 2 MB is enough, since the kernel caches the file; setting it would read the
-        // schema.
-        try execute("PRAGMA temp_store = MEMORY")
+        // schema. A sort holds all records of a page at once, with any size: what does not fit into 2 MB goes to a file.
+        try execute("PRAGMA temp_store = FILE")
     }
 
     deinit {

@@ -132,8 +132,9 @@ package final class CacheStore: Sendable {
         configuration.busyMode = .timeout(5)
         configuration.label = "cache"
         configuration.prepareDatabase { db in
-            // 2 MiB per connection: the kernel caches the file, and five connections must stay small.
-            try db.execute(sql: "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = 0")
+            // 2 MiB per connection: the kernel caches the file, and five connections must stay small. What they sort, or an
+            // index that the writer builds, takes no more memory either.
+            try db.execute(sql: "PRAGMA cache_size = -2000; PRAGMA temp_store = FILE; PRAGMA secure_delete = 0")
             db.limitForeignFile()
             // Those of the full-text index serve `readers` alone.
             db.refuseViews()
@@ -180,8 +181,7 @@ package final class CacheStore: Sendable {
     /// DatabasePool sets `synchronous` to NORMAL itself while it opens, so FULL is set after that.
     private static func prepareWriter(_ pool: DatabasePool) throws {
         try pool.writeWithoutTransaction { db in
-            // Building an index sorts more than memory should hold.
-            try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = FILE")
+            try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000")
             // A page of a first pull changes some 1,000 pages of the file; pages that do not fit are written twice.
             try db.execute(sql: "PRAGMA cache_size = -6000")
             // Active readers keep the log from shrinking; afterwards it is cut to this size.

@@ -1,0 +1,47 @@
+import Foundation
+import GRDB
+import SQLiteStore
+import Testing
+
+@testable import CacheStore
+
+/// A sort holds all records of a page at once.
+@Suite("Sorts of large records", .serialized)
+struct LargeSortTests {
+    private static let sql = """
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8)
+        SELECT i, zeroblob(1000000) FROM n ORDER BY -i LIMIT 8
+        """
+
+    /// Whether this process has a temporary file of SQLite's open.
+    private static var hasTemporaryFile: Bool {
+        let folder = "/proc/self/fd"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.contains { name in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
+            return target?.contains("etilqs") ?? false
+        }
+    }
+
+    @Test func `a list is sorted in a file if its records take much memory`() throws {
+        let cache = try TestCache()
+        let isInFile = try cache.store.readers.read { connection in
+            var found = false
+            try connection.query(Self.sql, []) { _ in
+                found = Self.hasTemporaryFile
+                return false
+            }
+            return found
+        }
+        #expect(isInFile)
+    }
+
+    @Test func `the queue is sorted in a file if its changes take much memory`() throws {
+        let cache = try TestCache()
+        let isInFile = try cache.store.snapshot { db in
+            let rows = try Row.fetchCursor(db, sql: Self.sql)
+            return try rows.next().map { _ in Self.hasTemporaryFile }
+        }
+        #expect(isInFile == true)
+    }
+}
