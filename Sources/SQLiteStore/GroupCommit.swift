@@ -115,27 +115,32 @@ package final class GroupCommit: Sendable {
     /// Returns how many of the jobs are done: the first ones, at least one.
     private func commit(_ group: [Job]) -> Int {
         let answers: [Answer]
+        var reached = 0
         do {
-            answers = try run(group, apart: false) ?? run(group, apart: true) ?? []
+            answers = try run(group, apart: false, &reached) ?? run(group, apart: true, &reached) ?? []
             committed()
         } catch {
-            // The transaction did not complete: no job's work is on disk.
+            // The transaction did not complete: no job's work is on disk. Those that it has not come to are not its cause.
             let failure = damage.classified(error)
-            for job in group { job.abandon(failure) }
-            return group.count
+            let failed = reached == 0 ? group.count : reached
+            for job in group.prefix(failed) { job.abandon(failure) }
+            return failed
         }
         for answer in answers { answer() }
         return answers.count
     }
 
     /// Runs the group in one transaction and commits it: the first jobs of it, if they take long. With `apart`, each job
-    /// has its own savepoint. Returns nil, with nothing done, if a job needs a savepoint and had none.
-    private func run(_ group: [Job], apart: Bool) throws -> [Answer]? {
+    /// has its own savepoint. Returns nil, with nothing done, if a job needs a savepoint and had none. `reached` becomes the number
+    /// of jobs that had their turn.
+    private func run(_ group: [Job], apart: Bool, _ reached: inout Int) throws -> [Answer]? {
         var answers: [Answer]? = []
+        reached = 0
         try transaction { db in
             let start = uptime()
             for (number, job) in group.enumerated() {
                 if number > 0, uptime() - start >= Self.longest { break }
+                reached = number + 1
                 let before = db.totalChangesCount
                 do {
                     answers?.append(try apart ? Self.inSavepoint(db, job.work) : job.work(db))

@@ -163,6 +163,16 @@ struct GroupCommitTests {
         #expect(fixture.held.commits.load(ordering: .relaxed) == 3)
     }
 
+    @Test("if the commit of a long transaction fails, the writes that it has not come to have their turn")
+    func longAndUncommitted() async throws {
+        let fixture = try Fixture()
+        let (first, second) = (fixture.write(1, above: 9, time: .seconds(9)), fixture.write(2))
+        fixture.commit()
+        await #expect(throws: CacheError.self) { try await first.value }
+        #expect(try await second.value == 2)
+        #expect(try fixture.numbers() == [2])
+    }
+
     @Test("a write that throws in a long transaction undoes its own changes, and those behind it have their turn")
     func longAndUndone() async throws {
         let fixture = try Fixture()
