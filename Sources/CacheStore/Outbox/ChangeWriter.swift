@@ -160,12 +160,12 @@ struct ChangeWriter {
 
     private func requireNoDependents(_ creation: OutboxTable.Entry, among waiting: [OutboxTable.Entry]) throws {
         let dependents = try queue.dependents(on: creation).filter { dependent in
-            !waiting.contains { $0.id == dependent.id }
+            !waiting.contains { $0.id == dependent }
         }
         guard let first = dependents.first else { return }
         throw CacheError.needed(
-            by: dependents.map(\.id),
-            "the queued change \(first.id) refers to \(entity.name)/\(creation.key); discard or delete that first")
+            by: dependents,
+            "the queued change \(first) refers to \(entity.name)/\(creation.key); discard or delete that first")
     }
 
     private var deleteRules: DeleteRules { DeleteRules(context: context) }

@@ -58,8 +58,8 @@ struct ContentWriter {
         let isSame = creation.content == content?.sha256
         guard creation.state == .failed || !isSame else { return true }
         if isSame, !creation.isRefused {
-            for row in try queue.retry(creation.id) {
-                try log.append(.queued, row, detail: [ChangeLogReason.retried.member])
+            for id in try queue.retry(creation.id) {
+                try log.append(.queued, queue.row(id), detail: [ChangeLogReason.retried.member])
             }
             return true
         }

@@ -5,10 +5,10 @@ internal import SQLiteStore
 
 /// The changes that depend on another change.
 extension OutboxTable {
-    /// The changes that make no sense without this one, oldest first. For a creation these are the changes of its
+    /// The ids of the changes that make no sense without this one, oldest first. For a creation these are the changes of its
     /// record, the changes that refer to it, and the same for every record that those create. A change that only
-    /// follows it in a group does not depend on it.
-    func dependents(on change: Entry) throws -> [Entry] {
+    /// follows it in a group does not depend on it. Only ids: together the changes can be larger than the memory.
+    func dependents(on change: Entry) throws -> [Int64] {
         guard change.operation == .create else { return [] }
         let statement = BoundStatement(
             try db.cachedStatement(
@@ -18,15 +18,14 @@ extension OutboxTable {
                       SELECT ?1, ?2
                       UNION SELECT entity, record_key FROM creation CROSS JOIN reference USING (_entity, _key)
                         CROSS JOIN sync_outbox ON id = _id AND operation = 'create')
-                    \(QueueStatements.columns)
-                    WHERE id <> ?3 AND ((entity, record_key) IN (SELECT _entity, _key FROM creation)
+                    SELECT id FROM sync_outbox WHERE id <> ?3 AND ((entity, record_key) IN (SELECT _entity, _key FROM creation)
                       OR id IN (SELECT _id FROM creation CROSS JOIN reference USING (_entity, _key)))
                     ORDER BY id
                     """))
         try statement.bind(change.entity, to: 1)
         try statement.bind(change.key, to: 2)
         try statement.bind(change.id, to: 3)
-        return try statement.all { try Entry(reading: BoundStatement($0)) }
+        return try statement.all { BoundStatement($0).integer(0) }.compactMap(\.self)
     }
 
     /// Selects which queued change refers to which record: id, entity and key. Read once, however many creations there are.

@@ -97,17 +97,26 @@ extension OutboxTable {
     // MARK: Users
 
     /// Makes one failed or waiting change ready, or with nil every failed one. A change whose outcome was unclear
-    /// counts as never tried: the user has checked. Returns `id`, `entity`, `record_key`, `body` and `content` of each.
-    func retry(_ id: Int64?) throws -> [Row] {
-        try Row.fetchAll(
+    /// counts as never tried: the user has checked. Returns the ids alone: together the changes can be larger than the memory.
+    func retry(_ id: Int64?) throws -> [Int64] {
+        try Int64.fetchAll(
             db,
             sql: """
                 UPDATE sync_outbox SET \(Transition.retry.assignment), next_attempt_at = NULL, attempt_count = 0,
                   tried = iif(error_class = 'unclear', 0, tried)
                 WHERE state = \(OutboxState.failed.sql) AND ?1 IS NULL OR id = ?1 AND \(Transition.retry.condition)
-                RETURNING id, entity, record_key, body, content
+                RETURNING id
                 """,
             arguments: [id])
+    }
+
+    /// `id`, `entity`, `record_key`, `body` and `content` of a change.
+    func row(_ id: Int64) throws -> Row {
+        let row = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT id, entity, record_key, body, content FROM sync_outbox WHERE id = ?"),
+            arguments: [id])
+        guard let row else { throw Self.notPending(id) }
+        return row
     }
 
     /// Gives a failed change, or with nil every one, a new idempotency key if the server applied nothing of it: under the old

@@ -16,15 +16,16 @@ struct OutboxAdmin {
 
     func retry(_ id: Int64?) throws -> Int {
         try queue.renewKeys(ofFailed: id, makeID: context.makeID)
-        let rows = try queue.retry(id)
-        if let id, rows.isEmpty { _ = try queue.change(id) }
-        for row in rows {
+        let retried = try queue.retry(id)
+        if let id, retried.isEmpty { _ = try queue.change(id) }
+        for id in retried {
+            let row = try queue.row(id)
             try log.append(.queued, row, detail: [ChangeLogReason.retried.member])
             // Fields that follow the queue, and a content's state, no longer show a failure.
             guard let table = context.table(row["entity"]) else { continue }
             try context.writer(table).rebuildDocument(over: row["record_key"])
         }
-        return rows.count
+        return retried.count
     }
 
     // MARK: Correcting
@@ -60,14 +61,17 @@ struct OutboxAdmin {
         let change = try queue.change(id)
         let dependents = try queue.dependents(on: change)
         guard cascade || dependents.isEmpty else {
-            let ids = dependents.map(\.id)
             throw CacheError.needed(
-                by: ids,
-                "the changes \(ids.map(String.init).joined(separator: ", ")) depend on \(id); discard them first, or ask "
+                by: dependents,
+                "the changes \(dependents.map(String.init).joined(separator: ", ")) depend on \(id); discard them first, or ask "
                     + "with cascade=true")
         }
-        // Newest first, so that no change ever refers to one that is gone.
-        for change in (try [change] + dependents.map(requireIdle)).reversed() { try discard(requireIdle(change)) }
+        // Newest first, so that no change ever refers to one that is gone. One that is being sent undoes the whole call.
+        for id in dependents.reversed() {
+            guard let dependent = try queue.entry(id) else { continue }
+            try discard(requireIdle(dependent))
+        }
+        try discard(requireIdle(change))
     }
 
     private func discard(_ change: OutboxTable.Entry) throws {
