@@ -44,3 +44,13 @@ final class StreamLimit: Sendable {
         deinit { limit.release(caller) }
     }
 }
+
+/// How many callers wait for something of one kind.
+final class CallerCount: Sendable {
+    private let count = Atomic(0)
+
+    var value: Int { count.load(ordering: .relaxed) }
+
+    func add() { count.add(1, ordering: .relaxed) }
+    func remove() { count.subtract(1, ordering: .relaxed) }
+}

@@ -29,6 +29,8 @@ struct Handlers: Sendable {
     let wholeLists: StreamLimit
     /// Batches whose callers wait for the upstream.
     let waitingBatches: StreamLimit
+    /// Writes whose callers wait for the upstream.
+    let waitingWrites = CallerCount()
     /// The time zone of the dashboard's days.
     let calendar: DashboardCalendar
     let metrics: Metrics

@@ -39,14 +39,19 @@ extension Handlers {
             let begun = metrics.uptime()
             let response = try await read(entity, key, request, fromCache: true)
             guard response.status == 304, !Task.isCancelled, !store.signal.isClosed else { return response }
-            let pause = Self.pause(after: metrics.uptime() - begun, callers: waiting.openCount)
-            if pause > .milliseconds(1) { try? await clock.sleep(for: pause) }
+            await letCommitsPass(after: metrics.uptime() - begun, callers: waiting.openCount)
             await store.signal.wait(after: commits)
         }
     }
 
-    /// How long one of these callers lets commits pass, so that reading a large record for all of them, again and again, takes
-    /// a third of the time at most.
+    /// Returns after `pause`, if that is long enough to matter.
+    func letCommitsPass(after reading: Duration, callers: Int) async {
+        let pause = Self.pause(after: reading, callers: callers)
+        if pause > .milliseconds(1) { try? await clock.sleep(for: pause) }
+    }
+
+    /// How long one of several callers, each of whom reads the same again after a commit, lets commits pass: so that reading for
+    /// all of them takes a third of the time at most.
     static func pause(after reading: Duration, callers: Int) -> Duration {
         min(reading * callers * 2, .seconds(1))
     }

@@ -32,11 +32,15 @@ extension Handlers {
 
     /// Returns when the write is no longer pending, the task is cancelled, or the server stops.
     func outcome(of write: QueuedWrite) async throws -> PushProgress {
+        waitingWrites.add()
+        defer { waitingWrites.remove() }
         while true {
             let commits = store.signal.commits
-            // Each commit wakes all who wait.
+            let begun = metrics.uptime()
+            // Each commit wakes all who wait, and the answer takes longer the more changes wait for others.
             if let end = try store.end(of: write) { return end }
             guard !Task.isCancelled, !store.signal.isClosed else { return try store.progress(of: write) }
+            await letCommitsPass(after: metrics.uptime() - begun, callers: waitingWrites.value)
             await store.signal.wait(after: commits)
         }
     }

@@ -41,12 +41,12 @@ struct TestAPI {
             clock: clock, streamLimit: streamLimit, doctor: doctor, log: log)
     }
 
-    /// The API over a cache that exists already.
+    /// The API over a cache that exists already. `uptime` says how long reading takes.
     init(
         store: CacheStore, schema: EntitySchema, now: Timestamp = TestAPI.now, clockOffset: Duration? = nil,
         upstream: any Upstream = AbsentUpstream(), clock: any Clock<Duration> = ContinuousClock(),
         streamLimit: Int = 64, doctor: @escaping Doctor = { _ in [] }, standby: StandbyPart? = nil,
-        log: Logger = Logger(label: "test")
+        uptime: @escaping @Sendable () -> Duration = { .zero }, log: Logger = Logger(label: "test")
     ) throws {
         self.store = store
         let engine = SyncEngine(
@@ -58,7 +58,7 @@ struct TestAPI {
             callers: CallerGuard(token: Self.token, owners: [1000], group: nil),
             about: LocalAPIServer.About(
                 version: "1", startedAt: now - .seconds(5), instance: "till-2", site: "north", schemaHash: "0a1b"),
-            now: { now },
+            metrics: Metrics(uptime: uptime), now: { now },
             clock: clock, streamLimit: streamLimit, doctor: doctor, standby: standby, log: log)
     }
 

@@ -193,6 +193,25 @@ struct WaitingWritesTests {
         #expect(try api.store.pendingCount().pending == 0)
     }
 
+    @Test(
+        "a caller lets commits pass while it takes long to find out what became of the write", .timeLimit(.minutes(1)))
+    func pauses() async throws {
+        let clock = SkippingClock()
+        clock.stop()
+        let asked = Counter()
+        let schema = try EntitySchema(yaml: TestAPI.shop, file: "shop.yaml")
+        let api = try TestAPI(
+            store: CacheStore.temporary(schema), schema: schema, clock: clock,
+            uptime: { .milliseconds(20) * asked.next() })
+        let call = Task { await api.call("POST", "/v1/orders?wait=pushed&timeout=60", body: #"{"status":"open"}"#) }
+        // One of the sleeps is the timeout.
+        while clock.sleeps.count < 2 { await Task.yield() }
+        #expect(Set(clock.sleeps) == [.seconds(60), .milliseconds(40)])
+        #expect(api.store.signal.waiterCount == 0)
+        call.cancel()
+        _ = await call.value
+    }
+
     @Test("the history of a record lists its events")
     func history() async throws {
         let api = try await TestAPI.filled()
