@@ -6,16 +6,18 @@ package import Secrets
 extension CacheStore {
     /// A store in a temporary folder, which is removed after the store is released.
     ///
-    /// `folder` is for tests that open the same file again: it holds `cache.db`.
+    /// `folder` is for tests that open the same file again: it holds `cache.db`. By `uptime` nothing takes any time, unless a test
+    /// says otherwise.
     package static func temporary(
         _ schema: EntitySchema, in folder: TemporaryFolder? = nil, key: UInt8 = 1,
         hooks: [HookRule] = [], goesOn: @escaping @Sendable () -> Bool = { true },
+        uptime: @escaping @Sendable () -> Duration = { .zero },
         makeID: @escaping @Sendable () -> String = { UUID().uuidString }
     ) throws -> CacheStore {
         let folder = try folder ?? TemporaryFolder()
         return try CacheStore(
             path: folder.path("cache.db"), schema: schema, sealer: SecretSealer.sample(key), hooks: hooks,
-            goesOn: goesOn
+            goesOn: goesOn, uptime: uptime
         ) {
             // The store holds this closure, and the closure the folder.
             withExtendedLifetime(folder) { makeID() }

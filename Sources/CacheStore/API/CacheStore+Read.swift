@@ -22,14 +22,14 @@ extension CacheStore {
 
     /// The same with related records. What takes long, or is large, is read on another thread.
     package func anyShown(
-        _ entity: String, key: String, include: [Inclusion], labels: Bool = false
+        _ entity: String, key: String, include: [Inclusion], labels: Bool = false, for caller: ReadCaller = .daemon
     ) async throws -> ShownRecord? {
         guard !include.isEmpty else { return try shown(entity, key: key, labels: labels) }
         let reading = try reading(entity)
         let extras = labels ? reading.extras.labelled(reading.table.entity) : reading.extras
-        if let found = try await expanded(entity, key, include, extras) { return found }
+        if let found = try await expanded(entity, key, include, extras, caller) { return found }
         guard let current = try currentKey(of: key, entity) else { return nil }
-        return try await expanded(entity, current, include, extras)
+        return try await expanded(entity, current, include, extras, caller)
     }
 
     /// That of a record which had this key formerly; nil if none had.
@@ -77,30 +77,37 @@ extension CacheStore {
 
     /// The same, where a list that takes long is read on another thread. `isLong`: `quickList` has found that it is.
     package func anyList(
-        _ query: ListQuery, include: [Inclusion] = [], after opening: StaticString = "", isLong: Bool = false
+        _ query: ListQuery, include: [Inclusion] = [], after opening: StaticString = "", isLong: Bool = false,
+        for caller: ReadCaller = .daemon
     ) async throws -> ListPage {
         if !isLong, let page = try quickList(query, include: include, after: opening) { return page }
         let plan = try plan(query, include, opening)
-        return try await longReads.read { try self.page(of: plan, $0) }
+        return try await longReads.read(for: caller) { try self.page(of: plan, $0) }
     }
 
     /// Runs reads that may take long, such as those of a long queue, on another thread.
     package func away<Result: Sendable>(
-        _ body: @escaping @Sendable (CacheStore) throws -> Result
+        for caller: ReadCaller = .daemon, _ body: @escaping @Sendable (CacheStore) throws -> Result
     ) async throws -> Result {
-        try await longReads.run { try body(self) }
+        try await longReads.run(for: caller) { try body(self) }
     }
 
-    private func quickly<Result: Sendable>(
+    /// Runs a read that others wait for. Nil if it takes more of SQLite's own instructions, or as much time as many of them take:
+    /// one that searches or copies a large value takes far longer than others.
+    func quickly<Result: Sendable>(
         thousands: Int = 50, _ body: @Sendable (ReadConnection) throws -> Result
     ) throws -> Result? {
         let taken = Counter()
+        let end = uptime() + Self.longestThousand * thousands
         do {
-            return try readers.read(while: { taken.next() <= thousands }, body)
+            return try readers.read(while: { [uptime] in taken.next() <= thousands && uptime() < end }, body)
         } catch is ReadTakesLong {
             return nil
         }
     }
+
+    /// Ten times what a thousand instructions usually take.
+    private static let longestThousand = Duration.microseconds(200)
 
     /// A list as it is read.
     private struct ListPlan: Sendable {
@@ -222,12 +229,14 @@ private final class Counter: Sendable {
 /// Records with their related records, in one snapshot.
 extension CacheStore {
     private func expanded(
-        _ entity: String, _ key: String, _ include: [Inclusion], _ extras: RecordExtras
+        _ entity: String, _ key: String, _ include: [Inclusion], _ extras: RecordExtras, _ caller: ReadCaller
     ) async throws -> ShownRecord? {
         let table = try table(entity)
         let found = try quickly { try self.expanded(table, key, include, extras, isQuick: true, $0) }
         if let found { return found }
-        return try await longReads.read { try self.expanded(table, key, include, extras, isQuick: false, $0) }
+        return try await longReads.read(for: caller) {
+            try self.expanded(table, key, include, extras, isQuick: false, $0)
+        }
     }
 
     private func expanded(

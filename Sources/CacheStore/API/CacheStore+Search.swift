@@ -27,29 +27,42 @@ extension CacheStore {
     /// Throws `.badQuery` when a named entity has no searched field.
     package func search(_ query: SearchQuery, entities: [String]? = nil, limit: Int) throws -> SearchResult {
         let tables = try searched(entities)
-        return try readers.read { connection in
-            var result = SearchResult(hits: [], isComplete: true)
-            try connection.snapshot {
-                let matches = try tables.map { table in
-                    try SearchMatch(
-                        table: table,
-                        query: SearchCompletion(table: table, connection: connection).completed(query))
-                }
-                var found: [Candidate] = []
-                for (index, match) in matches.enumerated() {
-                    found += try Self.candidates(match, index, limit, connection)
-                    result.isComplete = try result.isComplete && Self.isIndexed(match.table, connection)
-                }
-                found.sort { ($0.rank, $0.place, $0.search) < ($1.rank, $1.place, $1.search) }
-                found = Array(found.prefix(limit))
-                let hits = try matches.enumerated().map { index, match in
-                    try SearchHits(match: match, connection: connection)
-                        .read(found.filter { $0.search == index }.map(\.pk))
-                }
-                result.hits = found.compactMap { hits[$0.search][$0.pk] }
+        return try readers.read { try Self.found(query, in: tables, limit, $0) }
+    }
+
+    /// The same, where a search that takes long is read on another thread.
+    package func anySearch(
+        _ query: SearchQuery, entities: [String]? = nil, limit: Int, for caller: ReadCaller = .daemon
+    ) async throws -> SearchResult {
+        let tables = try searched(entities)
+        if !query.isLong, let found = try quickly({ try Self.found(query, in: tables, limit, $0) }) { return found }
+        return try await longReads.read(for: caller) { try Self.found(query, in: tables, limit, $0) }
+    }
+
+    private static func found(
+        _ query: SearchQuery, in tables: [SearchTable], _ limit: Int, _ connection: ReadConnection
+    ) throws -> SearchResult {
+        var result = SearchResult(hits: [], isComplete: true)
+        try connection.snapshot {
+            let matches = try tables.map { table in
+                try SearchMatch(
+                    table: table,
+                    query: SearchCompletion(table: table, connection: connection).completed(query))
             }
-            return result
+            var found: [Candidate] = []
+            for (index, match) in matches.enumerated() {
+                found += try candidates(match, index, limit, connection)
+                result.isComplete = try result.isComplete && isIndexed(match.table, connection)
+            }
+            found.sort { ($0.rank, $0.place, $0.search) < ($1.rank, $1.place, $1.search) }
+            found = Array(found.prefix(limit))
+            let hits = try matches.enumerated().map { index, match in
+                try SearchHits(match: match, connection: connection)
+                    .read(found.filter { $0.search == index }.map(\.pk))
+            }
+            result.hits = found.compactMap { hits[$0.search][$0.pk] }
         }
+        return result
     }
 
     /// Each table once, also when a name is given twice.

@@ -23,6 +23,8 @@ package final class CacheStore: Sendable {
     /// For lists that take long.
     let longReads: LongReads
     let writer: GroupCommit
+    /// Measures how long transactions and reads take.
+    let uptime: GroupCommit.Uptime
     let damage = DamageWatch()
     /// The fixed statements that readers keep prepared.
     let queries: FixedQueries
@@ -44,7 +46,7 @@ package final class CacheStore: Sendable {
     ///
     /// `hooks`: those for which events of records are logged. `readerCount`: how many threads read records at once;
     /// more wait for one another. `schedule` runs a commit later, never two at once; nil uses a queue of the store's
-    /// own. `uptime` measures how long transactions take. `goesOn` is polled while opening takes long; false undoes the
+    /// own. `uptime` measures how long transactions and reads take. `goesOn` is polled while opening takes long; false undoes the
     /// step under way. `progress` is called after each step of a long adaptation. `preview` is one of the same file, if
     /// there is one already. Throws `.incompatible` for a file of a newer version or one sealed with another key,
     /// `.damaged` for a damaged one (both are left as they are, log included), `.unwritable` when it cannot be used now,
@@ -61,6 +63,7 @@ package final class CacheStore: Sendable {
         self.reminderDays = reminderDays
         self.hooks = hooks
         self.makeID = makeID
+        self.uptime = uptime
         sealers = RecordSealers(schema, sealer)
         var numbers = StatementNumbers()
         queries = FixedQueries(schema, sealers, &numbers)

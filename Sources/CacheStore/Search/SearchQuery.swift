@@ -24,6 +24,12 @@ package struct SearchQuery: Sendable, Equatable {
 
     private static let longest = 200
     private static let mostWords = 20
+    /// In characters: more than names and numbers have that people look for.
+    private static let mostQuick = 64
+
+    /// Whether finding it may take long: FTS5 looks for each part of a long word, or of a long number, at every place of a
+    /// value, and can have tens of thousands of places to look at.
+    var isLong: Bool { text.unicodeScalars.count > Self.mostQuick }
 
     /// Throws `.badQuery` for a text that cannot be searched for.
     package init(_ text: String) throws(CacheError) {

@@ -1,3 +1,4 @@
+internal import CacheStore
 package import CallerLookup
 package import SocketServer
 
@@ -225,5 +226,15 @@ extension RateLimit.Key {
         } else {
             self = .unknown
         }
+    }
+}
+
+extension ReadCaller {
+    init(_ request: Request) {
+        var address = ""
+        if case .tcp(let remote, _) = request.peer { address = remote.address }
+        let user = request.caller.user
+        self.init(
+            user: user, address: user == nil ? address : "", mayTakeAll: request.caller.access == .owner)
     }
 }

@@ -19,7 +19,9 @@ extension Handlers {
         let stretches = calendar.stretches(of: period, at: now())
         let counts = plan.figures.filter(\.isCounted).map(\.count)
         let all = plan.figures + counts
-        let values = try await store.away { try $0.figures(all, in: stretches.map(\.range), user: user) }
+        let values = try await store.away(for: ReadCaller(request)) {
+            try $0.figures(all, in: stretches.map(\.range), user: user)
+        }
         let found = Dictionary(uniqueKeysWithValues: zip(all.map(\.name), values))
         var members: [(key: String, value: JSONText)] = [
             ("period", .string(period.rawValue)), ("scope", user == nil ? "company" : "user"),

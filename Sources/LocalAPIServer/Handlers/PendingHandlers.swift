@@ -23,7 +23,8 @@ extension Handlers {
             mistakes.add(try store.mistakes(in: query).map { .parameter($0.field, $0.message) })
             throw mistakes.problem
         }
-        let (changes, next) = try await store.away { [query] store in try store.pending(query) }
+        let (changes, next) = try await store.away(for: ReadCaller(request)) { [query] store in try store.pending(query)
+        }
         return NextLink.page(changes, next: next, of: request)
     }
 

@@ -13,6 +13,8 @@ struct RecordQuery {
     /// The only fields to show, besides the key; nil for the whole record.
     var fields: [String]?
     var freshness = Freshness.cachedFirst
+    /// Who asks; of interest only for what may take long.
+    var caller = ReadCaller.daemon
 
     /// Costs nothing for a request without a query. Throws all its mistakes, and those of `handlers`, at once.
     static func of(_ request: Request, _ entity: Entity, _ handlers: Handlers) throws -> RecordQuery {
@@ -29,6 +31,7 @@ struct RecordQuery {
     private init(_ request: Request, _ entity: Entity, _ handlers: Handlers) throws {
         let parameters = try QueryParameters(request)
         var mistakes = handlers.mistakes
+        caller = ReadCaller(request)
         include = mistakes.collect([]) { () throws(Problem) in
             try parameters.inclusions(of: entity, in: handlers.schema)
         }

@@ -64,7 +64,8 @@ extension Handlers {
 
     /// Nil if the record is not cached.
     private func shown(_ entity: Entity, _ key: String, _ query: RecordQuery) async throws -> ShownRecord? {
-        let shown = try await store.anyShown(entity.name, key: key, include: query.include, labels: query.labels)
+        let shown = try await store.anyShown(
+            entity.name, key: key, include: query.include, labels: query.labels, for: query.caller)
         guard let shown else { return nil }
         let narrowed = query.narrowed(shown, entity)
         return query.server ? try withServerValues(narrowed, entity, key) : narrowed

@@ -1,5 +1,6 @@
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -10,8 +11,8 @@ struct LongListTests {
         entity: "orders", filters: [.init(field: "notes", comparison: .notEqual, values: ["b"])], limit: 10)
 
     /// 2000 orders, among which no index finds those of the query.
-    private func filled() async throws -> TestCache {
-        let cache = try TestCache()
+    private func filled(uptime: @escaping @Sendable () -> Duration = { .zero }) async throws -> TestCache {
+        let cache = try TestCache(uptime: uptime)
         let records = (0..<2000).map { number in
             JSONText.object(["id": .string("k\(number)"), "notes": number % 200 == 0 ? "a" : "b"])
         }
@@ -24,6 +25,14 @@ struct LongListTests {
         #expect(try cache.store.quickList(Self.query, thousands: 1) == nil)
         #expect(try cache.store.quickList(Self.query, thousands: 1000)?.count == 10)
         #expect(try cache.store.record("orders", key: "k1") != nil)
+    }
+
+    @Test func `a list is given up once much time has passed, however little SQLite has done`() async throws {
+        let asked = Counter()
+        let cache = try await filled { .milliseconds(5) * asked.next() }
+        #expect(try cache.store.quickList(Self.query) == nil)
+        #expect(try cache.store.quickList(Self.query, thousands: 100_000)?.count == 10)
+        #expect(try await cache.store.anyList(Self.query).count == 10)
     }
 
     @Test func `a list that takes long is read elsewhere, with the same result`() async throws {

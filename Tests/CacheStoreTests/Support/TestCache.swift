@@ -20,12 +20,15 @@ final class TestCache: Sendable {
 
     init(
         schema yaml: String = TestCache.shop, in folder: TemporaryFolder? = nil, key: UInt8 = 1,
-        hooks: [HookRule] = [], goesOn: @escaping @Sendable () -> Bool = { true }
+        hooks: [HookRule] = [], goesOn: @escaping @Sendable () -> Bool = { true },
+        uptime: @escaping @Sendable () -> Duration = { .zero }
     ) throws {
         self.folder = try folder ?? TemporaryFolder()
         let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
         let counter = Counter()
-        store = try CacheStore.temporary(schema, in: self.folder, key: key, hooks: hooks, goesOn: goesOn) {
+        store = try CacheStore.temporary(
+            schema, in: self.folder, key: key, hooks: hooks, goesOn: goesOn, uptime: uptime
+        ) {
             "id-\(counter.next())-\(UUID().uuidString)"
         }
     }

@@ -1,14 +1,11 @@
-internal import Dispatch
 internal import SQLiteStore
 internal import Synchronization
 
-/// Reads that may take long, away from the threads that serve everybody: two lists and one other read at a time.
+/// Reads that may take long, away from the threads that serve everybody: two lists and one other read at a time. Callers take turns.
 final class LongReads: Sendable {
     private let readers: ReaderPool
-    private let queues = (1...2).map { DispatchQueue(label: "long-reads-\($0)") }
-    /// How many reads each queue has.
-    private let counts = Mutex([0, 0])
-    private let others = DispatchQueue(label: "other-reads")
+    private let lists = FairThreads("long-reads", count: 2)
+    private let others = FairThreads("other-reads", count: 1)
 
     init(path: String, damage: DamageWatch) {
         readers = ReaderPool(path: path, damage: damage, count: 2, first: nil, holdsSnapshots: false)
@@ -16,28 +13,30 @@ final class LongReads: Sendable {
 
     /// Throws a `CacheError` for every error of SQLite, and `CancellationError` soon after the task is cancelled.
     func read<Result: Sendable>(
-        _ body: @escaping @Sendable (ReadConnection) throws -> Result
+        for caller: ReadCaller, _ body: @escaping @Sendable (ReadConnection) throws -> Result
     ) async throws -> Result {
-        try await run(onQueue) { [readers] isCancelled in try Self.read(readers, until: isCancelled, body) }
+        try await run(lists, caller) { [readers] isCancelled in try Self.read(readers, until: isCancelled, body) }
     }
 
     /// Runs a read that needs none of these connections, one at a time, so that long lists do not keep it waiting. Throws
     /// `CancellationError` if the task is cancelled before the read begins.
-    func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await run({ others.async(execute: $0) }) { isCancelled in
+    func run<Result: Sendable>(
+        for caller: ReadCaller, _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await run(others, caller) { isCancelled in
             guard !isCancelled.isSet else { throw CancellationError() }
             return try body()
         }
     }
 
     private func run<Result: Sendable>(
-        _ start: (@escaping @Sendable () -> Void) -> Void,
+        _ threads: FairThreads, _ caller: ReadCaller,
         _ body: @escaping @Sendable (_ isCancelled: Flag) throws -> Result
     ) async throws -> Result {
         let isCancelled = Flag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                start { continuation.resume(with: Swift.Result { try body(isCancelled) }) }
+                threads.run(for: caller) { continuation.resume(with: Swift.Result { try body(isCancelled) }) }
             }
         } onCancel: {
             isCancelled.set()
@@ -56,18 +55,6 @@ final class LongReads: Sendable {
             return try readers.read(while: { !isCancelled.isSet }, body)
         } catch is ReadTakesLong {
             throw CancellationError()
-        }
-    }
-
-    private func onQueue(_ work: @escaping @Sendable () -> Void) {
-        let index = counts.withLock { counts in
-            let index = counts[0] <= counts[1] ? 0 : 1
-            counts[index] += 1
-            return index
-        }
-        queues[index].async { [self] in
-            work()
-            counts.withLock { $0[index] -= 1 }
         }
     }
 

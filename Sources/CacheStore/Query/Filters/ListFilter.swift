@@ -54,7 +54,7 @@ struct ListFilter {
 
     /// Whether an index finds the rows of a condition of `add(_: FilterCondition)`.
     var isSoughtByOthers: Bool { others.contains(where: \.isSought) }
-    var readsWholeValues: Bool { others.contains(where: \.readsWholeValues) }
+    var readsWholeValues: Bool { match?.query.isLong ?? false || others.contains(where: \.readsWholeValues) }
     /// What has no index in those conditions, and what they read whole besides the entity's own table.
     var unindexed: [String] { others.flatMap(\.unindexed) }
     var scanned: [String] { others.flatMap(\.scanned) }

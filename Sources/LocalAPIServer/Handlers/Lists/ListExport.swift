@@ -18,6 +18,7 @@ struct ListExport: Sendable {
     /// Its limit is that of the whole list.
     let query: ListQuery
     let include: [Inclusion]
+    let caller: ReadCaller
     let format: RecordFormat
 
     func first() async throws -> ListPage { try await page(after: nil, query.limit) }
@@ -55,6 +56,6 @@ struct ListExport: Sendable {
         query.limit = min(limit, Self.pageSize)
         query.mostBytes = Self.pageBytes
         query.cursor = cursor ?? query.cursor
-        return try await store.anyList(query, include: include)
+        return try await store.anyList(query, include: include, for: caller)
     }
 }

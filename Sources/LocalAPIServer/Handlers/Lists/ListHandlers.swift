@@ -33,7 +33,8 @@ extension Handlers {
         if query.usesSearch { try await store.catchUpSearch() }
         if format.isWhole { return try await whole(query, include, of: entity, as: format, request) }
         let page = try await store.anyList(
-            query, include: include, after: Self.opening, isLong: isTried && !query.usesSearch)
+            query, include: include, after: Self.opening, isLong: isTried && !query.usesSearch,
+            for: ReadCaller(request))
         return answer(page, request, since: begun)
     }
 
@@ -107,7 +108,8 @@ extension Handlers {
         }
         let begun = now()
         let export = ListExport(
-            store: store, query: query, include: include, format: RecordFormat(format, entity, query.fields))
+            store: store, query: query, include: include, caller: ReadCaller(request),
+            format: RecordFormat(format, entity, query.fields))
         let first = try await export.first()
         var headers = [(name: "Content-Type", value: format.contentType), ("Cache-Control", "no-store")]
         if let scan = scan(first, since: begun) { headers.append(scan) }

@@ -1,0 +1,77 @@
+internal import Dispatch
+internal import Synchronization
+
+/// A few threads for which callers take turns, however much one of them asks for. One caller takes one of the threads at a time,
+/// unless it may take all.
+final class FairThreads: Sendable {
+    typealias Work = @Sendable () -> Void
+
+    private struct State {
+        var idle: [DispatchQueue]
+        /// What each caller waits for, oldest first; never empty.
+        var waiting: [ReadCaller: [Work]] = [:]
+        /// Those who wait, in the order of their turns.
+        var turns: [ReadCaller] = []
+        /// Those who have a thread, and may have no other.
+        var served: Set<ReadCaller> = []
+
+        mutating func add(_ work: @escaping Work, for caller: ReadCaller) {
+            if waiting[caller] == nil { turns.append(caller) }
+            waiting[caller, default: []].append(work)
+        }
+
+        /// Whose turn it is, and a thread; nil when there is none for anyone who waits.
+        mutating func take() -> (queue: DispatchQueue, caller: ReadCaller, work: Work)? {
+            guard !idle.isEmpty, let turn = turns.firstIndex(where: { !served.contains($0) }) else { return nil }
+            let caller = turns.remove(at: turn)
+            guard var works = waiting.removeValue(forKey: caller) else { return nil }
+            let work = works.removeFirst()
+            if !works.isEmpty {
+                waiting[caller] = works
+                turns.append(caller)
+            }
+            if !caller.mayTakeAll { served.insert(caller) }
+            return (idle.removeLast(), caller, work)
+        }
+    }
+
+    private let state: Mutex<State>
+
+    init(_ label: String, count: Int) {
+        state = Mutex(State(idle: (1...count).map { DispatchQueue(label: "\(label)-\($0)") }))
+    }
+
+    /// Does the work once it is this caller's turn.
+    func run(for caller: ReadCaller, _ work: @escaping Work) {
+        state.withLock { $0.add(work, for: caller) }
+        startNext()
+    }
+
+    private func startNext() {
+        guard let (queue, caller, work) = state.withLock({ $0.take() }) else { return }
+        queue.async { [self] in
+            work()
+            state.withLock { state in
+                state.idle.append(queue)
+                state.served.remove(caller)
+            }
+            startNext()
+        }
+    }
+}
+
+/// For whom something is read that may take long.
+package struct ReadCaller: Sendable, Hashable {
+    private let user: UInt32?
+    private let address: String
+    /// Whether it may take all threads for such reads.
+    let mayTakeAll: Bool
+
+    /// `address` tells apart those whose user is not known.
+    package init(user: UInt32?, address: String = "", mayTakeAll: Bool) {
+        (self.user, self.address, self.mayTakeAll) = (user, address, mayTakeAll)
+    }
+
+    /// No caller of the API.
+    package static let daemon = ReadCaller(user: nil, address: "daemon", mayTakeAll: true)
+}

@@ -1,0 +1,65 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import CacheStore
+
+@Suite("Threads that callers share fairly")
+struct FairThreadsTests {
+    private static let (ada, bob) = (ReadCaller(user: 1, mayTakeAll: false), ReadCaller(user: 2, mayTakeAll: false))
+
+    /// What was done, in order.
+    private final class Report: Sendable {
+        private let words = Mutex<[String]>([])
+        var all: [String] { words.withLock(\.self) }
+        func add(_ word: String) { words.withLock { $0.append(word) } }
+    }
+
+    /// Has a thread work for `caller` until the result is called.
+    private func occupied(_ threads: FairThreads, for caller: ReadCaller) async -> @Sendable () -> Void {
+        let end = DispatchSemaphore(value: 0)
+        await withCheckedContinuation { continuation in
+            threads.run(for: caller) {
+                continuation.resume()
+                end.wait()
+            }
+        }
+        return { end.signal() }
+    }
+
+    @Test func `callers take turns, however much one of them has asked for`() async {
+        let (threads, report) = (FairThreads("test", count: 1), Report())
+        let end = await occupied(threads, for: Self.ada)
+        for word in ["a1", "a2", "a3"] { threads.run(for: Self.ada) { report.add(word) } }
+        await withCheckedContinuation { continuation in
+            threads.run(for: Self.bob) {
+                report.add("b")
+                continuation.resume()
+            }
+            end()
+        }
+        #expect(report.all == ["a1", "b"])
+    }
+
+    @Test func `a caller takes one of two threads, and leaves the other to others`() async {
+        let (threads, report) = (FairThreads("test", count: 2), Report())
+        let end = await occupied(threads, for: Self.ada)
+        await withCheckedContinuation { continuation in
+            threads.run(for: Self.ada) {
+                report.add("a")
+                continuation.resume()
+            }
+            threads.run(for: Self.bob) {
+                report.add("b")
+                end()
+            }
+        }
+        #expect(report.all == ["b", "a"])
+    }
+
+    @Test func `a caller who may take all threads takes both`() async {
+        let (threads, root) = (FairThreads("test", count: 2), ReadCaller(user: 0, mayTakeAll: true))
+        let ends = [await occupied(threads, for: root), await occupied(threads, for: root)]
+        for end in ends { end() }
+    }
+}
