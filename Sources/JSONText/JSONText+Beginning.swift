@@ -8,8 +8,7 @@ extension JSONText {
             var scanner = JSONScanner(bytes, isChecked: true)
             scanner.at = 1
             while found.count < most, let (name, value) = scanner.nextCheckedMember() {
-                let quoted = part((name.lowerBound - 1)..<(name.upperBound + 1))
-                found.append((quoted.string ?? "", part(value)))
+                found.append((CheckedJSON.text(bytes, name), part(value)))
             }
         }
         return found

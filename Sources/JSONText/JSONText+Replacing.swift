@@ -89,7 +89,9 @@ private struct JSONEditor {
                 return
             }
             let before = (output: output.count, copied: copied)
-            if inner.contains(UInt8(ascii: "\\")) { replace(name, by: JSONText.string(spelled(inner)).bytes) }
+            if inner.contains(UInt8(ascii: "\\")) {
+                replace(name, by: JSONText.string(JSONEscapes.decode(Array(inner)[...])).bytes)
+            }
             let isRepeated = seen.contains(child)
             seen.append(child)
             var stays = false
@@ -103,10 +105,6 @@ private struct JSONEditor {
                 isCut = end == nil
             }
         }
-    }
-
-    private func spelled(_ name: UnsafeBufferPointer<UInt8>.SubSequence) -> String {
-        JSONEscapes.decode(Array(name)[...])
     }
 
     private mutating func replace(_ range: Range<Int>, by bytes: some Sequence<UInt8>) {
