@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// Numbers, escapes, key order and duplicate keys stay byte for byte; accessors decode only what they return. The text
 /// is validated once, when it is made from bytes, so every `JSONText` is valid. A byte order mark and `NaN` are refused:
-/// who reads an upstream's answer takes them out first.
+/// `Upstream` takes them out of an answer first.
 package struct JSONText: Sendable, Hashable {
     package enum Kind: Sendable, Equatable { case object, array, string, number, boolean, null }
 

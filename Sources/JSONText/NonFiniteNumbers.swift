@@ -1,6 +1,6 @@
-/// The numbers that JSON does not have and some servers write all the same: `NaN`, `Infinity` and `-Infinity`.
+/// The numbers that JSON does not have and some servers still write: `NaN`, `Infinity` and `-Infinity`.
 ///
-/// `JSONText` refuses them. Who reads an upstream's answer replaces them, and reports them as drift.
+/// `JSONText` refuses them. `Upstream` replaces them in an answer, and they are reported as drift.
 package struct NonFiniteNumbers: Sendable {
     /// The text with a zero in the place of each of them, padded with spaces, so that every offset stays.
     package let replaced: [UInt8]
