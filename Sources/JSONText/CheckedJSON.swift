@@ -54,7 +54,7 @@ package enum CheckedJSON {
     }
 
     /// Whether the inside of a string, `range` without its quotes, spells `text`; allocates only to decode escapes.
-    static func spells(
+    package static func spells(
         _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ text: UnsafeBufferPointer<UInt8>
     ) -> Bool {
         guard let base = bytes.baseAddress else { return text.isEmpty }

@@ -15,7 +15,8 @@ package enum DriftKind: String, Sendable, Equatable {
     /// The upstream accepted a change of the field, and later showed the value from before.
     case ignored
 
-    package var number: UInt8 {
+    /// For the hash of a note.
+    var number: UInt8 {
         switch self {
         case .unknown: 1
         case .missing: 2

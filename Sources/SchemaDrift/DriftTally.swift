@@ -1,5 +1,4 @@
 internal import EntitySchema
-internal import Glibc
 package import JSONText
 
 /// Counts how records disagree with the rules: one entry for each disagreement, however many records share it.
@@ -127,18 +126,8 @@ extension DriftWalk {
     package func keyIs(_ expected: String) -> Bool {
         guard !key.isEmpty else { return false }
         let inner = bytes[key.lowerBound] == UInt8(ascii: "\"") ? key.dropFirst().dropLast() : key
-        if spells(inner, expected) { return true }
-        // The same text may be escaped.
-        return bytes[inner].contains(UInt8(ascii: "\\")) && text(key)?.string == expected
-    }
-
-    private func spells(_ range: Range<Int>, _ expected: String) -> Bool {
         var expected = expected
-        return expected.withUTF8 { expected in
-            guard expected.count == range.count else { return false }
-            guard let base = bytes.baseAddress, let expected = expected.baseAddress else { return true }
-            return memcmp(base + range.lowerBound, expected, range.count) == 0
-        }
+        return expected.withUTF8 { CheckedJSON.spells(bytes, inner, $0) }
     }
 }
 
