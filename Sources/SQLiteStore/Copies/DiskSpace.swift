@@ -1,0 +1,28 @@
+internal import Glibc
+
+/// The free space of a file system.
+package struct DiskSpace: Sendable {
+    /// The space to leave for the queue and the log, in bytes.
+    package static let reserve = 64 << 20
+
+    /// Bytes available to this user.
+    package let free: Int
+    /// Bytes that the file system has at all.
+    package let total: Int
+
+    /// Whether only as much is left as local changes may need: then nothing else may be stored.
+    package var isLow: Bool { free < min(Self.reserve, total / 20) }
+
+    package init(free: Int, total: Int) {
+        self.free = free
+        self.total = total
+    }
+
+    /// Nil if the folder does not exist.
+    package init?(of folder: String) {
+        var status = statvfs()
+        guard statvfs(folder, &status) == 0 else { return nil }
+        free = Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+        total = Int(clamping: UInt64(status.f_blocks) * UInt64(status.f_frsize))
+    }
+}
