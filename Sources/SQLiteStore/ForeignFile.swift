@@ -2,8 +2,8 @@ internal import CSQLite
 package import GRDB
 internal import GRDBSQLite
 
-/// A database can be from elsewhere, or changed by another program. Whatever it has, no connection opens a further file, and
-/// none loads a value that the daemon would never store.
+/// Limits every connection, because a database can be from elsewhere, or changed by another program: none opens a further
+/// file, and none loads a value that the daemon would never store.
 package enum ForeignFile {
     /// In bytes, of a value and of a row: several times what the daemon stores. SQLite's own limit is a gigabyte, and a command
     /// takes up to four times as much memory.
