@@ -35,10 +35,10 @@ package enum PercentCoding {
             switch byte {
             case UInt8(ascii: "%"):
                 let digits = rest.prefix(2)
-                guard digits.count == 2, let high = digit(digits.first), let low = digit(digits.last) else {
-                    return nil
-                }
-                bytes.append(high << 4 | low)
+                guard digits.count == 2, let high = digits.first.flatMap(Grammar.hexDigit),
+                    let low = digits.last.flatMap(Grammar.hexDigit)
+                else { return nil }
+                bytes.append(UInt8(high << 4 | low))
                 rest = rest.dropFirst(2)
             case UInt8(ascii: "+") where plusIsSpace: bytes.append(0x20)
             default: bytes.append(byte)
@@ -61,14 +61,6 @@ package enum PercentCoding {
                 parameters.append((name, value))
             }
             return parameters
-        }
-    }
-
-    private static func digit(_ byte: UInt8?) -> UInt8? {
-        switch byte {
-        case .some(let byte) where (0x30...0x39).contains(byte): byte - 0x30
-        case .some(let byte) where (0x61...0x66).contains(byte | 0x20): (byte | 0x20) - 0x61 + 10
-        default: nil
         }
     }
 }
