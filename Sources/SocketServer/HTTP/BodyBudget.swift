@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The memory that the bodies of all requests in flight may take together, or what is left to send of all answers.
+/// The memory that the bodies of all requests in flight may take together, or the unsent parts of all answers.
 ///
-/// One holder may take half of it, so that others can call whatever it leaves unsent or unread.
+/// One holder may take half of it, so that others can still call.
 final class BodyBudget: Sendable {
     private struct Use {
         var total = 0

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whose a connection is, as far as the kernel says: among these the connections of strangers are shared.
+/// Who holds a connection, as far as the kernel says. Strangers' connections are shared fairly among their holders.
 package enum ConnectionHolder: Hashable, Sendable {
     case user(UInt32)
     /// A program of this machine whose user is unknown. It can call from every address of the loopback network.
