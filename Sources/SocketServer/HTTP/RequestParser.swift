@@ -1,13 +1,5 @@
 import Glibc
 
-/// Returns the maximum body size of a request that streams, by its method and percent-encoded path; nil for a request
-/// that is handled once it is complete.
-package typealias StreamRule = @Sendable (_ method: String, _ path: String) -> Int?
-
-/// Returns the maximum size of a body that does not stream, by the percent-encoded path, where it is smaller than
-/// `ServerLimits.bodyBytes`; nil elsewhere.
-package typealias BodyRule = @Sendable (_ path: String) -> Int?
-
 /// Strict HTTP/1.1 request parser (RFC 9112): bytes in, requests out, independent of how the bytes are split.
 ///
 /// Do not use a parser again after it has thrown: the bytes after a malformed request cannot be interpreted.
@@ -333,6 +325,14 @@ package struct RequestParser {
         searched = 0
     }
 }
+
+/// Returns the maximum body size of a request that streams, by its method and percent-encoded path; nil for a request
+/// that is handled once it is complete.
+package typealias StreamRule = @Sendable (_ method: String, _ path: String) -> Int?
+
+/// Returns the maximum size of a body that does not stream, by the percent-encoded path, where it is smaller than
+/// `ServerLimits.bodyBytes`; nil elsewhere.
+package typealias BodyRule = @Sendable (_ path: String) -> Int?
 
 extension Refusal {
     fileprivate static let chunkOverrun = Refusal.badRequest("A chunk is longer than its stated size.")
