@@ -1,7 +1,7 @@
 import Glibc
 
 /// The address of one end of a socket.
-enum SocketAddress {
+package enum SocketAddress {
     case inet(Peer.Endpoint)
     case unix(path: String)
 
@@ -9,7 +9,8 @@ enum SocketAddress {
         read { getsockname(descriptor, $0, $1) }
     }
 
-    static func remote(of descriptor: Int32) -> SocketAddress? {
+    /// The path of a Unix socket is empty if it has none.
+    package static func remote(of descriptor: Int32) -> SocketAddress? {
         read { getpeername(descriptor, $0, $1) }
     }
 

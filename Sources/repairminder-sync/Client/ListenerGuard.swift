@@ -1,6 +1,7 @@
 import CallerLookup
 import Foundation
 import Glibc
+import SocketServer
 
 /// Checks who listens at the daemon's address before a command sends anything there.
 ///
@@ -35,7 +36,7 @@ struct ListenerGuard: Sendable, Equatable {
         guard stat(folder, &status) == 0, ![0, geteuid()].contains(status.st_uid) else { return nil }
         let owner = StateOwner.name(of: status.st_uid)
         // Asked of the connection, because the file may be another by now.
-        guard let bound = Self.path(ofPeerOf: descriptor),
+        guard case .unix(let bound) = SocketAddress.remote(of: descriptor),
             NamedFile.withoutLinks(bound) != NamedFile.withoutLinks(path)
         else { return nil }
         let isLink = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
@@ -43,20 +44,6 @@ struct ListenerGuard: Sendable, Equatable {
         guard isLink || access(bound, F_OK) == 0 else { return nil }
         return "it leads to the socket \(bound), because \(owner), who owns \(folder), has put a link there; find out "
             + "why, then restart the daemon"
-    }
-
-    /// The path that the listener was bound to; empty if it has none.
-    private static func path(ofPeerOf descriptor: Int32) -> String? {
-        var name = sockaddr_un()
-        var size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let result = withUnsafeMutablePointer(to: &name) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &size) }
-        }
-        guard result == 0 else { return nil }
-        let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
-        return withUnsafeBytes(of: name) { bytes in
-            String(decoding: bytes.prefix(Int(size)).dropFirst(start).prefix { $0 != 0 }, as: UTF8.self)
-        }
     }
 
     func isAccepted(_ user: UInt32) -> Bool { user == 0 || user == geteuid() || owners.contains(user) }
