@@ -18,12 +18,10 @@ enum DriftText {
     }
 
     static func table(_ drift: [JSONText]) -> Table {
-        let columns = ["entity", "field", "kind", "expected", "found", "count", "example", "last_seen"]
-        return Table(header: columns, rows: drift.map { row in columns.map { row[$0]?.plain ?? "" } })
+        Table(["entity", "field", "kind", "expected", "found", "count", "example", "last_seen"], of: drift)
     }
 
     static func setAside(_ records: [JSONText]) -> Table {
-        let columns = ["entity", "at", "record"]
-        return Table(header: columns, rows: records.map { row in columns.map { row[$0]?.plain ?? "" } })
+        Table(["entity", "at", "record"], of: records)
     }
 }

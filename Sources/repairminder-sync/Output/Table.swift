@@ -1,4 +1,5 @@
 import EntitySchema
+import JSONText
 
 /// Rows of text in columns.
 ///
@@ -58,6 +59,17 @@ struct Table {
             text += "\n"
         }
         return text
+    }
+}
+
+extension Table {
+    /// A row for each object, with these of its members.
+    init(
+        _ columns: [String], of objects: [JSONText], kept: Set<String> = [], wrapped: Set<String> = []
+    ) {
+        self.init(
+            header: columns, rows: objects.map { object in columns.map { object[$0]?.plain ?? "" } }, kept: kept,
+            wrapped: wrapped)
     }
 }
 

@@ -67,9 +67,8 @@ struct HooksCommand: AsyncParsableCommand {
     }
 
     static func table(_ hooks: [JSONText]) -> Table {
-        let columns = ["name", "state", "delivered", "parked", "attempts", "next_attempt_at", "error"]
-        return Table(
-            header: columns, rows: hooks.map { hook in columns.map { hook[$0]?.plain ?? "" } },
+        Table(
+            ["name", "state", "delivered", "parked", "attempts", "next_attempt_at", "error"], of: hooks,
             kept: ["name", "state"], wrapped: ["error"])
     }
 }

@@ -87,8 +87,6 @@ struct DiffCommand: AsyncParsableCommand {
 
     static func table(_ differences: [JSONText]) -> Table {
         let columns = ["entity", "id", "field", "server", "local"]
-        return Table(
-            header: columns, rows: differences.map { row in columns.map { row[$0]?.plain ?? "" } },
-            kept: Set(columns), wrapped: ["server", "local"])
+        return Table(columns, of: differences, kept: Set(columns), wrapped: ["server", "local"])
     }
 }

@@ -58,9 +58,8 @@ struct RemindersCommand: AsyncParsableCommand {
     }
 
     static func table(_ reminders: [JSONText]) -> Table {
-        let columns = ["id", "due_at", "state", "text", "entity", "record_id"]
-        return Table(
-            header: columns, rows: reminders.map { reminder in columns.map { reminder[$0]?.plain ?? "" } },
+        Table(
+            ["id", "due_at", "state", "text", "entity", "record_id"], of: reminders,
             kept: ["due_at", "record_id", "state"], wrapped: ["text"])
     }
 }

@@ -46,9 +46,6 @@ struct SearchCommand: AsyncParsableCommand {
     }
 
     static func table(_ hits: [JSONText]) -> Table {
-        let columns = ["entity", "id", "title", "snippet"]
-        return Table(
-            header: columns, rows: hits.map { hit in columns.map { hit[$0]?.plain ?? "" } },
-            kept: ["id"], wrapped: ["title", "snippet"])
+        Table(["entity", "id", "title", "snippet"], of: hits, kept: ["id"], wrapped: ["title", "snippet"])
     }
 }
