@@ -33,4 +33,9 @@ struct EntityShape {
     }
 
     func field(_ name: String) -> JSONText? { fields.first { $0["name"]?.string == name } }
+
+    /// The values of an enum; empty for any other field.
+    func values(of name: String) -> [String] {
+        field(name)?["values"]?.elements.compactMap { $0["value"]?.plain } ?? []
+    }
 }

@@ -66,11 +66,9 @@ enum RecordCompletion {
     /// The fields of a schema with `=`, or the values of the enum that `prefix` names.
     static func offers(_ shape: EntityShape, _ prefix: String, _ isOffered: (String) -> Bool) -> [String] {
         let names = shape.names { $0["name"]?.string.map(isOffered) ?? false }.filter(isPlain)
-        guard let equals = prefix.firstIndex(of: "="), let field = shape.field(String(prefix[..<equals])) else {
-            return names.map { "\($0)=" }
-        }
-        let values = field["values"]?.elements.compactMap { $0["value"]?.plain } ?? []
-        return values.filter(isPlain).map { "\(prefix[..<equals])=\($0)" }
+        guard let equals = prefix.firstIndex(of: "=") else { return names.map { "\($0)=" } }
+        let name = String(prefix[..<equals])
+        return shape.values(of: name).filter(isPlain).map { "\(name)=\($0)" }
     }
 
     /// The word after the command, which is the entity of each command that completes fields and ids.

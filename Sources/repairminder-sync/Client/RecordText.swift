@@ -13,12 +13,11 @@ struct RecordText {
             "# \(Self.name(shape.key)): \(Self.comment(record[shape.key]?.plain ?? ""))",
         ]
         for name in shape.updatable {
-            let field = shape.field(name)
-            if field?["secret"]?.boolean == true {
+            if shape.field(name)?["secret"]?.boolean == true {
                 lines.append("# \(Self.name(name)): secret; write a line for it to change it")
                 continue
             }
-            let values = field?["values"]?.elements.compactMap { $0["value"]?.plain } ?? []
+            let values = shape.values(of: name)
             if !values.isEmpty { lines.append("# one of \(Self.comment(values.joined(separator: ", ")))") }
             let value = edits.first { $0.key == name }?.value ?? record[name] ?? .null
             lines += Self.lines(name, value)

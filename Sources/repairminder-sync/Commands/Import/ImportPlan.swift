@@ -90,8 +90,8 @@ struct ImportPlan {
 
     private func problem(with fields: [(key: String, value: JSONText)]) -> String? {
         for (name, value) in fields {
-            guard let field = shape.field(name) else { return "there is no field \(name)" }
-            let values = field["values"]?.elements.compactMap { $0["value"]?.plain } ?? []
+            guard shape.field(name) != nil else { return "there is no field \(name)" }
+            let values = shape.values(of: name)
             // A real import leaves this to the daemon, which also takes what the upstream has sent.
             guard isDryRun, !values.isEmpty else { continue }
             guard value.kind == .null || values.contains(value.plain) else {
