@@ -13,8 +13,7 @@ struct Questions {
         guard let line, line.last != Self.interrupt else {
             throw CommandFailure(.usage, "no answer to “\(question)”; nothing was changed")
         }
-        let text = String(decoding: line, as: UTF8.self)
-        let answer = String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        let answer = Self.trimmed(line)
         guard !answer.isEmpty else {
             throw CommandFailure(.usage, "the answer to “\(question)” is empty; nothing was changed")
         }
@@ -30,6 +29,10 @@ struct Questions {
             StandardStream.error.write("\n")
             return nil
         }
+        return Self.trimmed(line)
+    }
+
+    private static func trimmed(_ line: [UInt8]) -> String {
         let text = String(decoding: line, as: UTF8.self)
         return String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }
