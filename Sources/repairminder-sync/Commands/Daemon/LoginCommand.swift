@@ -48,7 +48,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
                 now: StateFiles.now)
             let upstream = HTTPUpstream(
                 plan: plan, baseURL: baseURL, transport: transport, token: token, secrets: secrets, now: StateFiles.now)
-            await report(try await upstream.account()?.id, configuration, environment)
+            await report(try await upstream.account()?.id, configuration)
         } catch let error as UpstreamError {
             throw CommandFailure(signIn: error)
         } catch let error as TokenFileError {
@@ -80,7 +80,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
     }
 
     /// Notifies a running daemon and prints the next step.
-    private func report(_ account: String?, _ configuration: Configuration, _ environment: Environment) async {
+    private func report(_ account: String?, _ configuration: Configuration) async {
         var lines = [Self.text(of: account)]
         if let file = configuration.upstream.tokenFile {
             lines.append(
