@@ -20,10 +20,8 @@ final class EditedFile: Sendable {
         let named = ["VISUAL", "EDITOR"].compactMap { environment.variables[$0] }.first { !$0.isEmpty }
         editor = named ?? "vi"
         let folder = environment.temporaryFolder
-        var template = Array("\(folder)/repairminder-sync-XXXXXX".utf8CString)
-        // mkdtemp creates it with mode 0700.
-        guard mkdtemp(&template) != nil else { throw Self.failure(in: folder) }
-        directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let made = environment.makeTemporaryFolder("repairminder-sync-") else { throw Self.failure(in: folder) }
+        directory = made
         path = "\(directory)/record.yaml"
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {

@@ -84,14 +84,11 @@ struct DemoCommand: AsyncParsableCommand {
 
     private static func short(_ address: String) -> String { String(address.trimmingPrefix("http://")) }
 
-    /// A new directory that only this user can enter.
-    private static func makeFolder() throws -> String {
-        let parent = Environment.ofThisProcess().temporaryFolder
-        var template = Array("\(parent)/repairminder-demo.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            let reason = String(cString: strerror(errno))
-            throw CommandFailure(.temporaryFailure, "cannot create a directory in \(parent) (\(reason)); set TMPDIR")
-        }
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    private static func makeFolder() throws(CommandFailure) -> String {
+        let environment = Environment.ofThisProcess()
+        if let folder = environment.makeTemporaryFolder("repairminder-demo.") { return folder }
+        let reason = String(cString: strerror(errno))
+        throw CommandFailure(
+            .temporaryFailure, "cannot create a directory in \(environment.temporaryFolder) (\(reason)); set TMPDIR")
     }
 }

@@ -25,6 +25,14 @@ struct Environment: Sendable {
     /// Where temporary files go: `$TMPDIR` if it is absolute, else `/tmp`.
     var temporaryFolder: String { variables["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp" }
 
+    /// Makes a new directory among them that only this user can enter; nil, with `errno`, if it cannot.
+    func makeTemporaryFolder(_ name: String) -> String? {
+        // mkdtemp creates it with mode 0700.
+        var template = Array("\(temporaryFolder)/\(name)XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { return nil }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// The directory that systemd created for the service; the first if there are several (systemd.exec(5)).
     func systemdDirectory(_ variable: String) -> String? {
         variables[variable]?.split(separator: ":").first.map(String.init)
