@@ -197,12 +197,7 @@ extension Handlers {
     private func time(_ time: Timestamp?) -> JSONText { .string(time?.description) }
 
     /// Three decimals are enough for a progress bar.
-    private func number(_ value: Double) -> JSONText {
-        let thousandths = Int((value * 1000).rounded(.down))
-        let digits = String(thousandths % 1000)
-        let padded = String(repeating: "0", count: 3 - digits.count) + digits
-        return (try? JSONText(parsing: "\(thousandths / 1000).\(padded)")) ?? 0
-    }
+    private func number(_ value: Double) -> JSONText { .decimal(Int((value * 1000).rounded(.down)), places: 3) }
 }
 
 extension SyncStatus.Entity {
