@@ -9,7 +9,9 @@ extension Handlers {
     func dashboard(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         var mistakes = mistakes
-        let period = mistakes.collect(DashboardPeriod.today) { () throws(Problem) in try self.period(parameters) }
+        let period = mistakes.collect(DashboardPeriod.today) { () throws(Problem) in
+            try parameters.choice("period", called: "period") ?? .today
+        }
         guard let plan = schema.dashboard else {
             try mistakes.throwAny()
             throw Problem.notFound("the schema \(schema.name) declares no dashboard")
@@ -39,18 +41,6 @@ extension Handlers {
     }
 
     // MARK: The request
-
-    private func period(_ parameters: QueryParameters) throws(Problem) -> DashboardPeriod {
-        guard let word = try parameters.value("period") else { return .today }
-        guard let period = DashboardPeriod(rawValue: word) else {
-            let known = DashboardPeriod.allCases.map(\.rawValue)
-            let near = Suggestion.hint(for: word, among: known, else: ".")
-            throw .parameter(
-                "period",
-                "there is no period \(word.prefix(50))\(near) Expected one of \(known.joined(separator: ", "))")
-        }
-        return period
-    }
 
     /// Nil for the whole company.
     private func user(_ parameters: QueryParameters, _ plan: DashboardPlan) throws(Problem) -> String? {

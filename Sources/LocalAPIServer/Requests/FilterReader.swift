@@ -75,7 +75,7 @@ struct FilterReader {
         let relations = entity.relations.filter { if case .one = $0.kind { true } else { false } }.map(\.name)
         let others = field == parameter ? QueryParameters.ofLists : relations
         let known = entity.fields.map(\.name) + [Entity.syncedAt.name] + others
-        let near = Suggestion.nearest(to: field, among: known).map { "; did you mean \($0)?" } ?? "."
+        let near = Suggestion.hint(for: field, among: known, else: ".")
         let message = "\(entity.name) has no field \(field.prefix(100))\(near) Besides filters, lists take "
         return .parameter(parameter, message + QueryParameters.ofLists.joined(separator: ", "), .unknownParameter)
     }
@@ -89,7 +89,7 @@ struct FilterReader {
         guard wrong != "not" else {
             throw .parameter(name, "not stands before a comparison, as in \(path[0]).not.eq")
         }
-        let near = Suggestion.nearest(to: wrong, among: known).map { "; did you mean \($0)?" } ?? ";"
+        let near = Suggestion.hint(for: wrong, among: known, else: ";")
         throw .parameter(
             name, "there is no comparison \(wrong.prefix(50))\(near) use one of \(known.joined(separator: ", "))")
     }

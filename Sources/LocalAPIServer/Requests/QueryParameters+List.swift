@@ -17,7 +17,7 @@ extension QueryParameters {
         query.sort = mistakes.collect([]) { () throws(Problem) in try sort() }
         query.fields = mistakes.collect(nil) { () throws(Problem) in try fields() }
         query.search = mistakes.collect(nil) { () throws(Problem) in try searchQuery("q") }
-        query.sync = mistakes.collect(nil) { () throws(Problem) in try syncFilter() }
+        query.sync = mistakes.collect(nil) { () throws(Problem) in try choice("sync", called: "state") }
         refuseRepeatedFilters(except: Self.ofLists, &mistakes)
         let reader = FilterReader(entity: entity)
         for item in items where !Self.ofLists.contains(item.name) && !mistakes.isFull {
@@ -35,18 +35,6 @@ extension QueryParameters {
 
     /// The parameters of lists that are no filters.
     static let ofLists = ["limit", "cursor", "count", "fields", "q", "sort", "sync", "include", "labels"]
-
-    private func syncFilter() throws(Problem) -> ListQuery.SyncFilter? {
-        guard let sync = try value("sync") else { return nil }
-        guard let filter = ListQuery.SyncFilter(rawValue: sync) else {
-            let known = ListQuery.SyncFilter.allCases.map(\.rawValue)
-            let near = Suggestion.nearest(to: sync, among: known).map { "; did you mean \($0)?" } ?? "."
-            throw .parameter(
-                "sync",
-                "there is no state \(sync.prefix(50))\(near) Expected one of \(known.joined(separator: ", "))")
-        }
-        return filter
-    }
 
     /// The fields to show, each once; nil for all.
     func fields() throws(Problem) -> [String]? {

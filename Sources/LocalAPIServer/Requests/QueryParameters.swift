@@ -73,6 +73,20 @@ struct QueryParameters {
         }
     }
 
+    /// One value of an enumeration; nil when the parameter is missing. `word`: what messages call such a value.
+    func choice<Value: RawRepresentable<String> & CaseIterable>(
+        _ name: String, called word: String
+    ) throws(Problem) -> Value? {
+        guard let text = try value(name) else { return nil }
+        guard let choice = Value(rawValue: text) else {
+            let known = Value.allCases.map(\.rawValue)
+            let near = Suggestion.hint(for: text, among: known, else: ".")
+            throw .parameter(
+                name, "there is no \(word) \(text.prefix(50))\(near) Expected one of \(known.joined(separator: ", "))")
+        }
+        return choice
+    }
+
     /// Some values of an enumeration; nil when the parameter is missing.
     func choices<Value: RawRepresentable<String> & CaseIterable>(_ name: String) throws(Problem) -> [Value]? {
         try list(name) { (part) throws(Problem) in
