@@ -24,13 +24,11 @@ extension Handlers {
             page = try await within(.seconds(wait)) { try await firstChanges(since, filter, limit) }
             try requireCaller(of: request)
         }
-        let document = JSONText.object([
-            "epoch": .string(store.epoch), "data": .array(page.events.map(\.document)),
-            "next": .integer(Int(page.next)),
-        ])
-        var response = Response.document(document)
-        response.headers.append(("Cache-Control", "no-store"))
-        return response
+        return .document(
+            .object([
+                "epoch": .string(store.epoch), "data": .array(page.events.map(\.document)),
+                "next": .integer(Int(page.next)),
+            ]))
     }
 
     /// The first page that is not empty, or an empty one when the task is cancelled or the server stops.

@@ -6,11 +6,11 @@ internal import SocketServer
 extension Handlers {
     /// `GET /v1/schema`.
     func schemaDescription(_ request: Request) throws -> Response {
-        return .tagged(Array(SchemaDescription.json(of: schema).bytes), for: request)
+        .tagged(Array(SchemaDescription.json(of: schema).bytes), for: request)
     }
 
     /// `GET /v1/schema/{entity}`.
     func schemaDescription(of name: String, _ request: Request) throws -> Response {
-        return .tagged(Array(SchemaDescription.json(of: try entity(name)).bytes), for: request)
+        .tagged(Array(SchemaDescription.json(of: try entity(name)).bytes), for: request)
     }
 }

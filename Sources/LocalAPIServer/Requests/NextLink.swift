@@ -12,8 +12,7 @@ enum NextLink {
 
     /// A page of a list whose cursor is `next`; nil on the last.
     static func page(_ data: [JSONText], next: String?, of request: Request) -> Response {
-        let document = JSONText.object(["data": .array(data), "next": .string(next)])
-        var response = Response.json(200, Array(document.bytes))
+        var response = Response.document(.object(["data": .array(data), "next": .string(next)]))
         add(next, to: &response, of: request)
         return response
     }
