@@ -13,8 +13,6 @@ package import SyncEngine
 /// A server's handler calls it. It keeps nothing between requests but the number of open streams; it is a class so that an
 /// answer that comes later need not copy it.
 package final class LocalAPIServer: Sendable {
-    package typealias About = DaemonDescription
-
     let handlers: Handlers
     let router: Router
     private let callers: CallerGuard
@@ -22,7 +20,7 @@ package final class LocalAPIServer: Sendable {
     private let ids: RequestIDs
 
     package init(
-        schema: EntitySchema, store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: About,
+        schema: EntitySchema, store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: DaemonDescription,
         calendar: DashboardCalendar = .utc, metrics: Metrics = Metrics(uptime: { .zero }),
         now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration> = ContinuousClock(),
         streamLimit: Int = 64, thumbnailer: Thumbnailer? = nil, signIns: SignInDesk? = nil,

@@ -251,7 +251,7 @@ extension Service {
             now: host.now)
         let api = LocalAPIServer(
             schema: setup.schema, store: store, engine: engine, callers: callers,
-            about: LocalAPIServer.About(
+            about: DaemonDescription(
                 version: ProgramVersion.text, startedAt: host.startedAt,
                 warnings: try configuration.plainHTTP(with: setup.schema)
                     + [configuration.bundle?.warning].compactMap(\.self) + leftBehind(store, state),

@@ -88,7 +88,7 @@ import Testing
         let api = LocalAPIServer(
             schema: schema, store: store, engine: try TestAPI(store: store, schema: schema).api.handlers.engine,
             callers: CallerGuard(token: TestAPI.token, owners: [1000], group: nil),
-            about: LocalAPIServer.About(
+            about: DaemonDescription(
                 version: "1", startedAt: TestAPI.now, instance: "till-2", site: "north", schemaHash: "0a1b"),
             now: {
                 reads.next()

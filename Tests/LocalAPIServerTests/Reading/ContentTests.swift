@@ -49,7 +49,7 @@ struct ContentTests {
         api = LocalAPIServer(
             schema: schema, store: store, engine: engine,
             callers: CallerGuard(token: TestAPI.token, owners: [1000], group: nil),
-            about: LocalAPIServer.About(version: "1", startedAt: TestAPI.now), now: { TestAPI.now },
+            about: DaemonDescription(version: "1", startedAt: TestAPI.now), now: { TestAPI.now },
             log: Logger(label: "test"))
         _ = try await store.apply(PulledPage(entity: "photos", records: #"[{"id":"a"},{"id":"b"}]"#), at: TestAPI.now)
         _ = try await store.apply(PulledPage(entity: "scans", records: #"[{"id":"s"}]"#), at: TestAPI.now)

@@ -48,7 +48,7 @@ struct DashboardTests {
             api = LocalAPIServer(
                 schema: schema, store: store, engine: engine,
                 callers: CallerGuard(token: TestAPI.token, owners: [], group: nil),
-                about: LocalAPIServer.About(version: "1", startedAt: now()),
+                about: DaemonDescription(version: "1", startedAt: now()),
                 calendar: try #require(DashboardCalendar(timeZone: zone)), now: now, log: Logger(label: "test"))
         }
 

@@ -56,7 +56,7 @@ struct TestAPI {
         api = LocalAPIServer(
             schema: schema, store: store, engine: engine,
             callers: CallerGuard(token: Self.token, owners: [1000], group: nil),
-            about: LocalAPIServer.About(
+            about: DaemonDescription(
                 version: "1", startedAt: now - .seconds(5), instance: "till-2", site: "north", schemaHash: "0a1b"),
             metrics: Metrics(uptime: uptime), now: { now },
             clock: clock, streamLimit: streamLimit, doctor: doctor, standby: standby, log: log)
