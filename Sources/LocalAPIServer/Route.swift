@@ -35,7 +35,7 @@ struct Route: Sendable {
     /// Whether the OpenAPI document includes the call.
     var isDocumented = true
     var operation: OpenAPIOperation
-    /// The name of the call; `RouteTable` sets it.
+    /// Its operation id in the OpenAPI document; `RouteTable` sets that of an entity's call.
     var name = ""
     /// What a request may have; `RouteTable` sets it, from the operation.
     var shape = RequestShape(parameters: [], takesBody: false)
@@ -47,20 +47,20 @@ struct Route: Sendable {
 
     /// A call that does not depend on an entity.
     static func fixed(
-        _ method: String, _ template: PathTemplate, access: Access = .knownCallers, isDocumented: Bool = true,
-        _ operation: OpenAPIOperation, _ handler: @escaping Handler
+        _ method: String, _ template: PathTemplate, _ name: String, access: Access = .knownCallers,
+        isDocumented: Bool = true, _ operation: OpenAPIOperation, _ handler: @escaping Handler
     ) -> Route {
         Route(
             method: method, template: template, path: template.text, access: access, isDocumented: isDocumented,
-            operation: operation, handler: handler)
+            operation: operation, name: name, handler: handler)
     }
 
     /// A read that does not depend on an entity, and is always answered at once.
     static func cached(
-        _ template: PathTemplate, _ operation: OpenAPIOperation,
+        _ template: PathTemplate, _ name: String, _ operation: OpenAPIOperation,
         _ read: @escaping @Sendable (_ handlers: Handlers, _ request: Request) throws -> Response
     ) -> Route {
-        var route = fixed("GET", template, operation) { handlers, request, _ in try read(handlers, request) }
+        var route = fixed("GET", template, name, operation) { handlers, request, _ in try read(handlers, request) }
         route.reader = { handlers, request, _ in try read(handlers, request) }
         return route
     }

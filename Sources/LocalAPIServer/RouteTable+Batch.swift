@@ -4,7 +4,7 @@ internal import SocketServer
 /// Many writes in one request.
 extension RouteTable {
     static let batch = Route.fixed(
-        "POST", .batch,
+        "POST", .batch, "writeBatch",
         OpenAPIOperation(
             "Creates, changes and deletes up to \(BatchRequest.most) records, all or each by itself",
             parameters: ["wait_for_push", "timeout", "idempotency_key"], body: "Batch",

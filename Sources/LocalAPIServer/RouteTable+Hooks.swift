@@ -5,38 +5,39 @@ internal import SocketServer
 extension RouteTable {
     static let hooks: [Route] = [
         .fixed(
-            "GET", .hooks, OpenAPIOperation("The hooks, and how far each is", answers: [(200, .json("Hooks"))])
+            "GET", .hooks, "listHooks",
+            OpenAPIOperation("The hooks, and how far each is", answers: [(200, .json("Hooks"))])
         ) { handlers, _, _ in try handlers.hooks() },
         .fixed(
-            "GET", .hook,
+            "GET", .hook, "getHook",
             OpenAPIOperation(
                 "One hook, with its parked deliveries", answers: [(200, .json("Hook"))], problems: [404])
         ) { handlers, _, name in try handlers.hook(name) },
         .fixed(
-            "POST", .pauseHook,
+            "POST", .pauseHook, "pauseHook",
             OpenAPIOperation(
                 "Pauses a hook", parameters: ["idempotency_key"], answers: [(200, .json("Hook"))], problems: [404, 422])
         ) { handlers, request, name in try await handlers.pauseHook(name, true, request) },
         .fixed(
-            "POST", .resumeHook,
+            "POST", .resumeHook, "resumeHook",
             OpenAPIOperation(
                 "Ends the pause of a hook", parameters: ["idempotency_key"], answers: [(200, .json("Hook"))],
                 problems: [404, 422])
         ) { handlers, request, name in try await handlers.pauseHook(name, false, request) },
         .fixed(
-            "POST", .skipHook,
+            "POST", .skipHook, "skipHookDelivery",
             OpenAPIOperation(
                 "Gives up the delivery that has failed", parameters: ["idempotency_key"],
                 answers: [(200, .json("Hook"))], problems: [404, 409, 422])
         ) { handlers, request, name in try await handlers.skipHook(name, request) },
         .fixed(
-            "POST", .retryHook,
+            "POST", .retryHook, "retryHook",
             OpenAPIOperation(
                 "Retries a parked delivery, or all and the one that waits", parameters: ["idempotency_key"],
                 body: "HookChoice", bodyIsOptional: true, answers: [(200, .json("Hook"))], problems: [404, 422])
         ) { handlers, request, name in try await handlers.retryHook(name, request) },
         .fixed(
-            "POST", .discardParked,
+            "POST", .discardParked, "discardHookDeliveries",
             OpenAPIOperation(
                 "Discards a parked delivery, or all", parameters: ["idempotency_key"], body: "HookChoice",
                 bodyIsOptional: true, answers: [(200, .json("Hook"))], problems: [404, 422])
