@@ -25,8 +25,7 @@ package struct SchemaDrafter {
     package func draft(only: [String] = []) throws(SchemaDraftError) -> SchemaDraft {
         var drafter = self
         try drafter.keep(only)
-        let accepted = try DraftCheck.accepted(drafter.model)
-        return SchemaDraft(model: accepted.model, yaml: accepted.yaml, schema: accepted.schema)
+        return try DraftCheck.accepted(drafter.model)
     }
 
     /// A schema's name: letters, digits and `-`.

@@ -1,20 +1,13 @@
 internal import EntitySchema
 
-/// Runs a draft through the reader of schemas, and takes out what it refuses: the daemon accepts whatever is written.
-struct DraftCheck {
-    /// The draft, its text, and what the reader made of it.
-    struct Accepted {
-        var model: DraftModel
-        var yaml: String
-        var schema: EntitySchema
-    }
-
+/// Runs a draft through the reader of schemas, and takes out what it refuses, so that the daemon accepts the rest.
+enum DraftCheck {
     /// How much of an entity was taken out before: first what writes, then all that is not needed, then it goes.
     private enum Step: Int {
         case whole, readOnly, bare, gone
     }
 
-    static func accepted(_ model: DraftModel) throws(SchemaDraftError) -> Accepted {
+    static func accepted(_ model: DraftModel) throws(SchemaDraftError) -> SchemaDraft {
         var model = bounded(model)
         var steps: [String: Step] = [:]
         // Each round takes something out of one entity, or out of the upstream.
@@ -25,7 +18,7 @@ struct DraftCheck {
             let settings = Dictionary(model.settings.map { ($0, "1") }) { first, _ in first }
             do throws(SchemaError) {
                 let schema = try EntitySchema(yaml: yaml, file: "draft", settings: settings)
-                return Accepted(model: model, yaml: yaml, schema: schema)
+                return SchemaDraft(model: model, yaml: yaml, schema: schema)
             } catch {
                 rounds -= 1
                 guard rounds > 0, takeOut(error, of: &model, &steps) else {
