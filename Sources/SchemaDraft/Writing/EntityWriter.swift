@@ -39,11 +39,7 @@ struct EntityWriter {
                     "query", .block(pull.query.map { YAMLNode.Member($0.name, .text($0.value.value), $0.value.reason) })
                 ))
         }
-        if !pull.records.value.isEmpty { members.append(YAMLNode.Member("records", .text(pull.records.value))) }
-        if pull.paging.value != usual {
-            members.append(YAMLNode.Member("pagination", PagingWriter.node(pull.paging.value), pull.paging.reason))
-        }
-        members.append(single(pull.single))
+        members += list(pull.records.value, pull.paging) + [single(pull.single)]
         if let since = pull.since {
             var parts = [
                 YAMLNode.Member("param", .text(since.value.parameter)),
@@ -56,6 +52,16 @@ struct EntityWriter {
             members.append(YAMLNode.Member("deleted", .text(deleted.value), deleted.reason))
         }
         if !children.isEmpty { members.append(YAMLNode.Member("detail", details)) }
+        return members
+    }
+
+    /// Where the records of a list are, and how it is paged, unless that is as usual.
+    private func list(_ records: String, _ paging: Guess<DraftPaging>) -> [YAMLNode.Member] {
+        var members: [YAMLNode.Member] = []
+        if !records.isEmpty { members.append(YAMLNode.Member("records", .text(records))) }
+        if paging.value != usual {
+            members.append(YAMLNode.Member("pagination", PagingWriter.node(paging.value), paging.reason))
+        }
         return members
     }
 
@@ -77,10 +83,7 @@ struct EntityWriter {
                 YAMLNode.Member("path", .text(below.path)), YAMLNode.Member("into", .text(child.name)),
                 YAMLNode.Member("when_changed", .text("any")),
             ]
-            if !below.records.value.isEmpty { members.append(YAMLNode.Member("records", .text(below.records.value))) }
-            if below.paging.value != usual {
-                members.append(YAMLNode.Member("pagination", PagingWriter.node(below.paging.value)))
-            }
+            members += list(below.records.value, below.paging)
             return .mapping(members)
         }
         return all.count == 1 ? all[0] : .list(all)
@@ -112,10 +115,7 @@ struct EntityWriter {
         var members = [YAMLNode.Member("match", .list(fields.map(YAMLNode.text)))]
         if let path, let below = entity.below {
             members.append(YAMLNode.Member("path", .text(path)))
-            if !below.records.value.isEmpty { members.append(YAMLNode.Member("records", .text(below.records.value))) }
-            if below.paging.value != usual {
-                members.append(YAMLNode.Member("pagination", PagingWriter.node(below.paging.value)))
-            }
+            members += list(below.records.value, below.paging)
         }
         return .mapping(members)
     }
