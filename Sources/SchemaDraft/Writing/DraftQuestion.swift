@@ -42,8 +42,7 @@ package struct DraftQuestion: Sendable, Equatable {
                     subject: .key(entity: entity.name), text: "What identifies a record of \(entity.name)",
                     likely: entity.key.value, others: others.prefix(12).map(\.name)))
         }
-        let times = entity.fields.filter { $0.isTime && Words.snake($0.name).contains("update") }
-        if let pull = entity.pull, pull.since == nil, let time = times.first {
+        if let pull = entity.pull, pull.since == nil, let time = updateTime(of: entity) {
             questions.append(
                 DraftQuestion(
                     subject: .changes(entity: entity.name),
@@ -51,6 +50,10 @@ package struct DraftQuestion: Sendable, Equatable {
                     likely: "none", others: ["updated_since", "modified_since"]))
         }
         return questions
+    }
+
+    private static func updateTime(of entity: DraftEntity) -> DraftField? {
+        entity.fields.first { $0.isTime && Words.snake($0.name).contains("update") }
     }
 
     private static func word(_ signIn: DraftUpstream.SignIn) -> String {
@@ -85,9 +88,7 @@ package struct DraftQuestion: Sendable, Equatable {
             model.entities[index].key = Guess(answer, "as answered")
         case .changes(let name):
             guard let index = model.entities.firstIndex(where: { $0.name == name }),
-                let field = model.entities[index].fields.first(where: {
-                    $0.isTime && Words.snake($0.name).contains("update")
-                })
+                let field = Self.updateTime(of: model.entities[index])
             else { return }
             let since = DraftEntity.Since(parameter: answer, field: field.name)
             model.entities[index].pull?.since = Guess(since, "as answered")
