@@ -15,9 +15,7 @@ struct SchemaFinder {
         var text: String
 
         /// `sha256sum FILE | cut -c 1-64`.
-        var sha256: String {
-            SHA256.hash(data: Data(text.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        }
+        var sha256: String { Hexadecimal.text(of: SHA256.hash(data: Data(text.utf8))) }
 
         /// The first 12 digits of `sha256`.
         var hash: String { String(sha256.prefix(12)) }

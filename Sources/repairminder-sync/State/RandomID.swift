@@ -23,11 +23,3 @@ enum RandomID {
 
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 }
-
-/// Bytes as text.
-enum Hexadecimal {
-    /// Two digits in lower case for each byte.
-    static func text(of bytes: some Sequence<UInt8>) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    }
-}

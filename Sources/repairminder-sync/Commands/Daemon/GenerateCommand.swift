@@ -1,6 +1,5 @@
 import ArgumentParser
 import ClientGenerator
-import Crypto
 import EntitySchema
 import Foundation
 
@@ -74,7 +73,6 @@ struct GenerateOptions: ParsableArguments {
         let finder = SchemaFinder(environment: environment)
         let source = try finder.source(for: configuration)
         let schema = try finder.schema(from: source, for: configuration)
-        let hash = Hexadecimal.text(of: SHA256.hash(data: Array(source.text.utf8)))
-        return GeneratedClient(schema, hash: hash).text(in: language)
+        return GeneratedClient(schema, hash: source.sha256).text(in: language)
     }
 }

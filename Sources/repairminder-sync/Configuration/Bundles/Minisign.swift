@@ -22,7 +22,7 @@ struct MinisignKey: Equatable, Sendable {
 
     /// As minisign shows it.
     static func name(of id: [UInt8]) -> String {
-        id.reversed().map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined().uppercased()
+        Hexadecimal.text(of: id.reversed()).uppercased()
     }
 }
 
