@@ -21,7 +21,8 @@ extension SetupReader {
         try checkPlace(standby.passwordFile, key: "standby.password_file", kind: "password file")
     }
 
-    private func checkPlace(_ path: String?, key: String, kind: String) throws(ConfigurationError) {
+    /// Throws when every user of the machine could change the file, or put another in its place. `key`: where it is named.
+    func checkPlace(_ path: String?, key: String, kind: String) throws(ConfigurationError) {
         guard let path, let problem = ProgramFile(path: environment.absolute(path), kind: kind).refusal else { return }
         throw ConfigurationError(place: key, problem: problem)
     }

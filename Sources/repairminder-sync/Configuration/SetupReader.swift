@@ -39,12 +39,6 @@ struct SetupReader: Sendable {
         return setup
     }
 
-    /// What others can change must not run with the daemon's rights.
-    private func checkProgram(_ path: String, place: String) throws(ConfigurationError) {
-        guard let problem = ProgramFile(path: path).refusal else { return }
-        throw ConfigurationError(place: place, problem: problem)
-    }
-
     /// Throws when every user of the machine can change the configuration or the schema: they say what runs, and where tokens
     /// and passwords are sent.
     private func requireOwnFiles(
@@ -65,14 +59,14 @@ struct SetupReader: Sendable {
     /// Who can change a configuration file can name a program in it.
     private func checkFiles(_ configuration: Configuration) throws(ConfigurationError) {
         for path in [configuration.file].compactMap(\.self) + configuration.parts {
-            try checkFile(path, kind: "configuration")
+            try checkPlace(path, key: path, kind: "configuration")
         }
     }
 
     private func checkReminders(_ configuration: Configuration) throws(ConfigurationError) {
         let reminders = configuration.reminders
         switch reminders.recipient {
-        case .command(let path, _)?: try checkProgram(path, place: "reminders.command")
+        case .command(let path, _)?: try checkPlace(path, key: "reminders.command", kind: "program")
         case .webhook(_, let path?)?: try checkSecrets(path, key: "reminders.secret_file")
         default: break
         }
@@ -102,19 +96,14 @@ struct SetupReader: Sendable {
         _ source: SchemaFinder.Source, _ configuration: Configuration
     ) throws(ConfigurationError) {
         guard configuration.schemaPin.sha256 == nil, environment.isFile(source.file) else { return }
-        try checkFile(source.file, kind: "schema")
-    }
-
-    private func checkFile(_ path: String, kind: String) throws(ConfigurationError) {
-        guard let problem = ProgramFile(path: environment.absolute(path), kind: kind).refusal else { return }
-        throw ConfigurationError(place: path, problem: problem)
+        try checkPlace(source.file, key: source.file, kind: "schema")
     }
 
     private func checkHooks(_ setup: Setup) throws(ConfigurationError) {
         for hook in setup.configuration.hooks {
             try hook.check(setup.schema)
             if case .command(let path, _) = hook.recipient {
-                try checkProgram(path, place: hook.places["command"] ?? "")
+                try checkPlace(path, key: hook.places["command"] ?? "", kind: "program")
             }
             guard case .webhook(_, let path?) = hook.recipient else { continue }
             try checkSecrets(path, key: hook.secretKey, place: hook.places["secret_file"])
