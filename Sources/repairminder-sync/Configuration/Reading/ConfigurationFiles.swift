@@ -4,10 +4,7 @@
 struct ConfigurationFiles {
     /// The file; nil when neither it nor its folder exists. It may be missing if its folder is there.
     let path: String?
-    /// A bundle to read instead of the one in place.
-    var candidate: Bundle.Files?
-    /// Whether the bundle before counts if the one in place cannot be used.
-    var acceptsFormer = true
+    var bundle = BundleReading()
     private let isNamed: Bool
     private let environment: Environment
 
@@ -112,12 +109,14 @@ struct ConfigurationFiles {
         _ place: Bundle.Place, _ isLenient: Bool, _ warning: inout String?
     ) throws(ConfigurationError) -> (bundle: Bundle, values: ConfigurationFile) {
         do throws(ConfigurationError) {
-            if let candidate { return try Bundle.read(candidate, place.key, isLenient: isLenient) }
+            if let candidate = bundle.candidate { return try Bundle.read(candidate, place.key, isLenient: isLenient) }
             return try Bundle.read(place, isLenient: isLenient)
         } catch {
             var former = place
             former.file += BundleInstallation.formerEnding
-            guard acceptsFormer, candidate == nil, let found = try? Bundle.read(former, isLenient: isLenient) else {
+            guard bundle.acceptsFormer, bundle.candidate == nil,
+                let found = try? Bundle.read(former, isLenient: isLenient)
+            else {
                 throw error
             }
             warning = "\(error); using bundle \(found.bundle.serial), the one before (\(former.file))"

@@ -27,8 +27,7 @@ struct ConfigurationReader {
         environment: Environment, isLenient: Bool = false, bundle: BundleReading = BundleReading()
     ) throws(ConfigurationError) {
         var files = ConfigurationFiles(named: path, environment: environment)
-        files.candidate = bundle.candidate
-        files.acceptsFormer = bundle.acceptsFormer
+        files.bundle = bundle
         let contents = try files.contents(isLenient: isLenient)
         file = files.path
         parts = contents.parts
@@ -51,7 +50,7 @@ struct ConfigurationReader {
 
     /// Throws for the first invalid value.
     func configuration() throws(ConfigurationError) -> Configuration {
-        let configuration = Configuration(
+        Configuration(
             file: file, parts: parts, schema: try schema(), schemaPin: try schemaPin(), bundle: bundleInUse,
             stateDirectory: try stateDirectory(),
             secretKeyFile: try path(.secretKeyFile) ?? credential("secret-key"), instance: try values.name(.instance),
@@ -79,7 +78,6 @@ struct ConfigurationReader {
                 level: try values.choice(.logLevel, else: Logger.Level.info),
                 format: try values.choice(.logFormat, else: LogFormat.text)),
             warnings: [bundleWarning].compactMap(\.self) + unknownVariables())
-        return configuration
     }
 
     // MARK: Sections
@@ -146,7 +144,7 @@ struct ConfigurationReader {
             throw ConfigurationError(
                 place: layers[.listenTCP]?.place ?? "",
                 problem: "\(listen.tcp.map(\.description) ?? "") is reachable from other machines, and the API has no "
-                    + "TLS: put a proxy with TLS in front of listen.unix, or set listen.allow_plain_http to true if nobody "
+                    + "TLS: put a proxy with TLS in front of listen.unix, or set listen.allow_plain_http to true if no one "
                     + "can read the traffic of that network")
         }
         guard listen.tcp != nil || listen.unix != nil else {
