@@ -147,7 +147,7 @@ struct RouteTable: Sendable {
         ) { handlers, request, _ in try await handlers.signIn(request) },
     ]
 
-    // MARK: Changes and search
+    // MARK: Records of all entities
 
     private static let watching: [Route] = [
         .fixed(
@@ -172,6 +172,14 @@ struct RouteTable: Sendable {
                 problems: [404])
         ) { handlers, request, _ in try await handlers.search(request) },
     ]
+
+    private static let batch = Route.fixed(
+        "POST", .batch, "writeBatch",
+        OpenAPIOperation(
+            "Creates, changes and deletes up to \(BatchRequest.most) records, all or each by itself",
+            parameters: ["wait_for_push", "timeout", "idempotency_key"], body: "Batch",
+            answers: [200, 202].map { ($0, .json("BatchAnswer")) }, problems: [422])
+    ) { handlers, request, _ in try await handlers.batch(request) }
 
     private static func dashboard(isDocumented: Bool) -> Route {
         .fixed(

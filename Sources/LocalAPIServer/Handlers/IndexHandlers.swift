@@ -2,7 +2,8 @@ internal import EntitySchema
 internal import JSONText
 internal import SocketServer
 
-/// Where to begin: what there is, with its addresses.
+/// Where to begin: what there is, with its addresses, and the schema. No cache is needed for it, so it is served before the
+/// first sync too.
 extension Handlers {
     /// `GET /v1`.
     func index(_ request: Request) throws -> Response {
@@ -33,6 +34,18 @@ extension Handlers {
             "entities": .array(entities), "calls": .array(calls), "description": "/openapi.json",
             "docs": .string(Self.manual),
         ])
+    }
+
+    // MARK: The schema
+
+    /// `GET /v1/schema`.
+    func schemaDescription(_ request: Request) throws -> Response {
+        .tagged(Array(SchemaDescription.json(of: schema).bytes), for: request)
+    }
+
+    /// `GET /v1/schema/{entity}`.
+    func schemaDescription(of name: String, _ request: Request) throws -> Response {
+        .tagged(Array(SchemaDescription.json(of: try entity(name)).bytes), for: request)
     }
 }
 
