@@ -48,7 +48,7 @@ struct OutboxStateTests {
                 case .takeBack: try queue.takeBack(change.id)
                 case .recover: return try !queue.recover(nil).isEmpty
                 case .postpone: try queue.postpone(change.id, failure, until: TestCache.now, counted: true)
-                case .fail: try queue.fail(change.id, failure)
+                case .fail: try queue.fail(change.id, failure, takingBack: false)
                 case .requeue: try queue.requeue(change.id, failure)
                 case .retry: return try !queue.retry(change.id).isEmpty
                 case .edit:

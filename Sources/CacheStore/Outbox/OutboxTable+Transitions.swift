@@ -63,7 +63,7 @@ extension OutboxTable {
     }
 
     /// `takingBack`: as for `postpone`.
-    func fail(_ id: Int64, _ failure: PushFailure, takingBack: Bool = false) throws {
+    func fail(_ id: Int64, _ failure: PushFailure, takingBack: Bool) throws {
         try end(id, .fail, takingBack ? Self.failUnsentSQL : Self.failSQL, failure, nil, true)
     }
 
