@@ -29,7 +29,7 @@ struct WindowStatusTests {
         try test.upstream.set("/messages", #"[{"id":"m","order_id":"z"}]"#)
         test.upstream.failRecords(.barred(status: 403, "not yours"))
         test.upstream.failList("/orders", failure)
-        try await test.running { try? await test.engine.sync() }
+        try await test.running { try? await test.engine.sync(SyncRequest()) }
         return try test.store.cursor(of: "orders").error
     }
 
