@@ -131,6 +131,7 @@ struct SinceTests {
             ("1769850000", 1_769_850_000_000), ("1769850000.25", 1_769_850_000_250),
             (#""/Date(1769850000123+0100)/""#, 1_769_850_000_123), (#""\/Date(-1)\/""#, -1),
             ("1769850000123", 1_769_850_000_123), ("1.769850000e9", 1_769_850_000_000),
+            (#""1769850000""#, 1_769_850_000_000), (#""1769850000123""#, 1_769_850_000_123),
         ])
     func changeTimes(_ text: String, _ milliseconds: Int64) throws {
         #expect(try JSONText(parsing: text).changeTime == Timestamp(milliseconds: milliseconds))
@@ -138,7 +139,10 @@ struct SinceTests {
 
     @Test(
         "anything else is no change time",
-        arguments: ["null", "true", #""soon""#, #""/Date(x)/""#, "0", "-5", "1e300", "[1]"])
+        arguments: [
+            "null", "true", #""soon""#, #""/Date(x)/""#, "0", "-5", "1e300", "[1]", #""202601310900""#,
+            #""17.6985000""#,
+        ])
     func others(_ text: String) throws {
         #expect(try JSONText(parsing: text).changeTime == nil)
     }

@@ -95,16 +95,30 @@ extension JSONText {
     /// Numbers from here on count milliseconds, below it seconds: as seconds it is the year 5138.
     private static let leastMilliseconds: Int64 = 100_000_000_000
 
-    /// When a record changed: a text in ISO 8601 or in .NET's form, or a number of seconds or milliseconds since 1970.
-    /// Nil for anything else.
+    /// When a record changed: a text in ISO 8601 or in .NET's form, or a number of seconds or milliseconds since 1970, also in
+    /// quotes. Nil for anything else.
     package var changeTime: Timestamp? { changeTime(clock: .zero) }
 
     /// Like `changeTime`; a text without zone is by a clock that is this far ahead of UTC.
     package func changeTime(clock: Duration) -> Timestamp? {
-        if let text = string { return Timestamp(iso8601: text, clock: clock) ?? Self.time(ofDotNET: text) }
-        guard kind == .number, let value = Double(text), value.isFinite, value > 0, value < 1e15 else { return nil }
-        if value >= Double(Self.leastMilliseconds) { return Timestamp(milliseconds: Int64(value)) }
+        if let text = string {
+            return Timestamp(iso8601: text, clock: clock) ?? Self.time(ofDotNET: text) ?? Self.time(ofQuoted: text)
+        }
+        return kind == .number ? Self.time(ofNumber: text) : nil
+    }
+
+    private static func time(ofNumber text: String) -> Timestamp? {
+        guard let value = Double(text), value.isFinite, value > 0, value < 1e15 else { return nil }
+        if value >= Double(leastMilliseconds) { return Timestamp(milliseconds: Int64(value)) }
         return Timestamp(milliseconds: Int64((value * 1000).rounded(.down)))
+    }
+
+    /// A number in quotes, with as many digits as such a time has had since 2001; others are days and times in digits alone.
+    private static func time(ofQuoted text: String) -> Timestamp? {
+        guard [10, 13].contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return time(ofNumber: text)
     }
 
     /// The time in `/Date(1573755038314)/` or `/Date(1573755038314+0100)/`: milliseconds in UTC, whatever follows them.
