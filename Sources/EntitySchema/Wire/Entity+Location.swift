@@ -2,10 +2,13 @@ package import JSONText
 
 /// The key of a record in an address of it, and as a value.
 extension Entity {
-    /// Nil when the address is not that of a record of this entity, or has no key, because one is made here. `location` is absolute or relative, as a `Location`
-    /// header has it.
+    /// In bytes; a header has no longer one, but a result of a batch may.
+    private static let longestLocation = 64 << 10
+
+    /// Nil when the address is not that of a record of this entity, or has no key, because one is made here. `location` is
+    /// absolute or relative, as a `Location` header has it.
     package func key(at location: String) -> String? {
-        guard lift?.isMade(key) != true else { return nil }
+        guard lift?.isMade(key) != true, location.utf8.count <= Self.longestLocation else { return nil }
         return addresses.lazy.compactMap { RecordAddress($0, key: key)?.key(at: location) }.first
     }
 

@@ -40,10 +40,14 @@ struct BaseAddress {
     /// `http` or `https`; nil for another one.
     var scheme: String? { origin?.scheme }
 
+    /// In bytes. No longer URL is ever sent, and taking one of megabytes apart takes forty times its memory.
+    static let longest = 64 << 10
+
     /// The path and query, below this address, of a reference in a response to `path`.
     ///
-    /// Nil for a reference to another place, or text that is not a reference.
+    /// Nil for a reference to another place, or text that is not a reference or longer than `longest`.
     func path(of reference: String, from path: String) -> String? {
+        guard reference.utf8.count <= Self.longest else { return nil }
         guard !reference.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }) else {
             return nil
         }

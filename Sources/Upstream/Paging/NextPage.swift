@@ -116,6 +116,11 @@ struct NextPage {
     private func following(
         _ address: String, as name: String = "next page"
     ) throws(UpstreamError) -> String {
+        guard address.utf8.count <= BaseAddress.longest else {
+            throw .malformed(
+                "\(request.path) says that its \(name) is at an address of more than \(BaseAddress.longest >> 10) KiB; nothing "
+                    + "is sent there; correct pagination in the schema")
+        }
         let address = tokenPlace.leavingOut(of: address)
         if let next = base.path(of: address, from: request.request.path) { return next }
         throw .malformed(

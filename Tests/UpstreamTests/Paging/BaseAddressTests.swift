@@ -58,4 +58,11 @@ struct BaseAddressTests {
         #expect(base.path(of: "../../a", from: "/x/y") == "/a")
         #expect(BaseAddress("http://a.org:80").path(of: "http://a.org/x", from: "/") == "/x")
     }
+
+    @Test("a reference is read up to 64 KiB")
+    func long() {
+        let path = String(repeating: "/a", count: 30 << 10)
+        #expect(base.path(of: "/v2\(path)", from: "/shop/list") == path)
+        #expect(base.path(of: "/v2\(path)\(path)", from: "/shop/list") == nil)
+    }
 }

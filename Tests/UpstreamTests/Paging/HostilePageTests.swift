@@ -214,4 +214,28 @@ struct HostilePageTests {
                 plan: schema.upstream, transport: transport, token: nil, now: { Timestamp(milliseconds: 0) }))
         #expect(transport.requests.map(\.maximumBody) == [8 << 20])
     }
+
+    @Test("a next page's address of megabytes is refused, and nothing of it is quoted")
+    func longAddress() async throws {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream:
+                  base_url: https://shop.example
+                  auth: { send: { query: api_key } }
+                  records: data
+                  pagination: { style: next_url, next: next }
+                entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
+                """, file: "s.yaml")
+        let next = "https://shop.example/orders?api_key=t0ken" + String(repeating: "/a", count: 1 << 20)
+        let transport = ScriptedTransport { _ in HTTPResponse.json(200, #"{"data":[{"id":"1"}],"next":"\#(next)"}"#) }
+        let upstream = HTTPUpstream(
+            plan: schema.upstream, transport: transport, token: nil, now: { Timestamp(milliseconds: 0) })
+        let list = try #require(schema["orders"]?.pull?.list)
+        let error = await #expect(throws: UpstreamError.self) {
+            _ = try await upstream.page(PageRequest(path: "/orders", list: list))
+        }
+        #expect(error?.message.contains("more than 64 KiB") == true)
+        #expect(error?.message.contains("t0ken") == false)
+    }
 }
