@@ -287,7 +287,7 @@ struct Merge {
         }
         if winner == .local, let first = changes.first, let document {
             try queue.recreate(
-                first.id, body: entity.withoutDerivedFields(document), idempotencyKey: context.makeID())
+                first.id, body: creation(from: document), idempotencyKey: context.makeID())
             if entity.isCreatedWithContent {
                 let own = content == ContentTable.nothing ? nil : content ?? kept
                 try queue.attach(own, to: queue.change(first.id), idempotencyKey: context.makeID())
@@ -297,6 +297,16 @@ struct Merge {
         }
         try writer.setRemote(nil, of: key, at: context.now)
         try writer.rebuildDocument(over: key)
+    }
+
+    /// Of a record with so many members, only the fields are sent: each is looked for in the whole answer.
+    private static let mostMembers = 1000
+
+    private func creation(from document: JSONText) -> JSONText {
+        let body = entity.withoutDerivedFields(document)
+        let members = body.members
+        guard members.count > Self.mostMembers else { return body }
+        return .object(members: members.filter { entity[field: $0.key] != nil })
     }
 
     // MARK: Deciding

@@ -42,4 +42,19 @@ struct ManyMembersTests {
         try await cache.change("orders", "a", #"{"notes":"B"}"#)
         #expect(try cache.store.readyChanges(limit: 1, at: now).first?.version == "1")
     }
+
+    @Test("one that is created again is made of its fields")
+    func recreated() async throws {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: local_wins\n"))
+        _ = try await cache.pull("orders", "[\(record("list", "l"))]")
+        try await cache.change("orders", "a", #"{"notes":"mine"}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(creation.operation == .create && creation.body["notes"] == "mine" && creation.body.members.count <= 2)
+        _ = try await cache.store.begin(creation, at: now)
+        let answer = try JSONText(parsing: record("mine", "l"))
+        try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
+        #expect(try remote(cache)["notes"] == "mine")
+    }
 }
