@@ -265,7 +265,7 @@ struct CreateReconciler {
             reading.pages += 1
             reading.records += page.count
             guard reading.records <= mostRecords else {
-                reading.doubt = "more than \(mostRecords.grouped) records of it were not read"
+                reading.doubt = "it has more than \(mostRecords.grouped) records, and no more are read"
                 return reading
             }
             request.position = page.next
