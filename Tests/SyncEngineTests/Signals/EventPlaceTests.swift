@@ -62,7 +62,7 @@ struct EventPlaceTests {
     func longNumber() async throws {
         let test = try engine(greatest: "mark")
         let long = String(repeating: "9", count: 8000)
-        let events = (0..<50_000).map { #"{"id":"a","mark":\#($0)}"# }.joined(separator: ",")
+        let events = (0..<2000).map { #"{"id":"a","mark":\#($0)}"# }.joined(separator: ",")
         try test.upstream.set("/log", #"[{"id":"a","mark":\#(long)},\#(events)]"#)
         try await test.running {
             try await test.until { try test.store.setting(Self.place) == long }
