@@ -52,7 +52,8 @@ extension CacheStore {
             guard since < end else { return ChangePage(events: [], next: since, isFull: false) }
             var page = ChangePage(events: [], next: end, isFull: false)
             let rows = try Self.rows(since, filter, db)
-            while !page.isFull, let row = try rows.next() { try Self.append(row, since, limit, to: &page) }
+            var bytes = 0
+            while !page.isFull, let row = try rows.next() { try Self.append(row, since, limit, to: &page, &bytes) }
             if page.isFull, let last = page.events.last { page.next = last.seq }
             return page
         }
@@ -85,8 +86,10 @@ extension CacheStore {
             ])
     }
 
-    /// Appends the entries of one row after number `since`, until the page is full.
-    private static func append(_ row: Row, _ since: Int64, _ limit: Int, to page: inout ChangePage) throws {
+    /// Appends the entries of one row after number `since`, until the page is full. `bytes`: how many its entries have.
+    private static func append(
+        _ row: Row, _ since: Int64, _ limit: Int, to page: inout ChangePage, _ bytes: inout Int
+    ) throws {
         let keys = try JSONText(parsing: row["keys"] as String).elements
         let first = (row["seq"] as Int64) - Int64(keys.count) + 1
         let kind: String = row["kind"]
@@ -95,7 +98,7 @@ extension CacheStore {
         for (index, key) in keys.enumerated() {
             let seq = first + Int64(index)
             guard seq > since else { continue }
-            guard page.events.count < limit else { return page.isFull = true }
+            guard page.events.count < limit, bytes < ListPage.mostBytes else { return page.isFull = true }
             var members: [(key: String, value: JSONText)] = [
                 ("seq", .integer(Int(seq))), ("at", at), ("kind", .string(kind)),
                 ("entity", .string(row["entity"] as String)), ("id", key), ("fields", fields),
@@ -110,7 +113,9 @@ extension CacheStore {
             if kind == ChangeLogKind.reminder.rawValue, let detail: String = row["detail"] {
                 members.append((kind, try JSONText(parsing: detail)[kind] ?? .null))
             }
-            page.events.append(ChangeEvent(seq: seq, kind: kind, document: .object(members: members)))
+            let document = JSONText.object(members: members)
+            bytes += document.bytes.count
+            page.events.append(ChangeEvent(seq: seq, kind: kind, document: document))
         }
     }
 }

@@ -34,6 +34,30 @@ import Testing
         #expect(try cache.store.changes(since: since, limit: 7).events.isEmpty)
     }
 
+    @Test("a page of large entries, as older versions wrote, ends before its limit")
+    func large() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", Self.records(0..<6))
+        try await cache.store.pool.write { db in
+            try db.execute(
+                sql: """
+                    UPDATE sync_change_log SET seq = 1, keys = '["k0"]', kind = 'reminder',
+                      detail = json_object('reminder', json_object('text', printf('%.*c', 1500000, 'x')))
+                    """)
+            for number in 2...6 {
+                try db.execute(
+                    sql: """
+                        INSERT INTO sync_change_log (seq, at, kind, entity, keys, detail, last_change, steps)
+                        SELECT ?, at, kind, entity, keys, detail, last_change, steps FROM sync_change_log WHERE seq = 1
+                        """, arguments: [number])
+            }
+        }
+        let first = try cache.store.changes(since: 0, limit: 100)
+        #expect(first.events.map(\.seq) == [1, 2, 3] && first.isFull && first.next == 3)
+        let rest = try cache.store.changes(since: first.next, limit: 100)
+        #expect(rest.events.map(\.seq) == [4, 5, 6] && !rest.isFull && rest.next == 6)
+    }
+
     @Test("an entry has the kind, the record, the fields and the change")
     func document() async throws {
         let cache = try TestCache()

@@ -79,6 +79,17 @@ struct ReminderTests {
     }
 
     @Test
+    func `the change log has the beginning of a long text, the reminder all of it`() async throws {
+        let title = String(repeating: "x", count: 5000)
+        let cache = try await cache(#"{"id":"a","title":"\#(title)","due":"DUE"}"#)
+        try await keep(cache, after: .seconds(1800))
+        let events = try cache.store.changes(since: 0, filter: ChangeFilter(kinds: [.reminder]), limit: 10).events
+        let text = try #require(events.first?.document.at(path: "reminder.text")?.string)
+        #expect(text.utf8.count == 1000 && text.hasPrefix("xxx"))
+        #expect(try all(cache).first?.text == "\(title) is due")
+    }
+
+    @Test
     func `a queued change moves the reminder in the same transaction`() async throws {
         let cache = try await cache()
         try await keep(cache, after: .seconds(1800))

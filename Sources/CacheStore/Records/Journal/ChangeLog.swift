@@ -48,7 +48,12 @@ struct ChangeLog {
             detail: .object(members: detail))
     }
 
+    /// In bytes, of what an entry has of a reminder's text: anyone may snooze it, again and again.
+    private static let longestText = 1000
+
     func append(_ reminder: Reminder) throws {
+        var reminder = reminder
+        reminder.text = reminder.text.cut(toBytes: Self.longestText)
         try insert(
             ChangeLogKind.reminder.rawValue, reminder.entity, keys: [reminder.key], fields: nil, change: nil,
             detail: .object([ChangeLogKind.reminder.rawValue: reminder.document]))
