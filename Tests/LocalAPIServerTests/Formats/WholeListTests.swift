@@ -172,7 +172,8 @@ struct WholeListTests {
         let handlers = api.api.handlers
         let order = try #require(handlers.schema["orders"])
         let export = ListExport(
-            store: api.store, query: ListQuery(entity: "gone"), include: [], format: RecordFormat(.csv, order, nil))
+            store: api.store, query: ListQuery(entity: "gone"), include: [], caller: .daemon,
+            format: RecordFormat(.csv, order, nil))
         let first = try {
             var page = try api.store.list(ListQuery(entity: "orders"))
             page.next = "more"
