@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The queue as etcd has it for the daemon that takes over: one key for each change, removed when it has left the queue.
 ///
 /// Every write is a transaction that compares the lease's revision, so a former holder can neither add nor remove anything.
@@ -59,6 +61,16 @@ package actor QueueStore {
     /// The lease's revision for which all that is true.
     private var revision: Int64?
 
+    /// In bytes, of all texts that etcd has or was asked to have.
+    private var size = 0
+    private nonisolated let full = Atomic(false)
+
+    /// Whether the queue is as large as a daemon that takes over can hold in its memory. This daemon holds it as well.
+    package nonisolated var isFull: Bool { full.load(ordering: .relaxed) }
+
+    /// In bytes. Taking over needs several times as much.
+    private let most: Int
+
     /// How often the queue was read.
     private var readings = 0
     private var wanted = 0
@@ -70,12 +82,13 @@ package actor QueueStore {
     private static let largestEntry = 1_300_000
 
     /// `news` reads what has changed in the queue since a place in its log; all of it for nil. `tooLarge` takes a change
-    /// that etcd cannot hold, each time that it is left out.
+    /// that etcd cannot hold, each time that it is left out. Beyond `most` bytes the queue is full.
     package init(
-        _ lease: Lease, news: @escaping @Sendable (_ since: Int64?) throws -> News,
+        _ lease: Lease, most: Int = 64 << 20, news: @escaping @Sendable (_ since: Int64?) throws -> News,
         tooLarge: @escaping @Sendable (Entry) -> Void
     ) {
         self.lease = lease
+        self.most = most
         self.news = news
         self.tooLarge = tooLarge
     }
@@ -146,6 +159,7 @@ package actor QueueStore {
                 continue
             }
             puts.append(.put(key: etcdKey(entry.key), value: entry.text))
+            keep(nil, as: entry.key)
             stored[entry.key] = .some(nil)
         }
         if news.isWhole {
@@ -171,19 +185,27 @@ package actor QueueStore {
             for step in part { note(step) }
             rest = rest.dropFirst(part.count)
         }
+        full.store(size > most, ordering: .relaxed)
     }
 
     /// etcd has carried out the step.
     private func note(_ step: EtcdGateway.Step) {
         let length = lease.settings.queuePrefix.count
         switch step {
-        case .put(let key, let value, _): stored[String(key.dropFirst(length))] = .some(value)
+        case .put(let key, let value, _): keep(value, as: String(key.dropFirst(length)))
         case .delete(let key):
             let key = String(key.dropFirst(length))
-            stored[key] = nil
+            keep(nil, as: key)
             keys = keys.filter { $0.value != key }
         case .read: break
         }
+    }
+
+    /// Nil for a key that etcd does not have.
+    private func keep(_ text: String?, as key: String) {
+        if case .some(.some(let former)) = stored[key] { size -= former.utf8.count }
+        stored[key] = text.map { .some($0) }
+        size += text?.utf8.count ?? 0
     }
 
     // MARK: Taking over
@@ -204,6 +226,7 @@ package actor QueueStore {
         }
         try await takeOver(found.sorted { $0.key < $1.key }.compactMap(\.value), Self.origin(last, known))
         (stored, keys, position, revision) = (found, [:], nil, held.revision)
+        size = found.values.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
         try await store()
         // From here on, this daemon's queue has everything.
         try await lease.write(

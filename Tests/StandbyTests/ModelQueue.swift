@@ -130,7 +130,9 @@ final class ModelQueue: Sendable {
         }
     }
 
-    func store(_ lease: Lease, tooLarge: @escaping @Sendable (QueueStore.Entry) -> Void = { _ in }) -> QueueStore {
-        QueueStore(lease, news: { self.news(since: $0) }, tooLarge: tooLarge)
+    func store(
+        _ lease: Lease, most: Int = 1 << 20, tooLarge: @escaping @Sendable (QueueStore.Entry) -> Void = { _ in }
+    ) -> QueueStore {
+        QueueStore(lease, most: most, news: { self.news(since: $0) }, tooLarge: tooLarge)
     }
 }

@@ -49,6 +49,25 @@ struct QueueStoreTests {
         #expect(stored == ["k2": "k2 new"])
     }
 
+    @Test("the queue is full while its texts have more bytes than they may")
+    func full() async throws {
+        let lease = Lease.test("a", at: etcd, isSync: true)
+        let acquired = try #require(await lease.step())
+        let first = queue.append("k1")
+        queue.append("k2")
+        // Each has six bytes.
+        let store = queue.store(lease, most: 12)
+        try await queue.prepare(store, acquired.last)
+        lease.prepared(acquired.revision)
+        #expect(!store.isFull)
+        queue.append("k3")
+        try await store.store()
+        #expect(store.isFull)
+        queue.remove(first)
+        try await store.store()
+        #expect(!store.isFull)
+    }
+
     @Test("without news nothing is asked of etcd")
     func nothing() async throws {
         let (_, store) = try await holder()

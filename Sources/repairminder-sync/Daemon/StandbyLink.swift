@@ -130,6 +130,7 @@ struct StandbyLink: Sendable {
     var part: StandbyPart {
         StandbyPart(
             isSync: queue != nil, standing: { [lease] in StandbyPart.Standing(lease.standing) },
+            isFull: { [queue] in queue?.isFull ?? false },
             store: { [queue] in
                 do throws(StandbyError) {
                     try await queue?.store()

@@ -10,7 +10,8 @@ import Testing
 @Suite("Writes to a daemon with a standby")
 struct StandbyWriteTests {
     private func api(
-        _ standing: StandbyPart.Standing, isSync: Bool = false, store: @escaping @Sendable () async -> String? = { nil }
+        _ standing: StandbyPart.Standing, isSync: Bool = false, isFull: Bool = false,
+        store: @escaping @Sendable () async -> String? = { nil }
     ) async throws -> TestAPI {
         let money = "total: { type: money }"
         let texts = ["a", "b", "c"].map { "\n      \($0): { type: string }" }.joined()
@@ -18,7 +19,7 @@ struct StandbyWriteTests {
         let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
         let api = try TestAPI(
             store: CacheStore.temporary(schema), schema: schema,
-            standby: StandbyPart(isSync: isSync, standing: { standing }, store: store))
+            standby: StandbyPart(isSync: isSync, standing: { standing }, isFull: { isFull }, store: store))
         _ = try await api.store.apply(
             PulledPage(entity: "orders", records: #"[{"id":"a","status":"open"}]"#), at: TestAPI.now)
         return api
@@ -60,6 +61,15 @@ struct StandbyWriteTests {
         #expect(answer.json["code"] == "not_leader")
         #expect(answer.json["detail"]?.string?.contains("no majority") == true)
         #expect(try sync.store.pendingCount().pending == 0)
+    }
+
+    @Test("a full queue takes no more, but can be made shorter")
+    func full() async throws {
+        let api = try await api(.init(holdsLease: true, holder: "a"), isSync: true, isFull: true)
+        let answer = await write(api)
+        #expect(answer.status == 503 && answer.json["code"] == "unavailable")
+        #expect(try api.store.pendingCount().pending == 0)
+        #expect(await api.call("POST", "/v1/pending/retry").status == 200)
     }
 
     @Test("a write that etcd does not store is not acknowledged, and its repeat makes no second change")

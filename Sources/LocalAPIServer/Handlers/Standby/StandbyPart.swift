@@ -25,13 +25,16 @@ package struct StandbyPart: Sendable {
     let standing: @Sendable () -> Standing
     /// Returns when what is committed by now is stored in etcd as well; why it could not be otherwise.
     let store: @Sendable () async -> String?
+    /// Whether the queue is as large as etcd and the daemon that takes over can hold.
+    let isFull: @Sendable () -> Bool
 
     package init(
-        isSync: Bool, standing: @escaping @Sendable () -> Standing,
+        isSync: Bool, standing: @escaping @Sendable () -> Standing, isFull: @escaping @Sendable () -> Bool = { false },
         store: @escaping @Sendable () async -> String? = { nil }
     ) {
         self.isSync = isSync
         self.standing = standing
+        self.isFull = isFull
         self.store = store
     }
 
@@ -54,9 +57,15 @@ package struct StandbyPart: Sendable {
     private static let largestBody = 512 << 10
     private static let largestEntry = 1_300_000
 
-    /// Throws when a change of this size may not fit into etcd.
+    /// Throws when a change of this size may not fit into etcd. What has no body, such as a retry or a discard, always fits.
     func requireRoom(_ bytes: Int) throws(Problem) {
-        guard isSync, bytes > Self.largestBody else { return }
+        guard isSync, bytes > 0 else { return }
+        guard !isFull() else {
+            throw .unavailable(
+                "with standby.sync no more changes are taken than a standby could take over: wait until the upstream has "
+                    + "some of the queue, or discard what has failed")
+        }
+        guard bytes > Self.largestBody else { return }
         throw Problem(.contentTooLarge, "with standby.sync a change has at most \(Self.largestBody) bytes")
     }
 
