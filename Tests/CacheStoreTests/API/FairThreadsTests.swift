@@ -38,7 +38,8 @@ struct FairThreadsTests {
             }
             end()
         }
-        #expect(report.all == ["a1", "b"])
+        // The thread goes on with the rest.
+        #expect(report.all.prefix(2) == ["a1", "b"])
     }
 
     @Test func `a caller takes one of two threads, and leaves the other to others`() async {
