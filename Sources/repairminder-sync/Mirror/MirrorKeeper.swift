@@ -17,18 +17,6 @@ struct MirrorKeeper {
     private static let pause = Duration.seconds(1)
     private let queue = DispatchQueue(label: "mirror", qos: .utility)
 
-    init(
-        folder: MirrorFolder, store: CacheStore, schema: EntitySchema, upstream: String?, clock: any Clock<Duration>,
-        log: Logger
-    ) {
-        self.folder = folder
-        self.store = store
-        self.schema = schema
-        self.upstream = upstream
-        self.clock = clock
-        self.log = log
-    }
-
     /// Runs until the task is cancelled. Retries a failed write a minute later.
     func run() async throws {
         var written: Int64?
