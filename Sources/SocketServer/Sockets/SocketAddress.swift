@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// The address of one end of a socket.
 package enum SocketAddress {
@@ -15,7 +15,7 @@ package enum SocketAddress {
     }
 
     /// The address of a socket file, and its length.
-    static func unix(path: String) throws(ServerError) -> (sockaddr_un, socklen_t) {
+    package static func unix(path: String) throws(ServerError) -> (sockaddr_un, socklen_t) {
         var address = sockaddr_un()
         let room = MemoryLayout.size(ofValue: address.sun_path)
         guard !path.isEmpty, path.utf8.count < room, !path.utf8.contains(0) else {

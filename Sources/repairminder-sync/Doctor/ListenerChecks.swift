@@ -1,6 +1,7 @@
 import CallerLookup
 import Foundation
 import Glibc
+import SocketServer
 
 /// Checks who listens at the daemon's addresses, whether or not it runs. Sends nothing there.
 struct ListenerChecks {
@@ -71,11 +72,7 @@ struct ListenerChecks {
     }
 
     private static func connection(_ path: String) -> Int32 {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return -1 }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        guard var (address, _) = try? SocketAddress.unix(path: path) else { return -1 }
         return withUnsafeBytes(of: &address) { raw in
             connected(AF_UNIX) {
                 connect($0, raw.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(raw.count))
