@@ -69,7 +69,3 @@ struct DraftReport {
         ]
     }
 }
-
-extension String {
-    fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
-}

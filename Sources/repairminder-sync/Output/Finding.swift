@@ -26,10 +26,7 @@ struct Finding: Equatable, Sendable {
 
     /// `warning  disk        31 MiB free in /var/lib` and, indented, what to do.
     var text: String {
-        func padded(_ text: String, _ width: Int) -> String {
-            text + String(repeating: " ", count: max(width - text.count, 0))
-        }
-        let line = "\(padded(level.rawValue, 7))  \(padded(check, 11))  \(TerminalText.line(message))\n"
+        let line = "\(level.rawValue.padding(to: 7))  \(check.padding(to: 11))  \(TerminalText.line(message))\n"
         return line + (advice.map { String(repeating: " ", count: 22) + "→ \(TerminalText.line($0))\n" } ?? "")
     }
 

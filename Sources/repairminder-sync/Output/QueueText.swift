@@ -23,8 +23,7 @@ enum QueueText {
         var facts = names.map { ($0.replacing("_", with: " "), change[$0]?.plain ?? "") }
         facts.append(("error", [error?["class"], error?["message"]].compactMap { $0?.plain }.joined(separator: ": ")))
         let lines = facts.filter { !$0.1.isEmpty }.map { name, value in
-            name + String(repeating: " ", count: 17 - name.count)
-                + TerminalText.line(times?.text(of: value, .whole) ?? value)
+            name.padding(to: 17) + TerminalText.line(times?.text(of: value, .whole) ?? value)
         }
         return (lines + request(change["request"])).joined(separator: "\n") + "\n"
     }

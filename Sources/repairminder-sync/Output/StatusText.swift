@@ -24,8 +24,7 @@ enum StatusText {
         let shown = facts.map { ($0.0, TerminalText.line($0.1)) }.filter { !$0.1.isEmpty }
         return shown.map { name, value -> String in
             guard let times else { return "\(name)\t\(value)\n" }
-            return name + String(repeating: " ", count: 13 - name.count)
-                + (times.text(of: value, .brief) ?? value) + "\n"
+            return name.padding(to: 13) + (times.text(of: value, .brief) ?? value) + "\n"
         }
         .joined()
     }

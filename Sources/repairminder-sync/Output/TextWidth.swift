@@ -69,3 +69,8 @@ enum TextWidth {
         }
     }
 }
+
+extension String {
+    /// With spaces after it, up to this many characters.
+    func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
