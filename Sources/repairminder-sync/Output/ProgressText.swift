@@ -25,9 +25,7 @@ struct ProgressText: Equatable {
         var parts: [String] = []
         if let total, total > 0 {
             let share = max(0, min(Double(done) / Double(total), 1))
-            let filled = Int(share * Double(Self.barWidth))
-            let bar = String(repeating: "#", count: filled) + String(repeating: " ", count: Self.barWidth - filled)
-            parts.append("[\(bar)] \(Int(share * 100)) %")
+            parts.append(Self.bar(share, width: Self.barWidth))
         }
         parts.append(TerminalText.line(label) + count(done, total))
         guard elapsed >= Self.settled, done > begun else { return parts.joined(separator: "  ") }
@@ -40,6 +38,12 @@ struct ProgressText: Equatable {
             parts.append("\(Self.time(Int(left) + 1)) left")
         }
         return parts.joined(separator: "  ")
+    }
+
+    /// `[##########          ] 52 %`. `share` is from 0 to 1.
+    static func bar(_ share: Double, width: Int) -> String {
+        let filled = String(repeating: "#", count: Int(share * Double(width)))
+        return "[\(filled.padding(to: width))] \(Int(share * 100)) %"
     }
 
     // MARK: Numbers

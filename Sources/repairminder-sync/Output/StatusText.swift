@@ -94,7 +94,7 @@ enum StatusText {
     }
 
     /// `syncing (pull orders)`.
-    private static func state(_ status: JSONText) -> String {
+    static func state(_ status: JSONText) -> String {
         let phase = status["phase"]?.plain ?? ""
         return (status["state"]?.plain ?? "unknown") + (phase.isEmpty ? "" : " (\(phase))")
     }

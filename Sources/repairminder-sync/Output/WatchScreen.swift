@@ -55,18 +55,16 @@ struct WatchScreen {
 
     /// A progress bar; empty when nothing is syncing.
     private static func bar(_ status: JSONText) -> [String] {
-        guard status["state"]?.string == "syncing", let share = ProgressText.share(of: status)
-        else { return ["[" + String(repeating: " ", count: 40) + "]"] }
-        let done = Int((share * 40).rounded(.down))
-        let bar = String(repeating: "#", count: done) + String(repeating: " ", count: 40 - done)
-        return ["[\(bar)] \(Int(share * 100)) %"]
+        let width = 40
+        guard status["state"]?.string == "syncing", let share = ProgressText.share(of: status) else {
+            return ["[\("".padding(to: width))]"]
+        }
+        return [ProgressText.bar(share, width: width)]
     }
 
     private static func summary(_ status: JSONText) -> String {
         let numbers = ["pending", "failed", "conflicts"].map { "\($0) \(status[$0]?.plain ?? "?")" }
-        let phase = status["phase"]?.plain ?? ""
-        let state = (status["state"]?.plain ?? "unknown") + (phase.isEmpty ? "" : " (\(phase))")
-        return ([state] + numbers).joined(separator: ", ")
+        return ([StatusText.state(status)] + numbers).joined(separator: ", ")
     }
 
     private static func line(_ change: JSONText, _ times: TimeText? = nil) -> String {
