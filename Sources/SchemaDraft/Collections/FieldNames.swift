@@ -3,10 +3,8 @@ internal import EntitySchema
 /// The names that fields may have in a schema.
 enum FieldNames {
     static func isAllowed(_ name: String) -> Bool {
-        let bytes = name.utf8
-        guard bytes.count <= 60, let first = bytes.first(where: { $0 != UInt8(ascii: "_") }), isLetterOrDigit(first),
-            bytes.first.map({ !isDigit($0) }) == true,
-            bytes.allSatisfy({ $0 == UInt8(ascii: "_") || isLetterOrDigit($0) })
+        guard name.utf8.count <= 60, Words.isPlain(name), name.contains(where: { $0 != "_" }),
+            name.first?.isNumber == false
         else { return false }
         return !EntitySchema.reservedFieldNames.contains(name) && !EntitySchema.ownMembers.contains(name.lowercased())
     }
@@ -21,12 +19,6 @@ enum FieldNames {
         let others = [short, "\(short)_field"] + (2...20).map { "\(short)_\($0)" }
         return others.first { isAllowed($0) && !taken.contains($0) }
     }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (0x61...0x7A).contains(byte | 0x20)
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     // MARK: Credentials
 

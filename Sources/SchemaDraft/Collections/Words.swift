@@ -43,7 +43,14 @@ enum Words {
         return first.uppercased() + words.dropFirst()
     }
 
-    /// Whether the last word of a name is one of these: `nextPageToken` ends with `token`.
+    /// Whether a name has only ASCII letters, digits and `_`.
+    static func isPlain(_ name: String) -> Bool {
+        name.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+        }
+    }
+
+    /// `nextPageToken` → `token`.
     static func lastWord(of name: String) -> String { snake(name).split(separator: "_").last.map(String.init) ?? "" }
 }
 
@@ -58,12 +65,7 @@ enum PlaceText {
             guard !name.isEmpty, name.utf8.count <= longestName, !name.contains("\""),
                 name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0 != "\\" })
             else { return nil }
-            let isPlain =
-                name == "*"
-                || name.utf8.allSatisfy { byte in
-                    byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
-                }
-            steps.append(isPlain ? name : "\"\(name)\"")
+            steps.append(name == "*" || Words.isPlain(name) ? name : "\"\(name)\"")
         }
         return steps.joined(separator: ".")
     }
