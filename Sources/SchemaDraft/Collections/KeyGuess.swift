@@ -10,14 +10,13 @@ struct KeyGuess {
     var isObserved = false
 
     /// Names of keys, the likeliest first, without what differs between spellings.
-    private static let names = [
-        "id", "sysid", "uuid", "guid", "key", "gid", "uid", "sid", "pk", "slug", "code", "name",
-        "number",
-    ]
+    private static let names = ["id", "sysid", "uuid", "guid", "key", "gid", "uid", "sid", "pk"]
+    /// After these, and after what is named like the list.
+    private static let weakNames = ["slug", "code", "name", "number"]
     /// After all of these: they identify people and files in lists that have nothing better.
     private static let lastNames = ["username", "login", "email", "filename", "domain", "path", "ref"]
 
-    static func isKeyName(_ name: String) -> Bool { names.contains(Words.folded(name)) }
+    static func isKeyName(_ name: String) -> Bool { (names + weakNames).contains(Words.folded(name)) }
 
     /// `record`: the name of a record in its path, which is mostly its key.
     func key(of item: DataShape, at list: PathPattern, record: PathParameter?) -> Guess<String>? {
@@ -28,7 +27,7 @@ struct KeyGuess {
                 isObserved ? "a record was read by it" : "{\(record?.name ?? "")} in the path of a record names it")
         }
         if let own = said(record?.direct) { return own }
-        for name in Self.names.prefix(9) {
+        for name in Self.names {
             if let found = member(name, of: item), isLikely(found, of: item, record) { return Guess(found, "its name") }
         }
         if let own = said(record?.member(key: nil)) { return own }
@@ -36,7 +35,7 @@ struct KeyGuess {
         for name in Self.qualified(list) + own {
             if let found = member(name, of: item) { return Guess(found, "it is named after the list") }
         }
-        for name in Self.names.dropFirst(9) + Self.lastNames[...] {
+        for name in Self.weakNames + Self.lastNames {
             if let found = member(name, of: item), isLikely(found, of: item, record),
                 list.parameters.isEmpty || record != nil || item.required.contains(found)
             {
