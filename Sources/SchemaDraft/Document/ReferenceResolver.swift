@@ -11,19 +11,14 @@ struct ReferenceResolver {
         var value: DocumentValue
         /// The last name in the reference, such as that of a component; nil without a reference.
         var name: String?
-        /// It names another document.
-        var isElsewhere = false
     }
 
     func resolve(_ value: DocumentValue) -> Found {
         var found = Found(value: value)
         for _ in 0..<Self.mostHops {
             guard let reference = found.value["$ref"]?.text else { return found }
-            guard reference.hasPrefix("#") else {
-                return Found(value: .object(DocumentObject([])), name: nil, isElsewhere: true)
-            }
             let steps = Self.steps(of: reference)
-            guard let target = target(steps) else { break }
+            guard reference.hasPrefix("#"), let target = target(steps) else { break }
             // The first name in a chain is what the document's author calls it.
             found = Found(value: target, name: found.name ?? steps.last)
         }
