@@ -39,6 +39,9 @@ struct DataShape: Sendable {
 
     subscript(name: String) -> Property? { properties.first { $0.name == name } }
 
+    /// The value that it has if no one chooses one: the initial one, or the only one that it may have.
+    var preset: String? { initial ?? (enumValues.count == 1 ? enumValues[0].value : nil) }
+
     var isList: Bool { kind == .array }
     var isNumber: Bool { kind == .integer || kind == .number }
     /// Also where the document does not say.

@@ -11,8 +11,9 @@ struct EntityDrafter {
         var drafted: [DraftEntity] = []
         // Parents first, so that what is below them knows their fields.
         for collection in collections.sorted(by: Self.isBefore) {
-            let parent = parents.parent(of: collection).flatMap { parent in drafted.first { $0.name == parent.name } }
-            drafted.append(entity(collection, targets, below: parent, parents.parent(of: collection)))
+            let above = parents.parent(of: collection)
+            let parent = above.flatMap { above in drafted.first { $0.name == above.name } }
+            drafted.append(entity(collection, targets, below: parent, above))
         }
         let order = Dictionary(collections.enumerated().map { ($1.name, $0) }) { first, _ in first }
         return drafted.sorted { (order[$0.name] ?? 0) < (order[$1.name] ?? 0) }
@@ -126,10 +127,7 @@ struct EntityDrafter {
         let size = paging.style == .single ? nil : paging.size
         let needed = list.queries.filter { $0.isRequired && !$0.name.contains("{") && $0.name != size }
         return needed.prefix(10).map { parameter in
-            let known =
-                parameter.shape.initial
-                ?? (parameter.shape.enumValues.count == 1 ? parameter.shape.enumValues[0].value : nil)
-            if let known, !known.isEmpty, !known.contains("{") {
+            if let known = parameter.shape.preset, !known.isEmpty, !known.contains("{") {
                 return (parameter.name, Guess(known, "the list needs it"))
             }
             return (

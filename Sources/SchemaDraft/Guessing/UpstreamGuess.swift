@@ -30,7 +30,7 @@ struct UpstreamGuess {
     }
 
     private func address() -> Guess<String>? {
-        return document.addresses.lazy.compactMap(usable).first.map { address in
+        document.addresses.lazy.compactMap(usable).first.map { address in
             Guess(
                 address,
                 document.isObserved ? "it answered there" : "the first server of the document that can be called")
@@ -80,7 +80,7 @@ struct UpstreamGuess {
             guard !own, SignInGuess.isHeader(name),
                 names.count(where: { $0 == name.lowercased() }) * 2 > collections.count,
                 !found.contains(where: { $0.name.lowercased() == name.lowercased() }),
-                let value = parameter.shape.initial ?? only(parameter.shape), Self.isHeaderText(value)
+                let value = parameter.shape.preset, Self.isHeaderText(value)
             else { return }
             found.append((name, Guess(value, "the lists need it")))
         }
@@ -95,8 +95,6 @@ struct UpstreamGuess {
                 .map { "headers: { \($0.name): … }: \(call.method) \(call.path.text) needs it" }
         }
     }
-
-    private func only(_ shape: DataShape) -> String? { shape.enumValues.count == 1 ? shape.enumValues[0].value : nil }
 
     private static func isHeaderText(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && !"{}".utf8.contains($0) }
