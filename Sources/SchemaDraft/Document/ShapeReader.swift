@@ -53,8 +53,8 @@ struct ShapeReader {
         guard depth < Self.deepest, room > 0 else { return [] }
         let found = resolver.resolve(value)
         let value = found.value
-        if depth == 0 || shape.name == nil { shape.name = shape.name ?? found.name }
-        addType(value, to: &shape)
+        shape.name = shape.name ?? found.name
+        addKeywords(value, to: &shape)
         addEnum(value, to: &shape)
         for (name, part) in value["properties"]?.members ?? [] { addProperty(name, part, to: &shape) }
         if let items = value["items"] { shape.items.append(items) }
@@ -81,7 +81,7 @@ struct ShapeReader {
         }
     }
 
-    private func addType(_ value: DocumentValue, to shape: inout DataShape) {
+    private func addKeywords(_ value: DocumentValue, to shape: inout DataShape) {
         let types = value["type"].map { $0.text.map { [$0] } ?? $0.elements.compactMap(\.text) } ?? []
         if types.contains("null") || value["nullable"]?.boolean == true || value["x-nullable"]?.boolean == true {
             shape.isNullable = true

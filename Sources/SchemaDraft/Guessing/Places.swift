@@ -1,4 +1,4 @@
-/// The scalar members of an answer beside its records, near the top first.
+/// The members of an answer and of the objects in it, those near the top first. Not what its lists have.
 struct Places {
     struct Found {
         var names: [String]
@@ -11,15 +11,14 @@ struct Places {
     private static let most = 300
 
     init(_ shapes: ShapeReader, _ answer: ListAnswer) {
-        var level: [(names: [String], shape: DataShape)] = [([], answer.answer)]
+        var level = [Found(names: [], shape: answer.answer)]
         for _ in 0..<Self.deepest {
-            var next: [(names: [String], shape: DataShape)] = []
-            for (names, shape) in level {
-                for property in shape.properties.prefix(60) where values.count < Self.most {
-                    let inner = shapes.shape(of: property)
-                    let path = names + [property.name]
-                    if inner.kind == .object { next.append((path, inner)) }
-                    values.append(Found(names: path, shape: inner))
+            var next: [Found] = []
+            for value in level {
+                for property in value.shape.properties.prefix(60) where values.count < Self.most {
+                    let inner = Found(names: value.names + [property.name], shape: shapes.shape(of: property))
+                    if inner.shape.kind == .object { next.append(inner) }
+                    values.append(inner)
                 }
             }
             level = next

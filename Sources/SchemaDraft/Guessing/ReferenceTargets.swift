@@ -3,14 +3,15 @@ struct ReferenceTargets: Sendable {
     struct Target: Sendable, Equatable {
         var entity: String
         var key: String
-        /// `integer`, or `string` for any other.
+        /// Whether the key is a number.
         var isNumber: Bool
     }
 
     private let byStem: [String: Target]
     private let byPath: [String: Target]
 
-    /// Lists of all records before those below another, and shorter paths before longer ones.
+    /// Of collections with the same name, a list of all records comes before one below another, and a shorter path before a
+    /// longer one.
     init(_ collections: [Collection], _ shapes: ShapeReader) {
         var found: [String: Target] = [:]
         var paths: [String: Target] = [:]
