@@ -12,27 +12,25 @@ struct BackupFolder {
         case upgrade
     }
 
-    private let folder: String
-
-    var path: String { folder }
+    let path: String
 
     init(stateDirectory: String, database: String) {
         let name = (database as NSString).lastPathComponent
-        folder = "\(stateDirectory)/backups/\(name.hasSuffix(".db") ? String(name.dropLast(3)) : name)"
+        path = "\(stateDirectory)/backups/\(name.hasSuffix(".db") ? String(name.dropLast(3)) : name)"
     }
 
     /// Moves the backups after their database was renamed, unless `new` already has backups.
     func move(to new: BackupFolder) {
-        guard FileManager.default.fileExists(atPath: folder), !FileManager.default.fileExists(atPath: new.folder) else {
+        guard FileManager.default.fileExists(atPath: path), !FileManager.default.fileExists(atPath: new.path) else {
             return
         }
-        try? FileManager.default.moveItem(atPath: folder, toPath: new.folder)
+        try? FileManager.default.moveItem(atPath: path, toPath: new.path)
     }
 
     /// The paths of the backups, newest first.
     var backups: [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter { $0.hasSuffix(".db") }.sorted(by: >).map { "\(folder)/\($0)" }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return names.filter { $0.hasSuffix(".db") }.sorted(by: >).map { "\(path)/\($0)" }
     }
 
     /// The time of the newest backup; nil when there is none.
@@ -40,16 +38,16 @@ struct BackupFolder {
 
     /// The path for the next backup; creates the directory.
     func path(for reason: Reason, at now: Timestamp) throws -> String {
-        try StateDirectory.create(folder)
-        return "\(folder)/\(DatabaseFile.stamp(now))-\(reason.rawValue).db"
+        try StateDirectory.create(path)
+        return "\(path)/\(DatabaseFile.stamp(now))-\(reason.rawValue).db"
     }
 
     /// Deletes unfinished copies left by a crash, which are as large as the database. Call it while no backup is
     /// running.
     func removeUnfinished() {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in names where name.contains(".db.part") {
-            try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+            try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
         }
     }
 
