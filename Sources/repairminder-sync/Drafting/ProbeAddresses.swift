@@ -24,14 +24,14 @@ struct ProbeAddresses {
                 throw CommandFailure(.usage, "\(address): expected lists of one host, without a user in the address")
             }
             origin = scheme + host
-            let path = rest.dropFirst(host.count).prefix { $0 != "?" && $0 != "#" }.split(separator: "/")
-            guard !path.isEmpty else {
+            let path = rest.dropFirst(host.count).prefix { $0 != "?" && $0 != "#" }
+            let segments = path.split(separator: "/")
+            guard !segments.isEmpty else {
                 throw CommandFailure(.usage, "\(address) names no list; expected one such as \(address)/orders")
             }
-            paths.append(path)
-            let isClosed = rest.prefix { $0 != "?" && $0 != "#" }.hasSuffix("/")
+            paths.append(segments)
             let query = rest.dropFirst(host.count).drop { $0 != "?" }.prefix { $0 != "#" }
-            queries.append((isClosed ? "/" : "") + String(query))
+            queries.append((path.hasSuffix("/") ? "/" : "") + String(query))
         }
         let common = paths.dropFirst().reduce(paths[0].dropLast()) { common, path in
             common.prefix(zip(common, path.dropLast()).prefix { $0 == $1 }.count)
