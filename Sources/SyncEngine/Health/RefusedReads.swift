@@ -1,4 +1,5 @@
 internal import EntitySchema
+internal import JSONText
 internal import Synchronization
 
 /// Remembers which records the upstream has refused to show for so long that they are asked for only now and then.
@@ -18,6 +19,8 @@ final class RefusedReads: Sendable {
     /// then the time between two reads.
     private static let patience = Duration.seconds(3600)
     private static let most = 10_000
+    /// Of a message, in bytes.
+    private static let longest = 1000
 
     /// Why the record need not be asked for now; nil if it must be.
     func reason(_ name: RecordName, at now: Timestamp) -> String? {
@@ -28,6 +31,7 @@ final class RefusedReads: Sendable {
     }
 
     func note(_ name: RecordName, _ message: String, at now: Timestamp) {
+        let message = message.cut(toBytes: Self.longest)
         entries.withLock { entries in
             guard entries[name] != nil || entries.count < Self.most else { return }
             entries[name] = Entry(since: entries[name]?.since ?? now, askedAt: now, message: message)

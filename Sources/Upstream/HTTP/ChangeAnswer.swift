@@ -146,7 +146,7 @@ struct ChangeAnswer {
     private var accepted: Meaning { .accepted(location: response.header("Location").flatMap { $0.isEmpty ? nil : $0 }) }
 
     private var call: String {
-        "\(request.method) \(request.path.prefix { $0 != "?" }) answered \(response.status)"
+        "\(request.method) \(request.path.shownPath) answered \(response.status)"
     }
 
     private func unclear(_ body: JSONText?) -> UpstreamError {

@@ -14,6 +14,11 @@ extension WireRequest {
     }
 }
 
+extension String {
+    /// A request's path as messages show it: without its query, and cut, since a field's value in it may be long.
+    var shownPath: String { String(prefix { $0 != "?" }).cut(toScalars: 300) }
+}
+
 /// The texts of all members of some names, at any depth.
 private struct SecretTexts {
     private(set) var texts: [String] = []

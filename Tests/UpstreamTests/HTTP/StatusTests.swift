@@ -40,6 +40,12 @@ struct StatusTests {
         func renew(refused: String?) async throws(UpstreamError) -> Bool { false }
     }
 
+    @Test("a path with a long value is shown in short, and without its query")
+    func longPath() {
+        #expect("/orders/1?x=1".shownPath == "/orders/1")
+        #expect("/orders/\(String(repeating: "a", count: 60_000))?x".shownPath.utf8.count < 400)
+    }
+
     @Test("an error that repeats the token is quoted without it", arguments: [401, 403, 409, 422, 500])
     func tokenQuoted(_ status: Int) async throws {
         let body = #"{"error":{"text":"Bearer s3cret-t0ken is not good"}}"#
