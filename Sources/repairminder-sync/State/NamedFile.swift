@@ -18,7 +18,7 @@ struct NamedFile {
         guard descriptor >= 0 else {
             if errno == EEXIST { throw StateError(message: "\(path) already exists; name another file") }
             throw StateError(
-                message: "cannot create \(path) (\(Self.reason)); check its folder, and name it without links")
+                message: "cannot create \(path) (\(StateError.reason)); check its folder, and name it without links")
         }
     }
 
@@ -168,8 +168,6 @@ struct NamedFile {
     }
 
     private func failure(_ what: String) -> StateError {
-        StateError(message: "\(what) (\(Self.reason)); check the file and the free space, then try again")
+        StateError(message: "\(what) (\(StateError.reason)); check the file and the free space, then try again")
     }
-
-    private static var reason: String { String(cString: strerror(errno)) }
 }

@@ -50,7 +50,7 @@ struct StateDirectory {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            if isNew, !DatabaseFile.syncFolder(of: path) { throw StateError(message: reason) }
+            if isNew, !DatabaseFile.syncFolder(of: path) { throw StateError(message: StateError.reason) }
         } catch {
             // Asks once more: what Foundation throws has codes and domains, and not always the system's reason.
             _ = mkdir(path, 0o700)
@@ -65,7 +65,8 @@ struct StateDirectory {
     private static func check(_ path: String) throws(StateError) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw StateError(message: "state_dir \(path) cannot be read (\(reason)); check its owner and permissions")
+            throw StateError(
+                message: "state_dir \(path) cannot be read (\(StateError.reason)); check its owner and permissions")
         }
         guard status.st_uid == geteuid() else {
             let owner = StateOwner.name(of: status.st_uid)
@@ -185,7 +186,7 @@ struct StateDirectory {
         }
         for suffix in ["-wal", "-shm", ".content", ""] where FileManager.default.fileExists(atPath: old + suffix) {
             guard rename(old + suffix, new + suffix) == 0, DatabaseFile.syncFolder(of: new) else {
-                throw StateError(message: "cannot rename \(old)\(suffix) (\(Self.reason)); check state_dir")
+                throw StateError(message: "cannot rename \(old)\(suffix) (\(StateError.reason)); check state_dir")
             }
         }
         let backups = BackupFolder(stateDirectory: folder, database: old)
@@ -207,7 +208,7 @@ struct StateDirectory {
         let fresh = "\(link).new"
         unlink(fresh)
         guard symlink(name, fresh) == 0, rename(fresh, link) == 0, DatabaseFile.syncFolder(of: link) else {
-            throw StateError(message: "cannot write \(link) (\(Self.reason)); check state_dir")
+            throw StateError(message: "cannot write \(link) (\(StateError.reason)); check state_dir")
         }
     }
 
@@ -239,7 +240,7 @@ struct StateDirectory {
             throw StateError(
                 message: errno == ELOOP
                     ? "\(path) is a link, which the daemon never makes; find out who made it, then delete it"
-                    : "cannot open \(path) (\(Self.reason)); check who owns state_dir")
+                    : "cannot open \(path) (\(StateError.reason)); check who owns state_dir")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             Glibc.close(descriptor)
@@ -254,10 +255,8 @@ struct StateDirectory {
     /// What the system said; Foundation's own text has codes and domains.
     private static func reason(of error: any Error) -> String {
         if let error = error as? StateError { return error.message }
-        return reason
+        return StateError.reason
     }
-
-    private static var reason: String { String(cString: strerror(errno)) }
 }
 
 // MARK: Copies
@@ -369,4 +368,7 @@ struct StateError: Error, CustomStringConvertible {
     var isOpenToOthers = false
 
     var description: String { message }
+
+    /// What the system says of the last call that failed.
+    static var reason: String { String(cString: strerror(errno)) }
 }

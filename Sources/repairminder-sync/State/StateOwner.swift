@@ -108,7 +108,7 @@ struct StateOwner {
         guard differsFromRoot else { return }
         guard setgroups(0, nil) == 0, setgid(group) == 0, setuid(user) == 0, setuid(0) != 0, geteuid() == user else {
             // Before the user database is asked for the name.
-            let reason = Self.reason
+            let reason = StateError.reason
             throw StateError(message: "cannot become \(name), who owns \(folder) (\(reason)); run this as \(name)")
         }
         // Changing the user has set this to `fs.suid_dumpable`. With 2, as on a machine that keeps core dumps, the owner could
@@ -194,6 +194,4 @@ struct StateOwner {
         var status = stat()
         return stat(path, &status) == 0 ? status : nil
     }
-
-    private static var reason: String { String(cString: strerror(errno)) }
 }

@@ -20,7 +20,7 @@ struct TokenFile {
                 throw StateError(
                     message: "\(path) is a link; replace it by a file, or delete it for a new token",
                     isOpenToOthers: true)
-            default: throw StateError(message: "\(path) cannot be read (\(Self.reason)); check its owner")
+            default: throw StateError(message: "\(path) cannot be read (\(StateError.reason)); check its owner")
             }
         }
         defer { close(file) }
@@ -65,8 +65,6 @@ struct TokenFile {
     }
 
     private var unwritable: StateError {
-        StateError(message: "cannot write \(path) (\(Self.reason)); check state_dir")
+        StateError(message: "cannot write \(path) (\(StateError.reason)); check state_dir")
     }
-
-    private static var reason: String { String(cString: strerror(errno)) }
 }
