@@ -126,7 +126,9 @@ extension Lift.Member {
     /// Null is null, except in a part; what is neither text nor a number counts as nothing.
     fileprivate func value(in record: JSONText) -> JSONText? {
         switch source {
-        case .value(let path): return record.at(path: path).flatMap { $0.isKeyed || $0.kind == .null ? $0 : nil }
+        case .value(let path):
+            guard let found = record.at(path: path), found.isKeyed || found.kind == .null else { return nil }
+            return found
         case .link(let path): return record.at(path: path).flatMap(linked)
         case .parts(let paths):
             let parts = paths.compactMap { record.at(path: $0) }.filter(\.isKeyed).map(\.plain)
