@@ -165,8 +165,8 @@ extension AbsenceJudge {
     ) async throws -> Witness {
         if try await servesAnother(of: entity, than: suspects.map(\.key)) { return .served }
         if let here = findings.lastHere, try await read(here, of: entity) != nil { return .served }
-        if listed != 0, try await servesListed(of: entity, than: suspects.map(\.key)) { return .served }
         guard try hasServed(entity) else { return .notServing }
+        if listed != 0, try await servesListed(of: entity, than: suspects.map(\.key)) { return .served }
         // Other records that the cache has may be gone as well, outside of the window of an empty list.
         guard try listed == 0 || store.anotherRecord(of: entity.name, than: suspects.map(\.key)) == nil else {
             throw UpstreamError.barred(

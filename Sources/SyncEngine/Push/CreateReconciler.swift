@@ -114,12 +114,13 @@ struct CreateReconciler {
         guard hasSettled(change) else { return .notYet("the upstream does not show the record yet") }
         // That it has another one shows that it serves single records, and this account.
         if try store.anotherRecord(of: entity.name, than: [change.key]).flatMap(entity.recordPath) != nil,
-            try await !judge.servesAnother(of: entity, than: [change.key]),
-            try await !judge.servesListed(of: entity, than: [change.key])
+            try await !judge.servesAnother(of: entity, than: [change.key])
         {
             guard try judge.hasServed(entity) else { return try await finding(inList: change, entity) }
-            throw UpstreamError.unclear(
-                status: 404, "asked for a record that it lists, the upstream answers that there is none")
+            guard try await judge.servesListed(of: entity, than: [change.key]) else {
+                throw UpstreamError.unclear(
+                    status: 404, "asked for a record that it lists, the upstream answers that there is none")
+            }
         }
         if let found = try await own(change, entity) { return .applied(found) }
         return .absent

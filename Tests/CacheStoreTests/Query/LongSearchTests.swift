@@ -18,7 +18,7 @@ struct LongSearchTests {
             ])
         }
         _ = try await cache.pull("clients", JSONText.array(records).text)
-        try await cache.store.catchUpSearch()
+        try await cache.store.completeSearch()
         return cache
     }
 
