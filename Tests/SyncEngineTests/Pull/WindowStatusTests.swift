@@ -14,7 +14,7 @@ struct WindowStatusTests {
         entities:
           orders:
             fields: { id: { type: string }, notes: { type: string, index: true } }
-            pull: { path: /orders, record: "/orders/{id}", where: { notes: mine } }
+            pull: { path: /orders, record: { path: "/orders/{id}" }, where: { notes: mine } }
           messages:
             fields:
               id: { type: string }
