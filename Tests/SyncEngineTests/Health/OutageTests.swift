@@ -48,6 +48,18 @@ struct OutageTests {
         #expect(delays.last == .seconds(60))
     }
 
+    @Test("after answers to nothing but probes, syncs follow outages ever later")
+    func relapses() {
+        var health = CircuitBreaker()
+        var waits: [Duration] = []
+        for servesEntity in [true, false, false, true] {
+            if servesEntity { health.answered() } else { health.answered(servesEntity: false) }
+            for entity in ["orders", "parts", "orders"] { health.failed("down", by: entity, of: 2) }
+            waits.append(health.relapseWait)
+        }
+        #expect(waits == [.zero, .seconds(2), .seconds(4), .zero])
+    }
+
     @Test("after a network change probes are quick at first")
     func hurriedProbes() {
         var health = CircuitBreaker()

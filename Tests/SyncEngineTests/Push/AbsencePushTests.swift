@@ -203,4 +203,23 @@ struct AbsencePushTests {
         #expect(await test.engine.refresh(orders, key: "a") == .absent)
         #expect(try test.record("a") == nil)
     }
+
+    @Test("a repeated edit of a record that only its list shows counts as applied, not as one of a record that is gone")
+    func editOnlyListed() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        try await test.send()
+        test.upstream.hideRecords(true)
+        test.upstream.answerEmpty(times: 1)
+        let (now, gone) = (test.clock.timestamp + .seconds(600), Counter())
+        let pusher = Pusher(
+            schema: test.store.schema, store: test.store, upstream: test.upstream,
+            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
+            freshness: Freshness(callableSince: now),
+            noteEnd: { _, outcome in if case .vanished = outcome { gone.next() } })
+        for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(gone.count == 0)
+    }
 }
