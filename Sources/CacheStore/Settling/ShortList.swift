@@ -61,7 +61,7 @@ struct ShortList {
     private func isShort(_ value: JSONText, of name: String, _ whole: JSONText?) -> Bool {
         guard let whole else { return false }
         if case .object? = entity[field: name]?.kind { return false }
-        return value.isPart(of: whole)
+        return value.abridges(whole)
     }
 }
 
@@ -69,18 +69,18 @@ extension JSONText {
     /// Whether this is an object with some of another's members, or a list of such objects in the same order.
     ///
     /// Only in so many objects within one another: what is inside each of them is compared as a whole first.
-    fileprivate func isPart(of whole: JSONText, levels: Int = 8) -> Bool {
+    fileprivate func abridges(_ whole: JSONText, levels: Int = 8) -> Bool {
         guard levels > 0 else { return false }
         switch (kind, whole.kind) {
         case (.array, .array):
             let (mine, all) = (elements, whole.elements)
             return !mine.isEmpty && mine.count == all.count
-                && zip(mine, all).allSatisfy { $0.kind == .object && $0.isPart(of: $1, levels: levels) }
+                && zip(mine, all).allSatisfy { $0.kind == .object && $0.abridges($1, levels: levels) }
         case (.object, .object):
             let all = whole.lastMembers
             return !members.isEmpty
                 && members.allSatisfy { name, value in
-                    all[name].map { value.isEquivalent(to: $0) || value.isPart(of: $0, levels: levels - 1) } ?? false
+                    all[name].map { value.isEquivalent(to: $0) || value.abridges($0, levels: levels - 1) } ?? false
                 }
         default: return false
         }
