@@ -32,12 +32,14 @@ struct CrowdCheck {
         }
     }
 
-    /// Where this upstream does not choose the keys, it takes none of a deleted record again.
+    /// Where this upstream does not choose the keys, two daemons cannot both create a deleted record again. The second is refused;
+    /// if the answer to one of its attempts was lost, it cannot know whose record is there.
     private func mayWait(_ change: CacheReader.Change) -> Bool {
         switch policy {
         case .manual: change.state != "failed"
         case .localWins:
-            !world.settings.renames && change.operation == .create && change.error?.hasPrefix("conflict") == true
+            !world.settings.renames && change.operation == .create
+                && ["conflict", "unclear"].contains { change.error?.hasPrefix($0) == true }
         case .serverWins, .lastWriteWins: false
         }
     }
