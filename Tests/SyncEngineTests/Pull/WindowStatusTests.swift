@@ -18,7 +18,7 @@ struct WindowStatusTests {
           messages:
             fields:
               id: { type: string }
-              order_id: { type: reference, to: orders, on_delete: keep }
+              order_id: { type: reference, to: orders }
             pull: { path: /messages }
         """
 
