@@ -81,10 +81,15 @@ extension Entity {
     /// The whole record with the changed fields, each in its original place. So are those that were changed before, which the
     /// server has not shown since: the record has them under their own names.
     private func laid(_ changed: [(key: String, value: JSONText)], over remote: JSONText) -> JSONText {
+        let shown = lift?.lifted(remote) ?? remote
+        let unseen = fields.compactMap { field in
+            field.link == nil || remote[field.name] == shown[field.name]
+                ? nil : remote[field.name].map { (key: field.name, value: $0) }
+        }
         let remote = lift?.lowered(remote) ?? remote
-        let whole = remote.setting(.object(members: changed))
+        let whole = remote.setting(.object(members: unseen)).setting(.object(members: changed))
         return fields.reduce(whole) { record, field in
-            guard let place = field.source ?? (field.sentLink == nil ? nil : field.link), let value = whole[field.name],
+            guard let place = field.source ?? field.link, let value = whole[field.name],
                 remote[field.name] == nil || remote.at(path: place) != nil
             else { return record }
             return record.without(field.name).setting(field.onWire(value), at: place) ?? record

@@ -106,6 +106,11 @@ struct LiftSchemaTests {
         let request = entity.request(for: .update, record: remote, body: .object(["title": "B"]), remote: remote)
         #expect(request?.path == "/notes/a")
         #expect(request?.body?.text == #"{"sys":{"id":"a","v":3},"title":"B","next":"/notes/b"}"#)
+        let moved = entity.request(for: .update, record: remote, body: .object(["near_id": "c"]), remote: remote)
+        #expect(moved?.body?.text == #"{"sys":{"id":"a","v":3},"title":"A","next":"c"}"#)
+        let unseen = remote.setting("near_id", to: "c")
+        let later = entity.request(for: .update, record: unseen, body: .object(["title": "B"]), remote: unseen)
+        #expect(later?.body?.text == #"{"sys":{"id":"a","v":3},"title":"B","next":"c"}"#)
         let creation = entity.request(
             for: .create, record: .object(["id": "u"]), body: .object(["id": "u", "title": "C"]))
         #expect(creation == nil)
