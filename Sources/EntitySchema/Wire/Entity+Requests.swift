@@ -19,6 +19,7 @@ extension Entity {
             request.recordKey = record[key]?.plain
             request.envelope = envelope
             request.encoding = route.encoding
+            request.lift = lift?.completed(from: record)
             return request
         }
         let members =
@@ -30,6 +31,7 @@ extension Entity {
         request.recordKey = operation == .create ? nil : record[key]?.plain
         request.envelope = envelope(of: route, record)
         request.encoding = route.encoding
+        request.lift = lift?.completed(from: record)
         name(&request, by: route, record)
         return request
     }

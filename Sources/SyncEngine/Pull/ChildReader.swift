@@ -48,7 +48,7 @@ struct ChildReader {
                 problem = problem ?? noList(in: record)
                 continue
             }
-            let children = list.elements
+            let children = detail.identified(list.elements, under: key)
             room -= children.count * key.bytes.count
             guard room >= 0 else {
                 problem = problem ?? tooMany(in: record)
@@ -88,14 +88,14 @@ struct ChildReader {
     /// Reads all pages of a parent's children; once more if the list disagrees with itself, since a row may have slid
     /// from one page to another meanwhile.
     func fetch(_ family: inout Family, at path: String, from upstream: any Upstream) async throws(UpstreamError) {
-        let first = try await reading(of: path, from: upstream, keyBytes: family.key.bytes.count)
+        let first = try await reading(of: path, from: upstream, under: family.key)
         family.children = first.children
         family.isComplete = first.isComplete
         family.age = first.age
         family.isPutBack = first.isPutBack
         // Both readings are in memory.
         guard first.isWhole, !first.isComplete, first.bytes <= Self.mostBytes / 2 else { return }
-        let second = try await reading(of: path, from: upstream, keyBytes: family.key.bytes.count)
+        let second = try await reading(of: path, from: upstream, under: family.key)
         family.isPutBack = second.isPutBack
         family.children += second.children.filter { !first.keys.contains(key($0)) }
         family.isComplete =
@@ -119,9 +119,9 @@ struct ChildReader {
         var isComplete: Bool { isWhole && keys.count == total ?? children.count }
     }
 
-    /// `keyBytes`: how long the key is that each child is given.
+    /// `key`: the parent's, which each child is given.
     private func reading(
-        of path: String, from upstream: any Upstream, keyBytes: Int
+        of path: String, from upstream: any Upstream, under key: JSONText
     ) async throws(UpstreamError) -> Reading {
         var trail = PageTrail()
         var position: String?
@@ -130,8 +130,8 @@ struct ChildReader {
             let page = try await upstream.page(
                 PageRequest(entity: detail.entity, path: path, list: detail.list, position: position))
             try trail.add(page, of: path, askedAt: position, key: detail.key)
-            reading.children += page.records.elements
-            reading.bytes += page.records.bytes.count + page.count * keyBytes
+            reading.children += detail.identified(page.records.elements, under: key)
+            reading.bytes += page.records.bytes.count + page.count * key.bytes.count
             if let mostBytesAside, reading.bytes > mostBytesAside { return Reading(isPutBack: true) }
             guard reading.bytes <= Self.mostBytes, reading.children.count <= mostChildren else {
                 throw .malformed(
@@ -142,7 +142,7 @@ struct ChildReader {
             (reading.total, reading.isWhole) = (page.total, page.unfollowed == nil)
             reading.age = [reading.age, page.age].compactMap(\.self).max()
         } while position != nil
-        reading.keys = Set(reading.children.map(key))
+        reading.keys = Set(reading.children.map(self.key))
         return reading
     }
 

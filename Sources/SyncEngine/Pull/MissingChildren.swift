@@ -71,7 +71,8 @@ struct MissingChildren {
         guard let template = detail.path else {
             guard let found = try await upstream.record(of: parent, known: record)?.record else { return nil }
             guard let list = detail.list.found(in: found), list.kind == .array else { return nil }
-            return ChildReader.Family(key: key, children: list.elements, isComplete: true)
+            let children = detail.identified(list.elements, under: key)
+            return ChildReader.Family(key: key, children: children, isComplete: true)
         }
         guard let path = parent.path(template, of: record) else { return nil }
         var family = ChildReader.Family(key: key, children: [], isComplete: false)

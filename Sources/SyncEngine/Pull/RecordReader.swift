@@ -132,7 +132,8 @@ struct RecordReader {
         // They are embedded in the parent's record.
         let record = try await upstream.record(of: family.parent, known: family.record)?.record
         let list = record.flatMap { family.detail.list.found(in: $0) }
-        (found.children, found.isComplete) = (list?.elements ?? [], list?.kind == .array)
+        found.children = family.detail.identified(list?.elements ?? [], under: family.key)
+        found.isComplete = list?.kind == .array
         return found
     }
 }

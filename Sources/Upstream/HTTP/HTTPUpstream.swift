@@ -366,7 +366,8 @@ package struct HTTPUpstream: Upstream {
 
 extension PullPlan.Single {
     fileprivate func record(in body: JSONText, of entity: Entity, _ known: JSONText) -> JSONText? {
-        place.record(in: body, key: entity.key, lift: entity.lift, isInherited: isPlaceInherited)
+        let lift = entity.lift?.completed(from: known)
+        return place.record(in: body, key: entity.key, lift: lift, isInherited: isPlaceInherited)
             ?? entity.named(place.value(in: body), like: known)
     }
 }

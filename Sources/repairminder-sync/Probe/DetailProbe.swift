@@ -82,13 +82,18 @@ struct DetailProbe {
     private func found(
         _ lists: [(parent: JSONText, list: JSONText)], as detail: PullPlan.Detail, _ call: String = ""
     ) -> [Finding] {
-        let children = lists.flatMap { parent, list in list.elements.map { child($0, of: parent, detail.by) } }
+        let children = lists.flatMap { parent, list in self.children(list.elements, of: parent, detail) }
         let summary = Finding.ok(
             detail.entity,
             "\(call)\(children.count.counted("record", "records")) at \(detail.list.records.description), of "
                 + "\(lists.count.counted("record", "records")) of \(entity.name)")
         guard let other = schema[detail.entity] else { return [summary] }
         return [summary] + FieldProbe(entity: other, records: children).findings()
+    }
+
+    private func children(_ children: [JSONText], of parent: JSONText, _ detail: PullPlan.Detail) -> [JSONText] {
+        let identified = parent[entity.key].map { detail.identified(children, under: $0) } ?? children
+        return identified.map { child($0, of: parent, detail.by) }
     }
 
     /// As the daemon keeps it: with its parent's key.

@@ -60,6 +60,18 @@ struct LiftTests {
         #expect(lift.lifted(.object(["url": .string(link)]))["id"] == nil)
     }
 
+    @Test("a part that a record lacks is taken from one that is known, if the record has another part itself")
+    func completed() throws {
+        let parts = Lift([Lift.Member(name: "id", source: .parts(["order_id", "line_no"]))])
+        let lift = parts.completed(from: .object(["order_id": 7, "line_no": 1]))
+        let line = lift.lifted(try JSONText(parsing: #"{"line_no":2,"order_id":null,"n":1}"#))
+        #expect(line.text == #"{"id":"7~2","line_no":2,"order_id":7,"n":1}"#)
+        #expect(lift.lifted(.object(["line_no": 2]))["order_id"] == 7)
+        #expect(lift.lifted(.object(["order_id": 8]))["id"] == "8~1")
+        #expect(lift.lifted(.object(["message": "queued"])).text == #"{"message":"queued"}"#)
+        #expect(parts.lifted(.object(["line_no": 2]))["id"] == nil)
+    }
+
     @Test("a key of a link is a number if the field is one")
     func numbers() throws {
         let source = Lift.Source.link("url")

@@ -22,6 +22,8 @@ package struct Lift: Sendable, Equatable {
         package var source: Source
         /// A number is made of the text in a link.
         package var isNumber = false
+        /// Has the parts that a record may lack: of a line below its order, the order's key.
+        package var known: JSONText?
 
         package init(name: String, source: Source, isNumber: Bool = false) {
             self.name = name
@@ -56,10 +58,21 @@ package struct Lift: Sendable, Equatable {
         var front: [(key: String, value: JSONText)] = []
         var rest = record
         for member in members where member.source != .name {
-            rest = rest.without(member.name)
-            if let value = member.value(in: record) { front.append((member.name, value)) }
+            rest = member.completed(rest.without(member.name))
+            if let value = member.value(in: rest) ?? member.value(in: record) { front.append((member.name, value)) }
         }
         return rest.leading(front)
+    }
+
+    /// The same for records that may lack parts of their key, which `known` has. One that has none of them itself gets none.
+    package func completed(from known: JSONText) -> Lift {
+        Lift(
+            members.map { member in
+                guard case .parts = member.source else { return member }
+                var member = member
+                member.known = known
+                return member
+            })
     }
 
     /// What an answer says that has the key of a record alone; nil for a key that is made here of several parts.
@@ -123,6 +136,17 @@ extension Lift.Source {
 }
 
 extension Lift.Member {
+    /// The record with the parts that it lacks, in their places.
+    fileprivate func completed(_ record: JSONText) -> JSONText {
+        guard let known, case .parts(let paths) = source else { return record }
+        let missing = paths.filter { record.at(path: $0)?.isKeyed != true }
+        guard missing.count < paths.count else { return record }
+        return missing.reduce(record) { record, path in
+            guard let part = known.at(path: path), part.isKeyed else { return record }
+            return record.setting(part, at: path) ?? record
+        }
+    }
+
     /// Null is null, except in a part; what is neither text nor a number counts as nothing.
     fileprivate func value(in record: JSONText) -> JSONText? {
         switch source {
@@ -179,5 +203,14 @@ extension Entity {
             fields.contains(where: { $0.name != key && value(of: $0.name, in: found) != nil })
         else { return nil }
         return lift.lifted(found.without(key).leading([(key, own)]))
+    }
+}
+
+extension PullPlan.Detail {
+    /// The children with their own keys, where the key of their parent is a part of these and they lack it.
+    package func identified(_ children: [JSONText], under parent: JSONText) -> [JSONText] {
+        guard let key, let by, let lift = list.lift, lift.isMade(key) else { return children }
+        let completed = lift.completed(from: .object([by: parent]))
+        return children.map { $0[key] == nil ? completed.lifted($0) : $0 }
     }
 }
