@@ -29,8 +29,9 @@ package struct Headers: Sendable, Equatable {
     /// The value of the only field with this name; nil when there is none or more than one.
     package subscript(single name: String) -> String? {
         var found: Int?
+        let length = name.utf8.count
         // By index, because a walk over the fields copies each of them.
-        for index in fields.indices where Headers.same(fields[index].name, name) {
+        for index in fields.indices where isSame(index, name, length) {
             guard found == nil else { return nil }
             found = index
         }
@@ -40,8 +41,16 @@ package struct Headers: Sendable, Equatable {
     /// The values of all fields with this name, in order.
     package subscript(all name: String) -> [String] {
         var values: [String] = []
-        for index in fields.indices where Headers.same(fields[index].name, name) { values.append(fields[index].value) }
+        let length = name.utf8.count
+        for index in fields.indices where isSame(index, name, length) { values.append(fields[index].value) }
         return values
+    }
+
+    /// Whether the field at an index has this name, whose length comes first: each request is looked through a dozen times for
+    /// fields that it does not have, and nearly all names differ in it.
+    @inline(__always)
+    private func isSame(_ index: Int, _ name: String, _ length: Int) -> Bool {
+        fields[index].name.utf8.count == length && Headers.same(fields[index].name, name)
     }
 
     /// Whether two names or tokens are equal, ignoring ASCII case.
