@@ -47,13 +47,13 @@ package final class LocalAPIServer: Sendable {
         let request = named(request)
         switch step(request, &label) {
         case .answered(let response): return .now(finished(response, request, label, start))
-        case .found(let route, let id, let mistakes):
+        case .found(let held, let id, let mistakes):
             return .later { [self, label] in
-                finished(await answer(request, route, id, mistakes), request, label, start)
+                finished(await answer(request, held.route, id, mistakes), request, label, start)
             }
-        case .failed(let error, let route):
+        case .failed(let error, let held):
             return .later { [self, label] in
-                finished(await answer(request, route, failedWith: error), request, label, start)
+                finished(await answer(request, held.route, failedWith: error), request, label, start)
             }
         }
     }
@@ -79,7 +79,7 @@ package final class LocalAPIServer: Sendable {
     package func streamLimit(_ method: String, _ path: String) -> Int? {
         guard method == "PUT" else { return nil }
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        return router.match(segments)?.place.route(for: method)?.streamLimit
+        return router.match(segments)?.place.route(for: method)?.route.streamLimit
     }
 
     /// The limit of the body in bytes for a call that is open to all; nil for others.
@@ -105,9 +105,9 @@ package final class LocalAPIServer: Sendable {
     private enum Step {
         case answered(Response)
         /// The route whose handler has to answer it, with its id and the mistakes so far.
-        case found(Route, String, Mistakes)
+        case found(HeldRoute, String, Mistakes)
         /// The error of a read of the cache, which is not read again.
-        case failed(any Error, Route)
+        case failed(any Error, HeldRoute)
     }
 
     /// Sets `label`, the metric label, as soon as the route is known.
@@ -121,28 +121,28 @@ package final class LocalAPIServer: Sendable {
                 throw nothing(at: segments, of: request.path)
             }
             label = match.place.label
-            guard let route = match.place.route(for: request.method) else {
+            guard let held = match.place.route(for: request.method) else {
                 if request.method == "OPTIONS" { return .answered(match.place.options) }
                 throw .methodNotAllowed(match.place.methods, of: match.place.entity)
             }
-            let mistakes = try route.shape.mistakes(of: request)
-            if !route.shape.findsMore { try mistakes.throwAny() }
-            return mistakes.isEmpty ? atOnce(request, route, match.id) : .found(route, match.id, mistakes)
+            let mistakes = try held.route.shape.mistakes(of: request)
+            if !held.route.shape.findsMore { try mistakes.throwAny() }
+            return mistakes.isEmpty ? atOnce(request, held, match.id) : .found(held, match.id, mistakes)
         } catch {
             return .answered(refused(error.explainingPlus(in: request), request))
         }
     }
 
     /// The route's handler has to answer what may take long.
-    private func atOnce(_ request: Request, _ route: Route, _ id: String) -> Step {
+    private func atOnce(_ request: Request, _ held: HeldRoute, _ id: String) -> Step {
         do {
-            guard let reader = route.reader else { return .found(route, id, Mistakes()) }
-            let key = try route.key?(handlers, id) ?? id
-            guard let response = try reader(handlers, request, key) else { return .found(route, id, Mistakes()) }
+            guard let reader = held.route.reader else { return .found(held, id, Mistakes()) }
+            let key = try held.route.key?(handlers, id) ?? id
+            guard let response = try reader(handlers, request, key) else { return .found(held, id, Mistakes()) }
             try EntityTag.requireMatch(response.tag, of: request)
             return .answered(response)
         } catch {
-            return .failed(error, route)
+            return .failed(error, held)
         }
     }
 

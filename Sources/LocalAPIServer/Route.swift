@@ -78,3 +78,10 @@ struct Route: Sendable {
         path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     }
 }
+
+/// A route that is referred to: to copy one takes longer than to find it.
+final class HeldRoute: Sendable {
+    let route: Route
+
+    init(_ route: Route) { self.route = route }
+}

@@ -45,12 +45,13 @@ extension Router {
         let entity: String?
         /// For `Allow`.
         let methods: [String]
-        private let routes: [Route]
+        private let routes: [HeldRoute]
         private let named: [String: Place]
         private let byID: Place?
 
         fileprivate init(_ below: [(segments: ArraySlice<String>, route: Route)], _ labels: RouteLabels) {
-            routes = below.filter(\.segments.isEmpty).map(\.route)
+            let routes = below.filter(\.segments.isEmpty).map(\.route)
+            self.routes = routes.map(HeldRoute.init)
             methods = routes.flatMap { $0.method == "GET" ? ["GET", "HEAD"] : [$0.method] }
             entity = routes.first?.entity
             // A relation may be named like a call of another path; its label then has that name.
@@ -67,10 +68,9 @@ extension Router {
         }
 
         /// HEAD is answered as GET; the server omits the body.
-        func route(for method: String) -> Route? {
+        func route(for method: String) -> HeldRoute? {
             let method = method == "HEAD" ? "GET" : method
-            // By index, because a walk over the routes copies each of them.
-            return routes.indices.first { routes[$0].method == method }.map { routes[$0] }
+            return routes.first { $0.route.method == method }
         }
 
         /// The answer to OPTIONS (RFC 9110, 9.3.7).
@@ -79,7 +79,7 @@ extension Router {
             if methods.contains("PATCH") {
                 headers.append(("Accept-Patch", entity == nil ? PatchFormat.json : PatchFormat.ofRecords))
             }
-            if let post = routes.first(where: { $0.method == "POST" }), post.shape.takesBody {
+            if let post = route(for: "POST"), post.route.shape.takesBody {
                 headers.append(("Accept-Post", PatchFormat.json))
             }
             return Response(status: 204, headers: headers)
