@@ -67,9 +67,12 @@ package final class LocalAPIServer: Sendable {
     }
 
     /// Completes and measures an answer.
-    private func finished(_ response: Response, _ request: Request, _ label: String, _ start: Duration) -> Response {
+    private func finished(
+        _ response: consuming Response, _ request: Request, _ label: String, _ start: Duration
+    ) -> Response {
         let metrics = handlers.metrics
-        let response = AnswerCompression.apply(to: AnswerHeaders.complete(response, to: request), for: request)
+        AnswerHeaders.complete(&response, to: request)
+        AnswerCompression.apply(to: &response, for: request)
         metrics.record(
             route: label, method: request.method, status: response.status, duration: metrics.uptime() - start)
         return response
@@ -94,7 +97,8 @@ package final class LocalAPIServer: Sendable {
             return nil
         } catch {
             let request = named(request)
-            let response = AnswerHeaders.complete(refused(error, request), to: request)
+            var response = refused(error, request)
+            AnswerHeaders.complete(&response, to: request)
             handlers.metrics.record(
                 route: RouteLabels.other, method: request.method, status: response.status, duration: .zero)
             return response

@@ -13,16 +13,16 @@ enum AnswerCompression {
     ]
 
     /// Costs nothing for a small answer, and a look at one header field for a large one.
-    static func apply(to response: Response, for request: Request) -> Response {
+    static func apply(to response: inout Response, for request: Request) {
         switch response.body {
         case .bytes(let bytes) where bytes.count > least:
-            guard fits(response, request), let gzip = GzipStream() else { return response }
-            return coded(response, .bytes(gzip.compressed(bytes, isLast: true)))
+            guard fits(response, request), let gzip = GzipStream() else { return }
+            code(&response, .bytes(gzip.compressed(bytes, isLast: true)))
         case .stream(let produce):
-            guard fits(response, request) else { return response }
-            return coded(response, .stream { write in try await Self.compress(produce, write) })
+            guard fits(response, request) else { return }
+            code(&response, .stream { write in try await Self.compress(produce, write) })
         case .bytes, .pieces:
-            return response.status == 304 ? EntityTag.naming(response, as: request) : response
+            if response.status == 304 { EntityTag.name(&response, as: request) }
         }
     }
 
@@ -63,11 +63,9 @@ enum AnswerCompression {
         return gzip > 0 && gzip >= weight("identity") ?? 0
     }
 
-    private static func coded(_ response: Response, _ body: Response.Body) -> Response {
-        var response = response
+    private static func code(_ response: inout Response, _ body: Response.Body) {
         response.body = body
         response.headers.append(("Content-Encoding", "gzip"))
         EntityTag.markCoded(&response)
-        return response
     }
 }

@@ -10,18 +10,15 @@ extension EntityTag {
         }
     }
 
-    /// A 304 with the tag of the compressed answer, if that is what the caller has.
-    static func naming(_ response: Response, as request: Request) -> Response {
-        guard let coded = response.tag.map(coded) else { return response }
-        // Most callers send one tag. To search a text would take as long as all the rest of the answer.
-        let isKnown = request.headers[all: "If-None-Match"].contains { known in
-            known == coded || known.utf8.count > coded.utf8.count && known.contains(coded)
-        }
-        guard isKnown else { return response }
-        var response = response
-        markCoded(&response)
-        return response
+    /// Gives a 304 the tag of the compressed answer, if that is what the caller has.
+    static func name(_ response: inout Response, as request: Request) {
+        guard let tag = response.tag else { return }
+        let known = request.headers[all: "If-None-Match"]
+        // Most callers send one tag, and what is no longer than the plain one cannot have the other.
+        guard known.contains(where: { $0.utf8.count > tag.utf8.count }) else { return }
+        let coded = coded(tag)
+        // To search a text would take as long as all the rest of the answer.
+        let isCoded = known.contains { $0 == coded || $0.utf8.count > coded.utf8.count && $0.contains(coded) }
+        if isCoded { markCoded(&response) }
     }
-
-    private static func coded(_ tag: String) -> String { String(Substring(tag.utf8.dropLast())) + codedEnding + "\"" }
 }

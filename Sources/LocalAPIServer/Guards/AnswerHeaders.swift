@@ -3,9 +3,8 @@ internal import SocketServer
 /// The header fields that every answer has: those of its request, and those that keep browsers and proxies from doing
 /// anything with it that its caller did not ask.
 enum AnswerHeaders {
-    /// Adds those that a handler has not set, and the id of the request. One pass, since every answer pays for it.
-    static func complete(_ response: Response, to request: Request) -> Response {
-        var response = response
+    /// Adds those that a handler has not set, and the id of the request. One pass, and in place, since every answer pays for it.
+    static func complete(_ response: inout Response, to request: Request) {
         var (hasType, hasPolicy, hasCaching, hasTag, hasVary) = (false, false, false, false, false)
         for (name, _) in response.headers {
             switch name.utf8.count {
@@ -23,6 +22,5 @@ enum AnswerHeaders {
         if !hasPolicy { response.headers.append(("Cross-Origin-Resource-Policy", "same-origin")) }
         if !hasVary { response.headers.append(("Vary", Response.vary)) }
         response.headers.append(("X-Request-Id", request.id))
-        return response
     }
 }

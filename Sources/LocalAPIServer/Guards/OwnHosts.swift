@@ -27,9 +27,12 @@ package struct OwnHosts: Sendable {
         self.init(names: names)
     }
 
+    /// Whether any caller may call by this name.
+    func includes(_ name: String) -> Bool { names.contains(name) }
+
     /// Why a request may not call by this name; nil when it may.
     func refusal(of name: String, fromBrowser: @autoclosure () -> Bool) -> String? {
-        if names.contains(name) { return nil }
+        if includes(name) { return nil }
         let isLocal = Self.local.contains(name)
         if isLocal, !fromBrowser() { return nil }
         guard isLocal else { return "the Host field names another machine; call \(advice)" }

@@ -16,6 +16,15 @@ enum EntityTag {
     /// What the tag of a compressed answer has at its end.
     static let codedEnding = "-gzip"
 
+    /// The tag of the compressed answer. By bytes, because to put texts together takes several times as long.
+    static func coded(_ tag: String) -> String {
+        var bytes = Array(tag.utf8)
+        bytes.removeLast()
+        bytes += codedEnding.utf8
+        bytes.append(UInt8(ascii: "\""))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     private enum Condition {
         case any
         case oneOf([Tag])
@@ -49,6 +58,9 @@ enum EntityTag {
         guard !values.isEmpty else { return false }
         // Most callers send back the only tag that they have, which need not be taken apart.
         if values.count == 1, values[0] == tag { return true }
+        if values.count == 1, values[0].utf8.count == tag.utf8.count + codedEnding.utf8.count, values[0] == coded(tag) {
+            return true
+        }
         switch condition(values) {
         case nil: return false
         case .any: return true
