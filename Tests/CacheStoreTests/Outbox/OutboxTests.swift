@@ -186,7 +186,8 @@ struct OutboxTests {
         for change in try ready(cache) { try await send(change, found, cache) }
         #expect(try cache.record("orders", "x")?["id"] == "b")
         #expect(try cache.record("orders", "y")?["id"] == "y")
-        #expect(try ready(cache).map(\.key) == ["y"])
+        // Its own attempt may still have arrived.
+        #expect(try ready(cache).map { "\($0.key) \($0.isTried)" } == ["y true"])
         #expect(try cache.store.rowCounts()["orders"] == 2)
     }
 
