@@ -40,18 +40,30 @@ class Shop:
             daemon.start(READY_S)
             self.seconds = daemon.starts[0]
             self.steps = faults.count(FILES, CHANGES)
-            self.views = old_database.views(daemon.database)
+            self.views = self.views_at_rest(daemon)
             self.check(daemon)
             self.check_sent(daemon)
 
     def copy(self, name):
         return Copy(self, self.folder / name)
 
+    @staticmethod
+    def views_at_rest(daemon):
+        """The records as people read them while no content is being sent: now and then the daemon tries to reach the upstream."""
+        views = {}
+
+        def rests():
+            views.update(old_database.views(daemon.database))
+            return not any("uploading" in row for rows in views.values() for row in rows)
+
+        daemon.await_true(rests, 10, "a content is being sent for 10 s, although nothing listens")
+        return views
+
     def check(self, daemon):
         """Everything is there, and reads as after the undisturbed migration."""
         if old_database.queue(daemon.database) != self.queue:
             raise Failed("the queue is not the same")
-        for name, rows in old_database.views(daemon.database).items():
+        for name, rows in self.views_at_rest(daemon).items():
             if rows != self.views[name]:
                 different = set(rows).symmetric_difference(self.views[name])
                 raise Failed(f"{name}: {len(rows)} rows, not {len(self.views[name])}: {sorted(map(str, different))[:4]}")
