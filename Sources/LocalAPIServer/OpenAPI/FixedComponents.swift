@@ -235,7 +235,7 @@ enum FixedComponents {
             "properties": {"data": {"type": "array", "items": {"$ref": "#/components/schemas/Hook"}}}},
           "HookChoice": {
             "type": "object", "required": ["id"], "additionalProperties": false,
-            "properties": {"id": {"type": "integer"}}, "examples": [{"id": 1}]},
+            "properties": {"id": {"type": "integer", "minimum": 1, "maximum": 9223372036854775807}}, "examples": [{"id": 1}]},
           "Snooze": {
             "type": "object", "required": ["for"], "additionalProperties": false,
             "properties": {"for": {"type": "string", "pattern": "^[1-9][0-9]{0,3}[smhd]$"}}, "examples": [{"for": "10m"}]},
