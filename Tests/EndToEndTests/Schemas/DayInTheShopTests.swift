@@ -13,7 +13,7 @@ struct DayInTheShopTests {
             #expect(try await shop.command("sync", "--wait").status == 0)
             let sides = try BothSides(of: shop, schema: "repairminder-live")
             try await sides.expectEqual()
-            await shop.gateway.close()
+            try await goOffline(shop)
             var day = ShopDay(in: shop)
             try await chooseRecords(&day)
             try await bookIn(&day)
@@ -50,7 +50,7 @@ struct DayInTheShopTests {
         try await Shop.with("repairminder-live", rows: 10, Shop.userArguments) { shop in
             try await shop.signIn()
             #expect(try await shop.command("sync", "--wait").status == 0)
-            await shop.gateway.close()
+            try await goOffline(shop)
             var day = ShopDay(in: shop)
             for name in ["first", "second"] {
                 try await day.create(
@@ -283,6 +283,12 @@ struct DayInTheShopTests {
         try await shop.call("GET", "/v1/pending?limit=1000").body["data"]?.elements.map {
             "\($0["id"]?.plain ?? "") \($0["operation"]?.plain ?? "") \($0["entity"]?.plain ?? "") \($0["fields"]?.text ?? "")"
         } ?? []
+    }
+
+    /// The daemon has noticed it, so no attempt is cut off.
+    private func goOffline(_ shop: Shop) async throws {
+        await shop.gateway.close()
+        #expect(try await shop.command("sync", "--wait").status != 0)
     }
 
     /// The upstream applies the first three writes below each of these paths, and cuts the answers off.
