@@ -24,14 +24,8 @@ extension CacheStore {
     /// The best `limit` records: by where they match (`SearchMatch.ranked`), then the newest of each entity in turn.
     ///
     /// At most `limit` records per entity and kind of match are read, so a common word costs what a rare one does.
-    /// Throws `.badQuery` when a named entity has no searched field.
-    package func search(_ query: SearchQuery, entities: [String]? = nil, limit: Int) throws -> SearchResult {
-        let tables = try searched(entities)
-        return try readers.read { try Self.found(query, in: tables, limit, $0) }
-    }
-
-    /// The same, where a search that takes long is read on another thread.
-    package func anySearch(
+    /// One that takes long is read on another thread. Throws `.badQuery` when a named entity has no searched field.
+    package func search(
         _ query: SearchQuery, entities: [String]? = nil, limit: Int, for caller: ReadCaller = .daemon
     ) async throws -> SearchResult {
         let tables = try searched(entities)

@@ -25,7 +25,7 @@ extension Handlers {
         }
         guard let query, mistakes.isEmpty else { throw mistakes.problem }
         try await store.catchUpSearch()
-        let result = try await store.anySearch(query, entities: names, limit: limit, for: ReadCaller(request))
+        let result = try await store.search(query, entities: names, limit: limit, for: ReadCaller(request))
         return .json(200, Self.bytes(of: result))
     }
 

@@ -25,11 +25,11 @@ struct LongSearchTests {
     @Test func `a search for a long text is read elsewhere`() async throws {
         let cache = try await filled()
         let (short, long) = try (SearchQuery("smith"), SearchQuery(Self.number))
-        #expect(try await cache.store.anySearch(long, limit: 5).hits.map(\.key) == ["k7"])
+        #expect(try await cache.store.search(long, limit: 5).hits.map(\.key) == ["k7"])
         // Now nothing can be read elsewhere.
         cache.store.longReads.close()
-        #expect(try await cache.store.anySearch(short, limit: 5).hits.count == 5)
-        await #expect(throws: CacheError.self) { try await cache.store.anySearch(long, limit: 5) }
+        #expect(try await cache.store.search(short, limit: 5).hits.count == 5)
+        await #expect(throws: CacheError.self) { try await cache.store.search(long, limit: 5) }
     }
 
     @Test func `a list of what a long text finds is read elsewhere`() async throws {
@@ -46,8 +46,8 @@ struct LongSearchTests {
         let asked = Counter()
         let cache = try await filled { .milliseconds(20) * asked.next() }
         let query = try SearchQuery("smith")
-        #expect(try await cache.store.anySearch(query, limit: 100).hits.count == 100)
+        #expect(try await cache.store.search(query, limit: 100).hits.count == 100)
         cache.store.longReads.close()
-        await #expect(throws: CacheError.self) { try await cache.store.anySearch(query, limit: 100) }
+        await #expect(throws: CacheError.self) { try await cache.store.search(query, limit: 100) }
     }
 }

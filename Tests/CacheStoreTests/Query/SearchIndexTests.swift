@@ -181,7 +181,8 @@ struct SearchIndexTests {
         let cache = try await filled()
         let records = (0..<2500).map { JSONText.object(["id": .string("k\($0)"), "name": .string("Load \($0)")]) }
         _ = try await cache.pull("clients", JSONText.array(records).text)
-        #expect(try cache.store.search(SearchQuery("load"), limit: 1) == SearchResult(hits: [], isComplete: false))
+        #expect(
+            try await cache.store.search(SearchQuery("load"), limit: 1) == SearchResult(hits: [], isComplete: false))
         try await change(cache, "k7", #"{"name":"Seven"}"#)
         try await change(cache, "a", #"{"name":"Adele"}"#)
         _ = try await cache.pull("clients", #"[{"id":"k2499","deleted_at":"2026-01-01"}]"#)
@@ -191,7 +192,7 @@ struct SearchIndexTests {
         #expect(try await cache.found("adele") == ["a"])
         #expect(try await cache.found("load 2499").isEmpty)
         #expect(try await cache.found("load 1234").count == 1)
-        #expect(try cache.store.search(SearchQuery("load"), limit: 1).isComplete)
+        #expect(try await cache.store.search(SearchQuery("load"), limit: 1).isComplete)
         try await cache.requireInStep()
     }
 
@@ -298,10 +299,10 @@ struct SearchIndexTests {
             try db.execute(sql: "UPDATE sync_search SET definition = 'older'")
         }
         let reopened = try cache.reopened(schema: SearchShop.schema)
-        #expect(try !reopened.store.search(SearchQuery("load"), limit: 1).isComplete)
+        #expect(try await !reopened.store.search(SearchQuery("load"), limit: 1).isComplete)
         try await change(reopened, "k7", #"{"name":"Seven"}"#)
         try await reopened.store.completeSearch()
-        #expect(try reopened.store.search(SearchQuery("load"), limit: 1).isComplete)
+        #expect(try await reopened.store.search(SearchQuery("load"), limit: 1).isComplete)
         #expect(try await reopened.found("seven") == ["k7"])
         #expect(try await reopened.found("load 4099") == ["k4099"])
         try await reopened.requireInStep()

@@ -60,6 +60,6 @@ extension TestCache {
 
     func hits(_ text: String, in entities: [String]? = nil, limit: Int = 20) async throws -> [SearchHit] {
         try await store.catchUpSearch()
-        return try store.search(SearchQuery(text), entities: entities, limit: limit).hits
+        return try await store.search(SearchQuery(text), entities: entities, limit: limit).hits
     }
 }

@@ -87,7 +87,7 @@ struct DatabaseCopyTests {
         try cache.store.close()
         _ = try await restore(backup, to: cache.path, EntitySchema(yaml: Self.searchedShop, file: "shop.yaml"))
         let restored = try TestCache(schema: Self.searchedShop, in: cache.folder)
-        return try restored.store.search(SearchQuery("kettle"), limit: 10).hits.count
+        return try await restored.store.search(SearchQuery("kettle"), limit: 10).hits.count
     }
 
     @Test(
