@@ -9,6 +9,11 @@ package enum SQLiteLibrary {
     @discardableResult
     package static func stopCountingMemory() -> Bool { csqlite_stop_counting_memory() == SQLITE_OK }
 
+    /// Keeps what does not fit into memory, such as large sorts, in files in this folder: they have records in them, so they
+    /// belong on the same disk as the database. SQLite unlinks each as soon as it is open. If the folder cannot be written,
+    /// SQLite looks for another (https://sqlite.org/tempfiles.html).
+    package static func keepTemporaryFiles(in folder: String) { csqlite_use_temporary_folder(folder) }
+
     /// In MiB. Several times what a command needs: its caches are small, and its sorts go to files.
     static let memoryOfCommand = 256
 

@@ -57,6 +57,7 @@ actor Daemon {
         webhookSockets = try ListeningSockets(inherited: host.inherited)
         let lock = try StateDirectory(setup).lock()
         defer { lock.release() }
+        SQLiteLibrary.keepTemporaryFiles(in: setup.configuration.stateDirectory)
         // Trapped from the start, so no signal triggers its default action.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
         defer { closeSockets() }

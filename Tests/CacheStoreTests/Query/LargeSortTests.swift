@@ -13,13 +13,13 @@ struct LargeSortTests {
         SELECT i, zeroblob(1000000) FROM n ORDER BY -i LIMIT 8
         """
 
-    /// Whether this process has a temporary file of SQLite's open.
-    private static var hasTemporaryFile: Bool {
+    /// Whether this process has a temporary file of SQLite's open, in this folder or in any.
+    private static func hasTemporaryFile(in place: String = "") -> Bool {
         let folder = "/proc/self/fd"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.contains { name in
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
-            return target?.contains("etilqs") ?? false
+            return target?.contains("\(place)/etilqs") ?? false
         }
     }
 
@@ -28,7 +28,7 @@ struct LargeSortTests {
         let isInFile = try cache.store.readers.read { connection in
             var found = false
             try connection.query(Self.sql, []) { _ in
-                found = Self.hasTemporaryFile
+                found = Self.hasTemporaryFile()
                 return false
             }
             return found
@@ -36,11 +36,25 @@ struct LargeSortTests {
         #expect(isInFile)
     }
 
+    @Test func `the file is in the folder that the daemon chose`() throws {
+        let cache = try TestCache()
+        SQLiteLibrary.keepTemporaryFiles(in: cache.folder.path)
+        let isThere = try cache.store.readers.read { connection in
+            var found = false
+            try connection.query(Self.sql, []) { _ in
+                found = Self.hasTemporaryFile(in: cache.folder.path)
+                return false
+            }
+            return found
+        }
+        #expect(isThere)
+    }
+
     @Test func `the queue is sorted in a file if its changes take much memory`() throws {
         let cache = try TestCache()
         let isInFile = try cache.store.snapshot { db in
             let rows = try Row.fetchCursor(db, sql: Self.sql)
-            return try rows.next().map { _ in Self.hasTemporaryFile }
+            return try rows.next().map { _ in Self.hasTemporaryFile() }
         }
         #expect(isInFile == true)
     }
