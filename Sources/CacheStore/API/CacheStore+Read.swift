@@ -182,21 +182,23 @@ extension CacheStore {
         _ list: ListStatement, _ query: ListQuery, _ extras: RecordExtras, after opening: StaticString,
         _ read: ((OpaquePointer) -> Bool) throws -> Void
     ) throws -> ListPage {
-        var output = RecordBytes(reserving: 800 * query.limit, extras)
-        output.append(opening)
-        output.append(UInt8(ascii: "["))
         var end = PageEnd(of: list, query)
         var count = 0
-        try read { statement in
-            guard end.takesNext() else { return false }
-            if count > 0 { output.append(UInt8(ascii: ",")) }
-            output.appendRecord(statement)
-            count += 1
-            end.note(count, bytes: output.bytes.count, statement)
-            return true
+        let bytes = try OutputBuffer.bytes(capacity: 800 * query.limit) { output in
+            var records = RecordBytes(output, extras)
+            output.append(opening)
+            output.append(UInt8(ascii: "["))
+            try read { statement in
+                guard end.takesNext() else { return false }
+                if count > 0 { output.append(UInt8(ascii: ",")) }
+                records.appendRecord(statement)
+                count += 1
+                end.note(count, bytes: output.count, statement)
+                return true
+            }
+            output.append(UInt8(ascii: "]"))
         }
-        output.append(UInt8(ascii: "]"))
-        return ListPage(records: output.bytes, count: count, next: end.next)
+        return ListPage(records: bytes, count: count, next: end.next)
     }
 
     private static func total(_ list: ListStatement, _ connection: ReadConnection) throws -> Int {
@@ -283,15 +285,16 @@ extension CacheStore {
             connection: connection, labels: extras.labels != nil, context: filterContext, isQuick: plan.isQuick)
         let closed = try includer.closed(records, including: include)
         let next = closed.count < records.count ? list.cursor(after: positions[closed.count - 1]) : end.next
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(closed.reduce(plan.opening.utf8CodeUnitCount + 2) { $0 + $1.bytes.count + 1 })
-        bytes.append(plan.opening)
-        bytes.append(UInt8(ascii: "["))
-        for (index, record) in closed.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes += record.bytes
+        let length = closed.reduce(plan.opening.utf8CodeUnitCount + 2) { $0 + $1.bytes.count + 1 }
+        let bytes = OutputBuffer.bytes(capacity: length) { output in
+            output.append(plan.opening)
+            output.append(UInt8(ascii: "["))
+            for (index, record) in closed.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                output.append(record.bytes)
+            }
+            output.append(UInt8(ascii: "]"))
         }
-        bytes.append(UInt8(ascii: "]"))
         return ListPage(records: bytes, count: closed.count, next: next)
     }
 }

@@ -72,14 +72,12 @@ struct Includer {
     static func open(
         _ statement: OpaquePointer, _ include: [Inclusion], at column: Int32, extras: RecordExtras
     ) -> Open {
-        var output = RecordBytes(reserving: 1024, extras)
-        let ownLength = output.appendRecord(statement)
+        var (bytes, ownLength) = RecordBytes.one(statement, extras)
         let references = include.indices.map { index -> String? in
             let column = column + 1 + Int32(index)
             return sqlite3_column_type(statement, column) == SQLITE_NULL
                 ? nil : RecordBytes.text(column, of: statement)
         }
-        var bytes = output.bytes
         // `dropLast` would copy them one by one.
         bytes.removeLast()
         return Open(

@@ -4,97 +4,105 @@ internal import JSONText
 
 /// Builds the records of a response directly from SQLite's memory.
 struct RecordBytes {
-    private(set) var bytes: [UInt8] = []
+    private let output: OutputBuffer
     private let extras: RecordExtras
-    /// The last `_sync` written of a record without queued changes: records pulled together share it.
-    private var lastSync: (milliseconds: Int64, text: [UInt8])?
+    /// The last `_sync` of a record without queued changes, and where it was written: records pulled together share it.
+    private var lastSync: (milliseconds: Int64, place: Range<Int>)?
 
-    init(reserving capacity: Int, _ extras: RecordExtras) {
+    init(_ output: OutputBuffer, _ extras: RecordExtras) {
+        self.output = output
         self.extras = extras
-        bytes.reserveCapacity(capacity)
     }
 
-    mutating func append(_ byte: UInt8) {
-        bytes.append(byte)
-    }
-
-    mutating func append(_ text: StaticString) {
-        bytes.append(text)
+    /// The current row's record alone, and where its own members end.
+    static func one(
+        _ statement: OpaquePointer, _ extras: RecordExtras, pending: [String]? = nil
+    ) -> (bytes: [UInt8], ownLength: Int) {
+        var ownLength = 0
+        let bytes = OutputBuffer.bytes(capacity: 1024) { output in
+            var record = RecordBytes(output, extras)
+            ownLength = record.appendRecord(statement, pending: pending)
+        }
+        return (bytes, ownLength)
     }
 
     /// Appends the record of the current row of `statement`, followed by `_sync` and, if asked for, `_labels`. Returns
     /// where the record's own members end. `pending`: the row is one of `RecordSelect.changed`, and these fields wait.
     @discardableResult
     mutating func appendRecord(_ statement: OpaquePointer, pending: [String]? = nil) -> Int {
-        let start = bytes.count
+        let start = output.count
         appendOwnMembers(statement)
         if extras.added.mayBeSent { removeAddedMembers(from: start) }
-        let ownEnd = bytes.count
+        let ownEnd = output.count
+        let labels = extras.labels?.object(for: record(from: start))
         if let pending {
             appendPending(pending, statement)
         } else if sqlite3_column_type(statement, RecordSelect.syncColumn) == SQLITE_NULL {
             appendSynced(statement)
         } else {
-            append(",\"_sync\":")
-            bytes.append(contentsOf: Self.bytes(RecordSelect.syncColumn, of: statement))
+            output.append(",\"_sync\":")
+            output.append(Self.bytes(RecordSelect.syncColumn, of: statement))
         }
-        if let labels = extras.labels {
-            let record = JSONText(validated: Array(bytes[start..<ownEnd]) + [UInt8(ascii: "}")])
-            append(",\"_labels\":")
-            bytes += labels.object(for: record).bytes
+        if let labels {
+            output.append(",\"_labels\":")
+            output.append(labels.bytes)
         }
-        append(UInt8(ascii: "}"))
+        output.append(UInt8(ascii: "}"))
         return ownEnd
     }
 
-    private mutating func appendOwnMembers(_ statement: OpaquePointer) {
-        guard let sealer = extras.sealer else { return extras.computed.append(statement, to: &bytes) }
-        var own: [UInt8] = []
-        extras.computed.append(statement, to: &own)
-        own.append(UInt8(ascii: "}"))
-        // Without the type it is the `dropLast` of sequences, which takes 80 instructions a byte.
-        bytes += sealer.shown(JSONText(validated: own)).bytes.dropLast() as ArraySlice<UInt8>
+    private func appendOwnMembers(_ statement: OpaquePointer) {
+        let start = output.count
+        extras.computed.append(statement, to: output)
+        if let sealer = extras.sealer { replace(from: start, by: sealer.shown(record(from: start))) }
     }
 
-    /// `start`: that of a record without its closing brace.
-    private mutating func removeAddedMembers(from start: Int) {
-        let sent = JSONText(validated: Array(bytes[start...]) + [UInt8(ascii: "}")])
-        bytes.removeSubrange(start...)
-        bytes += AddedMembers.removed(from: sent).bytes.dropLast() as ArraySlice<UInt8>
+    private func removeAddedMembers(from start: Int) {
+        replace(from: start, by: AddedMembers.removed(from: record(from: start)))
+    }
+
+    /// The record that starts there, whose closing brace is not written yet.
+    private func record(from start: Int) -> JSONText {
+        JSONText(validated: output.bytes(from: start) + [UInt8(ascii: "}")])
+    }
+
+    private func replace(from start: Int, by record: JSONText) {
+        output.removeAll(from: start)
+        // Without the type it is the `dropLast` of sequences, which takes 80 instructions a byte.
+        output.append(record.bytes.dropLast() as ArraySlice<UInt8>)
     }
 
     /// Appends `_sync` of a record without queued changes, whose time is null if it did not come from a server.
     private mutating func appendSynced(_ statement: OpaquePointer) {
         guard sqlite3_column_type(statement, RecordSelect.syncedAtColumn) != SQLITE_NULL else {
-            append(Self.syncedAt)
-            return append("null,\"error\":null}")
+            output.append(Self.syncedAt)
+            return output.append("null,\"error\":null}")
         }
         let milliseconds = sqlite3_column_int64(statement, RecordSelect.syncedAtColumn)
-        if lastSync?.milliseconds != milliseconds {
-            var text: [UInt8] = []
-            text.reserveCapacity(128)
-            text.append(Self.syncedAt)
-            text.append(UInt8(ascii: "\""))
-            text += Timestamp(milliseconds: milliseconds).utf8
-            text.append("\",\"error\":null}")
-            lastSync = (milliseconds, text)
-        }
-        lastSync?.text.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+        if let lastSync, lastSync.milliseconds == milliseconds { return output.append(copyOf: lastSync.place) }
+        let start = output.count
+        output.append(Self.syncedAt)
+        output.append(UInt8(ascii: "\""))
+        output.append(Timestamp(milliseconds: milliseconds).utf8)
+        output.append("\",\"error\":null}")
+        lastSync = (milliseconds, start..<output.count)
     }
 
     /// Appends what `RecordSelect` makes of queued changes that nothing has happened to.
-    private mutating func appendPending(_ fields: [String], _ statement: OpaquePointer) {
-        append(",\"_sync\":{\"state\":\"pending\",\"pending_fields\":")
-        JSONText.append(fields, to: &bytes)
-        append(",\"synced_at\":")
+    private func appendPending(_ fields: [String], _ statement: OpaquePointer) {
+        output.append(",\"_sync\":{\"state\":\"pending\",\"pending_fields\":")
+        var names: [UInt8] = []
+        JSONText.append(fields, to: &names)
+        output.append(names)
+        output.append(",\"synced_at\":")
         if sqlite3_column_type(statement, RecordSelect.syncedAtColumn) == SQLITE_NULL {
-            append("null")
+            output.append("null")
         } else {
-            append(UInt8(ascii: "\""))
-            bytes += Timestamp(milliseconds: sqlite3_column_int64(statement, RecordSelect.syncedAtColumn)).utf8
-            append(UInt8(ascii: "\""))
+            output.append(UInt8(ascii: "\""))
+            output.append(Timestamp(milliseconds: sqlite3_column_int64(statement, RecordSelect.syncedAtColumn)).utf8)
+            output.append(UInt8(ascii: "\""))
         }
-        append(",\"error\":null}")
+        output.append(",\"error\":null}")
     }
 
     private static let syncedAt: StaticString = ",\"_sync\":{\"state\":\"synced\",\"pending_fields\":[],\"synced_at\":"
@@ -107,11 +115,5 @@ struct RecordBytes {
     /// The bytes of a column as text.
     static func text(_ column: Int32, of statement: OpaquePointer) -> String {
         String(decoding: bytes(column, of: statement), as: UTF8.self)
-    }
-}
-
-extension [UInt8] {
-    mutating func append(_ text: StaticString) {
-        append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 }

@@ -45,9 +45,8 @@ package struct ShownRecord: Sendable {
 extension ShownRecord {
     /// Reads the current row of a `RecordSelect` statement; `pending` as for `RecordBytes.appendRecord`.
     init(reading statement: OpaquePointer, _ extras: RecordExtras, pending: [String]? = nil) {
-        var bytes = RecordBytes(reserving: 1024, extras)
-        let ownLength = bytes.appendRecord(statement, pending: pending)
-        self.init(bytes: bytes.bytes, version: RecordVersion(of: bytes.bytes, ownLength: ownLength))
+        let (bytes, ownLength) = RecordBytes.one(statement, extras, pending: pending)
+        self.init(bytes: bytes, version: RecordVersion(of: bytes, ownLength: ownLength))
     }
 }
 

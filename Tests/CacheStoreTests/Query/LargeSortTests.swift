@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import CacheStore
