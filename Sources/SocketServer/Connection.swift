@@ -25,7 +25,7 @@ actor Connection {
     }
     var limits: ServerLimits { context.limits }
     /// Whose share of the memory for bodies and answers it uses; nil if it may use all.
-    private lazy var holder = context.lookup == nil || caller.access == .owner ? nil : ConnectionHolder(caller, peer)
+    lazy var holder = context.lookup == nil || caller.access == .owner ? nil : ConnectionHolder(caller, peer)
 
     var parser: RequestParser
     private nonisolated let waiting = Mutex<ContinuousClock.Instant?>(.now)
@@ -45,9 +45,9 @@ actor Connection {
     var peerClosed = false
     var isBroken = false
     var isDraining = false
-    private var streamFailed = false
+    var streamFailed = false
     var hasAnswered = false
-    private var isUnchunked = false  // for HTTP/1.0
+    var isUnchunked = false  // for HTTP/1.0
     /// What was wrong with the streamed body of the current request.
     private var refusal: Refusal?
     /// What it holds of the budget for bodies.
@@ -271,78 +271,6 @@ actor Connection {
         return keepsAlive
     }
 
-    /// The response and its head; a response that is not valid HTTP becomes a 500.
-    private func written(_ response: Response, closes: Bool) throws(Gone) -> (head: [UInt8], Response) {
-        if let head = context.writer.head(of: response, closes: closes, isOld: isUnchunked) { return (head, response) }
-        let broken = ResponseWriter.problem(.brokenResponse)
-        if let head = context.writer.head(of: broken, closes: closes) { return (head, broken) }
-        throw Gone()
-    }
-
-    /// Writes pieces as chunks (RFC 9112, 7.1) until the producer returns; a truncated stream gets no last chunk.
-    private func stream(_ produce: Response.Producer) async throws {
-        phase = .streaming
-        streamFailed = false
-        if isDraining { task?.cancel() }
-        try await produce { [self] piece in try await writeChunk(piece) }
-        guard !streamFailed, !Task.isCancelled else { throw Gone() }
-        if !isUnchunked { try await send([UInt8]("0\r\n\r\n".utf8)) }
-    }
-
-    private func writeChunk(_ piece: [UInt8]) async throws {
-        guard phase == .streaming, !streamFailed else { throw Gone() }
-        guard !piece.isEmpty else { return }  // an empty chunk would end the stream
-        do {
-            try Task.checkCancellation()
-            if isUnchunked { return try await send(piece) }
-            try await send(ResponseWriter.chunkHead(size: piece.count), piece, [0x0D, 0x0A])
-        } catch {
-            streamFailed = true
-            throw error
-        }
-    }
-
-    /// Sends a body in pieces; other tasks can run in between.
-    private func send(_ length: Int, _ piece: @Sendable (_ offset: Int) throws -> [UInt8]) async throws {
-        var sent = 0
-        while sent < length {
-            let bytes = try piece(sent)
-            guard !bytes.isEmpty, bytes.count <= length - sent else { throw Gone() }
-            try await send(bytes)
-            sent += bytes.count
-            await Task.yield()
-        }
-    }
-
-    /// Hands everything to the kernel, head and body in one call, within the write deadline.
-    private func send(_ head: [UInt8], _ body: [UInt8] = [], _ tail: [UInt8] = [], after start: Int = 0) async throws {
-        let total = head.count + body.count + tail.count
-        var sent = start
-        var blocked: (at: ContinuousClock.Instant, sent: Int)?
-        var held = 0
-        defer {
-            if blocked != nil { awaitsCaller(since: nil) }
-            _ = context.unsent.change(from: held, to: 0, of: holder)
-        }
-        while sent < total {
-            let count = SocketParts(head, body, tail).send(from: sent, to: descriptor)
-            if count >= 0 {
-                sent += count
-            } else if errno == EAGAIN {
-                // What callers have not received yet stays in memory.
-                guard context.unsent.change(from: held, to: total - sent, of: holder) else { throw Gone() }
-                held = total - sent
-                let (began, before) = blocked ?? (.now, sent)
-                blocked = (began, before)
-                awaitsCaller(since: began + .seconds(1) * (sent - before) / limits.streamedBytesPerSecond)
-                guard try await wait(until: began + limits.write) else { throw Gone() }
-                if phase == .streaming { try Task.checkCancellation() }
-            } else if errno != EINTR {
-                throw Gone()
-            }
-        }
-    }
-
     /// Discards incoming bytes until the peer has closed too. Otherwise the kernel would answer unread bytes with a
     /// reset, which could overtake the last response (RFC 9112, 9.6).
     private func linger() async throws {
@@ -360,7 +288,7 @@ actor Connection {
     // MARK: Waiting
 
     /// Waits for an event on the socket; false once `limit` has passed.
-    private func wait(until limit: ContinuousClock.Instant) async throws -> Bool {
+    func wait(until limit: ContinuousClock.Instant) async throws -> Bool {
         guard !isBroken else { throw Gone() }
         deadline = limit
         loop.announce(limit)
