@@ -28,6 +28,8 @@ extension Connection: EventSource {
     nonisolated func drain() {
         assumeIsolated { connection in
             connection.isDraining = true
+            // What has already arrived is answered. The kernel would answer unread bytes with a reset.
+            connection.isReadable = true
             if connection.phase == .streaming { connection.task?.cancel() }
             connection.resume()
         }

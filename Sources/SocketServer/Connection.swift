@@ -131,7 +131,11 @@ actor Connection {
                 if stage == .idle { return nil }
                 throw Refusal.badRequest("The request ended before it was complete.")
             }
-            if isDraining, stage == .idle { return nil }
+            if isDraining, stage == .idle, !isReadable {
+                // A caller sends a request again if a connection that it has used before closes, but not on a new one.
+                if hasAnswered { return nil }
+                due = min(due, .now + limits.firstRequest)
+            }
             if isReadable {
                 try read { parser.append($0) }
             } else if try await !wait(until: due) {

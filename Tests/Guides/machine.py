@@ -82,6 +82,8 @@ class Machine:
         return done.stdout
 
     def call(self, method, path, body=None):
+        # A reload closes the connections of before, perhaps just as a request is sent.
+        self.client.close()
         return self.client.call(method, path, body)
 
     def stop(self):

@@ -35,6 +35,48 @@ extension SocketServerTests {
             #expect(throws: TestClient.Failure.self) { try TestClient(address) }
         }
 
+        @Test("a connection that was just opened may send its first request while the server stops")
+        func shutdownNewConnection() async throws {
+            var limits = ServerLimits.quick
+            limits.firstRequest = limits.shutdown
+            let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)], limits: limits, threads: 1) { _ in
+                Response(status: 200)
+            }
+            let address = try #require(try server.bind().first)
+            let running = Task { try await server.run() }
+            let new = try TestClient(address)
+            // Connections are accepted in their order, so once this one is answered the other is accepted too.
+            let used = try TestClient(address)
+            used.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try used.receiveAnswer().status == 200)
+            running.cancel()
+            #expect(try used.receiveAll() == "")
+            new.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answer = try new.receiveAnswer()
+            #expect(answer.status == 200)
+            #expect(answer.head.contains("Connection: close"))
+            try await running.value
+        }
+
+        @Test("a new connection that sends nothing does not hold up a server that stops")
+        func shutdownSilentConnection() async throws {
+            var limits = ServerLimits.quick
+            limits.shutdown = .seconds(60)
+            limits.firstRequest = .milliseconds(1)
+            let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)], limits: limits, threads: 1) { _ in
+                Response(status: 200)
+            }
+            let address = try #require(try server.bind().first)
+            let running = Task { try await server.run() }
+            let silent = try TestClient(address)
+            let used = try TestClient(address)
+            used.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try used.receiveAnswer().status == 200)
+            running.cancel()
+            #expect(try silent.receiveAll() == "")
+            try await running.value
+        }
+
         @Test("a handler that does not return is cancelled at the shutdown limit and its connection is dropped")
         func shutdownLimit() async throws {
             var limits = ServerLimits.quick

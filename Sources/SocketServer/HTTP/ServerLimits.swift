@@ -42,6 +42,8 @@ package struct ServerLimits: Sendable {
     package var write: Duration = .seconds(30)
     /// For the caller to close after the last response (RFC 9112, 9.6); then the server closes.
     package var linger: Duration = .seconds(2)
+    /// For the first request of a connection when the server stops; then it is closed.
+    package var firstRequest: Duration = .milliseconds(500)
     /// For requests in flight when the server stops; then their tasks are cancelled and their connections are dropped.
     package var shutdown: Duration = .seconds(5)
 
