@@ -47,6 +47,9 @@ struct FinalCheck {
 
     private func log(_ line: String) { world.log.add("final check: \(line)") }
 
+    /// How long the checks wait for the syncs that they start.
+    private static let syncTime = Duration.seconds(20)
+
     /// Lets time pass without faults, then syncs.
     ///
     /// 100 s is longer than the longest wait between two attempts or two probes.
@@ -55,7 +58,7 @@ struct FinalCheck {
         for daemon in world.daemons {
             world.sync(daemon, full: full, deletes: full ? try unconfirmable(daemon) : [])
         }
-        world.executor.run(for: .seconds(20))
+        world.executor.run(for: Self.syncTime)
         try world.checkAfterStep()
     }
 
@@ -132,7 +135,7 @@ struct FinalCheck {
                 for key in Set(truth.keys).union(here.keys).sorted() where !spared.contains("\(entity)/\(key)") {
                     guard !Self.same(truth[key], here[key]) else { continue }
                     if let there = truth[key], here[key] == nil, world.mayBeOutside(entity, there) { continue }
-                    if truth[key] == nil, entity == "orders", mayBeForgotten(here[key], rule) { continue }
+                    if truth[key] == nil, entity == "orders", mayBeForgotten(here[key], daemon, rule) { continue }
                     let customer = (truth[key] ?? here[key])?["customer_id"]?.string ?? ""
                     if entity == "visits", hidden.contains(customer) || spared.contains("customers/\(customer)") {
                         continue
@@ -149,10 +152,12 @@ struct FinalCheck {
     }
 
     /// Whether the list of deletions may have forgotten an order, which only a whole list shows, and only of orders that
-    /// are well within the window.
-    private func mayBeForgotten(_ order: JSONText?, _ rule: Violation.Rule) -> Bool {
+    /// were well within the window when the last one was asked for.
+    private func mayBeForgotten(_ order: JSONText?, _ daemon: SimulatedDaemon, _ rule: Violation.Rule) -> Bool {
         guard let order, world.settings.feeds.forgetsDeletions else { return false }
-        return rule == .othersGoOn || [-300, 300].contains { !world.isInWindow("orders", order, ago: .seconds($0)) }
+        let earliest = Self.syncTime + (daemon.life?.upstream.clockUncertainty ?? .zero)
+        return rule == .othersGoOn
+            || [-.seconds(300), .seconds(300) + earliest].contains { !world.isInWindow("orders", order, ago: $0) }
     }
 
     static func same(_ one: JSONText?, _ other: JSONText?) -> Bool {

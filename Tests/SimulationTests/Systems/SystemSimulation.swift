@@ -24,10 +24,11 @@ struct SystemSimulation {
         return Result(violation: violation, effects: world.reference.effects)
     }
 
-    /// Runs these seeds; records the first one that breaks a rule, with the end of its log.
+    /// Runs these seeds; records each one that breaks a rule, the first with the end of its log.
     static func run(_ seeds: [UInt64], _ plan: (UInt64) throws -> SystemPlan) throws {
         let databases = try DatabaseFolder()
         defer { databases.remove() }
+        var isFirst = true
         for seed in seeds {
             let simulation = try SystemSimulation(try plan(seed), databases: databases)
             let violation = try simulation.run().violation
@@ -35,8 +36,10 @@ struct SystemSimulation {
             if TestRun.replayed != nil { print(log.joined(separator: "\n")) }
             guard let violation else { continue }
             let end = (log.prefix(1) + log.suffix(60)).joined(separator: "\n  ")
-            Issue.record("\(simulation.world.plan.name), seed \(seed) breaks \(violation)\nits log ends:\n  \(end)")
-            return
+            Issue.record(
+                "\(simulation.world.plan.name), seed \(seed) breaks \(violation)\(isFirst ? "\nits log ends:\n  \(end)" : "")"
+            )
+            isFirst = false
         }
     }
 }
