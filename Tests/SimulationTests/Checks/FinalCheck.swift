@@ -157,7 +157,7 @@ struct FinalCheck {
         guard let order, world.settings.feeds.forgetsDeletions else { return false }
         let earliest = Self.syncTime + (daemon.life?.upstream.clockUncertainty ?? .zero)
         return rule == .othersGoOn
-            || [-.seconds(300), .seconds(300) + earliest].contains { !world.isInWindow("orders", order, ago: $0) }
+            || [.seconds(-300), .seconds(300) + earliest].contains { !world.isInWindow("orders", order, ago: $0) }
     }
 
     static func same(_ one: JSONText?, _ other: JSONText?) -> Bool {

@@ -35,10 +35,8 @@ struct SystemSimulation {
             let log = simulation.world.log.text
             if TestRun.replayed != nil { print(log.joined(separator: "\n")) }
             guard let violation else { continue }
-            let end = (log.prefix(1) + log.suffix(60)).joined(separator: "\n  ")
-            Issue.record(
-                "\(simulation.world.plan.name), seed \(seed) breaks \(violation)\(isFirst ? "\nits log ends:\n  \(end)" : "")"
-            )
+            let end = isFirst ? "\nits log ends:\n  " + (log.prefix(1) + log.suffix(60)).joined(separator: "\n  ") : ""
+            Issue.record("\(simulation.world.plan.name), seed \(seed) breaks \(violation)\(end)")
             isFirst = false
         }
     }
