@@ -89,6 +89,15 @@ struct CacheReader {
         }
     }
 
+    /// Whether a later change of the same record sets this field.
+    func setsLater(_ field: String, than change: Change) throws -> Bool {
+        let current = try current(change.entity, change.key)
+        return try changes().contains { later in
+            try later.id > change.id && later.entity == change.entity && later.body[field] != nil
+                && self.current(later.entity, later.key) == current
+        }
+    }
+
     /// The current key of a record that was given `key` here.
     func current(_ entity: String, _ key: String) throws -> String {
         try store.pool.read { db in try KeyAlias.current(of: key, entity, db) }

@@ -142,7 +142,7 @@ final class OneWriterCheck {
             }
             if write.operation == .create { created.append((write.entity, write.number)) }
             // A field that only this side has may be dropped by the server.
-            for field in write.fields where world.schema[write.entity]?[field: field] != nil {
+            for field in write.fields where !write.isCovered && world.schema[write.entity]?[field: field] != nil {
                 let place = Place(entity: write.entity, key: write.key, field: field)
                 newest[place] = max(newest[place] ?? 0, write.number)
             }

@@ -17,9 +17,10 @@ extension SystemWorld {
         Task { [log, clock, answered] in
             do {
                 try await store.correct(change.id, setting: body, at: clock.timeOfDay)
-                answered.add(
-                    Write(
-                        entity: change.entity, key: change.key, number: number, operation: .update, fields: [field]))
+                var write = Write(
+                    entity: change.entity, key: change.key, number: number, operation: .update, fields: [field])
+                write.isCovered = try CacheReader(store: store).setsLater(field, than: change)
+                answered.add(write)
                 log.add("w\(number) corrects change \(change.id) of \(change.entity)/\(change.key)")
                 engine.noteLocalWrite()
             } catch {

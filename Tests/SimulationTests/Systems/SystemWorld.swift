@@ -20,6 +20,8 @@ final class SystemWorld {
         var number: Int
         var operation: Operation
         var fields: [String]
+        /// It corrected a change that a later one of the same field follows, so no reader need ever see it.
+        var isCovered = false
     }
 
     let plan: SystemPlan
