@@ -67,13 +67,14 @@ struct HabitSchema {
         var random = SplitMix64(seed: seed ^ 0x656e_636f_6465)
         quotesMoney = random.chance(0.3)
         writing = random.chance(0.4) ? .plain : random.pick(Writing.allCases)
-        if putsWhole, [.mergePatch, .jsonPatch].contains(writing) { writing = .enclosed }
     }
 
     mutating func adapt(to habits: Habits, _ random: inout SplitMix64) {
         if habits[.integerIDs] || habits[.largeIDs] || habits[.hugeIDs] { hasIntegerKeys = random.chance(0.7) }
         if habits[.integerIDs] || habits[.largeIDs] || habits[.hugeIDs] || habits[.slugs] { serverKeys = true }
         if habits[.replacingPut] { putsWhole = true }
+        // Only a PATCH sends a patch.
+        if putsWhole, [.mergePatch, .jsonPatch].contains(writing) { writing = .enclosed }
         // A write that was accepted and then fails for its version is lost, whatever the client does.
         if habits[.later] { version = 0 }
         if habits[.bareRecords] { wrapsRecords = true }
