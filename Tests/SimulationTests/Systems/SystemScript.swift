@@ -169,6 +169,7 @@ struct SystemScript {
     private func checkEquality(afterFull: Bool = true) throws {
         let undecided = try reader().undecidedRecords()
         let habits = world.plan.habits
+        let hidden = try hiddenRecords()
         for entity in world.entities {
             let there = Dictionary(
                 world.reference.records(of: entity.name).map { ($0[entity.key]?.plain ?? "", $0) }
@@ -180,6 +181,7 @@ struct SystemScript {
                 let isUnlisted = world.unlisted.contains("\(entity.name)/\(key)")
                 if !afterFull, there[key] == nil || here[key] == nil || isUnlisted { continue }
                 if there[key] == nil, habits.hidesDeletions { continue }
+                if isBelow(hidden, there[key] ?? here[key], entity) { continue }
                 if habits[.cutLists], here[key] == nil || !world.plan.hasOneWriter || habits[.listsOnly] { continue }
                 guard let difference = try difference(there[key], here[key], entity) else { continue }
                 throw Violation(
@@ -189,6 +191,26 @@ struct SystemScript {
                         cache \(here[key]?.text ?? "nothing")
                         """)
             }
+        }
+    }
+
+    /// Records that are deleted here, as `entity/key`, while the deletion waits for a user.
+    private func hiddenRecords() throws -> Set<String> {
+        let reader = try reader()
+        return try Set(
+            world.entities.flatMap { entity in
+                try reader.records(entity.name).filter(\.isDeleted).map { "\(entity.name)/\($0.key)" }
+            })
+    }
+
+    /// Whether a record comes only with its parent, and that is hidden, so that no pull asks for its children.
+    private func isBelow(_ hidden: Set<String>, _ record: JSONText?, _ entity: Entity) -> Bool {
+        guard entity.pull == nil, let record else { return false }
+        return entity.fields.contains { field in
+            guard case .reference(let other) = field.kind, let key = entity.value(of: field.name, in: record) else {
+                return false
+            }
+            return hidden.contains("\(other)/\(key.plain)")
         }
     }
 
