@@ -156,7 +156,10 @@ extension Pusher {
         // The upstream says that it was deleted, and shows what is left of it.
         case .here where change.operation == .delete && failure.status == 410: return .acknowledged(record: nil)
         case .gone: return change.operation == .delete ? .acknowledged(record: nil) : .gone(failure)
-        case .settling: return .waiting(failure, at: monotonicNow() + retry.base, counted: false)
+        case .settling:
+            // Of another class than when the record is there, because only that answer fails a change when it comes again.
+            let unseen = PushFailure(.unseen, status: failure.status, message: failure.message)
+            return .waiting(unseen, at: monotonicNow() + retry.base, counted: false)
         // The record exists, so the answer is about this change: the path of its route, or a rule of the server. The first time
         // it may also be a deletion whose answer was lost, at a server whose reads lag.
         case .here where failure.errorClass == .gone && change.errorClass == .gone: return .failed(failure)

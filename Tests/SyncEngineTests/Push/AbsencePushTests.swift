@@ -116,6 +116,24 @@ struct AbsencePushTests {
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
     }
 
+    @Test("an edit of a new record that was not shown yet does not fail at the first 404 after that")
+    func unseenBefore() async throws {
+        let test = try await test()
+        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        try await test.send()
+        try await test.change("server-1", #"{"notes":"mine"}"#)
+        test.upstream.hideRecords(true)
+        test.upstream.fail(notFound, times: 2)
+        try await test.send()
+        #expect(try test.error() == "unseen")
+        test.upstream.hideRecords(false)
+        try await test.send(after: .seconds(90))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        #expect(try attempts(test) == [1])
+        try await send(test)
+        #expect(test.upstream.records("/orders").last?["notes"] == "mine")
+    }
+
     @Test("a record whose own address is gone while the list has it keeps its edit")
     func listedOnly() async throws {
         let test = try await test()
