@@ -18,7 +18,9 @@ struct OutcomeApplier {
         case .acknowledged(let record, let version, let view, let sentAt):
             return try acknowledge(change, record, version, view, sentAt: sentAt)
         case .found(let record, let version, let view, let failure, let next):
-            guard try isTaken(record, from: change) else { return try acknowledge(change, record, version, view) }
+            guard try isTaken(record, from: change) else {
+                return try acknowledge(change, record, version, view, deletedAt: deletion(of: record, from: change))
+            }
             try queue.postpone(id, failure, until: next, counted: false)
             try note(failure, .waiting, of: change, next: next)
         case .vanished(let record): return try acknowledge(change, record, nil, .answer, isShown: false)
@@ -54,6 +56,19 @@ struct OutcomeApplier {
         else { return false }
         let sql = "SELECT EXISTS (SELECT 1 FROM \(table.name) WHERE _key = ? AND _acknowledged IS NOT NULL)"
         return try Bool.fetchOne(db.cachedStatement(sql: sql), arguments: [key]) ?? false
+    }
+
+    /// Where the log has our deletion of the record that a look-up found, if a pull had brought it under the server's key: a
+    /// list that is behind still shows it.
+    private func deletion(of record: JSONText, from change: OutboxTable.Entry) throws -> Int64? {
+        guard change.operation == .create, let table = context.table(change.entity),
+            let key = record[table.entity.key]?.plain, key != change.key,
+            let row = try SettlingTable(entity: change.entity, db: db).row(of: key), row.kind == .deleted
+        else { return nil }
+        if let time = table.entity.changeTime(of: record), let changedAt = row.changedAt, time > changedAt {
+            return nil
+        }
+        return row.position
     }
 
     /// Whether the record was created so recently that a server which does not find it may just be behind.
@@ -95,10 +110,11 @@ struct OutcomeApplier {
         _ = try PageApplier(table: table, context: context, ownDeletion: ownDeletion).delete(keys: [key])
     }
 
-    /// `isShown`: false if the server accepted the change and then had no such record.
+    /// `isShown`: false if the server accepted the change and then had no such record. `deletedAt`: where the log has the
+    /// acknowledged deletion of what was created.
     private func acknowledge(
         _ change: OutboxTable.Entry, _ record: JSONText?, _ version: String?, _ view: RecordView,
-        sentAt: Timestamp? = nil, isShown: Bool = true
+        sentAt: Timestamp? = nil, isShown: Bool = true, deletedAt: Int64? = nil
     ) throws {
         guard let table = context.table(change.entity) else { return try queue.remove(change.id) }
         guard change.operation != .delete else { return try acknowledge(deletion: change, table) }
@@ -133,8 +149,8 @@ struct OutcomeApplier {
         let isMarked = table.entity.isDeleted(result.remote)
         // A record that was created under a deleted parent goes with it, unless the parent has come back.
         let isLost = try isGone && (change.operation != .create || context.row(table).isOrphan(result.remote))
-        if isLost || isMarked || record.map(table.entity.isDeleted) ?? false {
-            try delete(key, table, isMarked ? result.settling.position : nil)
+        if isLost || isMarked || deletedAt != nil || record.map(table.entity.isDeleted) ?? false {
+            try delete(key, table, isMarked ? result.settling.position : deletedAt)
         }
     }
 

@@ -62,6 +62,34 @@ struct LostAnswerTests {
         #expect(test.upstream.pushes.count == 1 && readings.count == 8 * 4)
     }
 
+    @Test("a creation whose record was pulled and then deleted here does not come back from a list that is behind")
+    func pulledAndDeleted() async throws {
+        let yaml = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
+            .replacing(
+                "call: POST /orders }",
+                with: """
+                    call: POST /orders, look_up: { match: [notes] } }
+                          delete: { call: "DELETE /orders/{id}" }
+                    """)
+        let test = try await test(yaml)
+        let local = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await test.send()
+        let list = JSONText.array(test.upstream.records("/orders")).text
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: list), at: test.clock.timestamp)
+        try await test.store.delete("orders", key: "server-1", at: test.clock.timestamp)
+        test.upstream.failList("/orders", .unclear(status: nil, "no answer"))
+        try await test.send()
+        #expect(test.upstream.records("/orders").map { $0["id"] } == ["a"])
+        try test.upstream.set("/orders", list)
+        test.upstream.failList("/orders", nil)
+        try await test.send(after: .seconds(30))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("server-1") == nil)
+        #expect(try test.record(local) == nil)
+        #expect(test.upstream.pushes.map(\.request.method) == ["POST", "DELETE"])
+    }
+
     @Test("a creation below a record that was deleted upstream and here is sent again, and then refused")
     func belowDeleted() async throws {
         let reference = "order_id: { type: reference, to: orders, required: true }"
