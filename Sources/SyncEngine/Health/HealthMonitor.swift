@@ -87,52 +87,8 @@ actor HealthMonitor {
 
     func retryAuthorization() { breaker.retryAuthorization() }
 
-    // MARK: Guarded requests
-
-    /// For all work: refuses requests while the upstream is down, has asked to be left alone, or syncing is paused.
-    /// `heartbeat` is that of the calling loop; each request beats it. A pull is in the background of everything else.
-    nonisolated func guardedUpstream(
-        for heartbeat: Heartbeat? = nil, _ urgency: RequestBudget.Urgency = .urgent
-    ) -> GuardedUpstream {
-        let turn = RequestTurn(urgency: urgency) { heartbeat?.sleep(for: $0) }
-        return GuardedUpstream(
-            upstream: environment.upstream.taking(turn), schema: environment.schema,
-            refusal: {
-                heartbeat?.beat()
-                return await self.refusal
-            },
-            report: {
-                heartbeat?.beat()
-                await self.note($1, about: $0)
-            })
-    }
-
-    /// For pulls: a 401 to a read holds nothing until `meaning` has found out what it concerns.
-    nonisolated func pullUpstream(for heartbeat: Heartbeat) -> GuardedUpstream {
-        let guarded = guardedUpstream(for: heartbeat, .background)
-        return GuardedUpstream(
-            upstream: guarded.upstream, schema: guarded.schema, refusal: guarded.refusal,
-            report: { origin, error in
-                if case .unauthorized = error, origin.entity != nil { return await self.noteAnswer() }
-                await guarded.report(origin, error)
-            })
-    }
-
-    /// For finding out whether a failing upstream works again: refuses requests only while syncing is paused.
-    nonisolated var trialUpstream: GuardedUpstream {
-        GuardedUpstream(
-            upstream: environment.upstream, schema: environment.schema,
-            refusal: { await self.isPaused ? .held("syncing is paused") : nil },
-            report: { await self.note($1, about: $0) })
-    }
-
-    /// For probes, which are made at any time; `RecoveryProbe` records their outcome.
-    nonisolated var probeUpstream: GuardedUpstream {
-        GuardedUpstream(
-            upstream: environment.upstream, schema: environment.schema, refusal: { nil }, report: { _, _ in })
-    }
-
-    private var refusal: UpstreamError? {
+    /// Why no request may be made now; nil if one may.
+    var refusal: UpstreamError? {
         if isPaused { return .held("syncing is paused") }
         return breaker.reasonNotToCall(at: environment.monotonicNow()).map { .held($0) }
     }

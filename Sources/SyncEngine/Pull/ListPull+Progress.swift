@@ -1,6 +1,22 @@
 internal import CacheStore
 
-/// What the pages of a pull have led to, before and after each is written.
+extension ListPull {
+    /// What the pages written so far have led to.
+    struct Progress: Sendable {
+        var cursor: PullCursor
+        var pull: PullInProgress
+        /// The records seen so far; nil if that is unknown, and for a newest-first pull, in which no record can slide
+        /// past the pages.
+        var seen: SeenRecords?
+        /// How many more records tombstones may delete.
+        var tombstones = Int.max
+        var summary = PullSummary()
+        /// Records that the window left out, and the fields that it tests and some record has shown.
+        var outside = 0
+        var shown: Set<String> = []
+    }
+}
+
 extension ListPull.Progress {
     /// Completes a page with what the pages before it have led to.
     func prepare(_ page: inout PulledPage) {

@@ -33,21 +33,6 @@ struct ListPull {
     /// The list disagrees with itself as it always does.
     private var isUsualGap = false
 
-    /// What the pages written so far have led to.
-    struct Progress: Sendable {
-        var cursor: PullCursor
-        var pull: PullInProgress
-        /// The records seen so far; nil if that is unknown, and for a newest-first pull, in which no record can slide
-        /// past the pages.
-        var seen: SeenRecords?
-        /// How many more records tombstones may delete.
-        var tombstones = Int.max
-        var summary = PullSummary()
-        /// Records that the window left out, and the fields that it tests and some record has shown.
-        var outside = 0
-        var shown: Set<String> = []
-    }
-
     /// `first` is the summary of the first pass, for a second one.
     init(_ puller: Puller, _ entity: Entity, _ plan: PullPlan, full: Bool, after first: PullSummary? = nil) throws {
         self.puller = puller
