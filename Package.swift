@@ -28,6 +28,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
+        .target(name: "SystemCalls", swiftSettings: strict),
         .target(name: "JSONText", swiftSettings: strict),
         .target(
             name: "EntitySchema",
@@ -41,7 +42,7 @@ let package = Package(
         .target(
             name: "SQLiteStore",
             dependencies: [
-                "CSQLite", "EntitySchema", "JSONText", .product(name: "GRDB", package: "GRDB.swift"),
+                "CSQLite", "EntitySchema", "JSONText", "SystemCalls", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
@@ -59,20 +60,24 @@ let package = Package(
         .target(
             name: "CacheStore",
             dependencies: [
-                "EntitySchema", "JSONText", "SQLiteStore", "SchemaDrift", "Secrets",
+                "EntitySchema", "JSONText", "SQLiteStore", "SchemaDrift", "Secrets", "SystemCalls",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .target(
             name: "ContentStore",
-            dependencies: ["EntitySchema", "Pictures", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: [
+                "EntitySchema", "Pictures", "SystemCalls", .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: strict),
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
-        .target(name: "Pictures", dependencies: ["CGD", "CLinux"], swiftSettings: strict),
+        .target(name: "Pictures", dependencies: ["CGD", "CLinux", "SystemCalls"], swiftSettings: strict),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
             name: "Upstream",
-            dependencies: ["CCurl", "EntitySchema", "JSONText", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: [
+                "CCurl", "EntitySchema", "JSONText", "SystemCalls", .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: strict),
         .target(
             name: "SyncEngine",
@@ -86,11 +91,12 @@ let package = Package(
             dependencies: ["EntitySchema", "JSONText", "Upstream", .product(name: "Logging", package: "swift-log")],
             swiftSettings: strict),
         .systemLibrary(name: "CLinux"),
-        .target(name: "NetworkMonitor", dependencies: ["CLinux"], swiftSettings: strict),
-        .target(name: "CallerLookup", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "NetworkMonitor", dependencies: ["CLinux", "SystemCalls"], swiftSettings: strict),
+        .target(name: "CallerLookup", dependencies: ["CLinux", "SystemCalls"], swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
         .target(name: "ResidentMemory", dependencies: ["CLinux"], swiftSettings: strict),
-        .target(name: "SocketServer", dependencies: ["CLinux", "JSONText"], swiftSettings: onTheCaller),
+        .target(
+            name: "SocketServer", dependencies: ["CLinux", "JSONText", "SystemCalls"], swiftSettings: onTheCaller),
         .target(
             name: "LocalAPIServer",
             dependencies: [
@@ -107,7 +113,7 @@ let package = Package(
                 "CLinux", "CacheStore", "CallerLookup", "ClientGenerator", "ContentStore", "EntitySchema", "JSONText",
                 "LocalAPI", "LocalAPIServer", "NetworkMonitor", "Pictures", "ResidentMemory", "SQLiteStore",
                 "ReferenceUpstream", "SchemaDraft", "SchemaDrift", "Secrets", "ServiceManager", "ShippedSchemas",
-                "SocketServer", "Standby", "SyncEngine", "Upstream",
+                "SocketServer", "Standby", "SyncEngine", "SystemCalls", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),

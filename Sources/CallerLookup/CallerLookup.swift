@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import SystemCalls
 
 /// Identifies the user at the other end of a local connection by asking the kernel.
 ///
@@ -117,6 +118,6 @@ struct CallerLookupError: Error, CustomStringConvertible {
     let description: String
 
     init(_ what: String) {
-        description = "\(what) (\(String(cString: strerror(errno))))"
+        description = "\(what) (\(SystemError.last))"
     }
 }

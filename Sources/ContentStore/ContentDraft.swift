@@ -2,6 +2,7 @@ internal import Crypto
 internal import Glibc
 internal import Pictures
 internal import Synchronization
+internal import SystemCalls
 
 /// A content file that is being written. Unless it is installed, it is deleted with its last reference.
 package final class ContentDraft: Sendable {
@@ -33,13 +34,7 @@ package final class ContentDraft: Sendable {
     package func write(_ bytes: UnsafeRawBufferPointer) throws(ContentError) {
         try state.withLock { state throws(ContentError) in
             guard bytes.count <= limit - state.size else { throw .tooLarge(limit: limit) }
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = Glibc.write(
-                    descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                guard count > 0 || errno == EINTR else { throw .failing("write", path) }
-                rest = rest.dropFirst(max(count, 0))
-            }
+            guard Files.write(bytes, to: descriptor) else { throw .failing("write", path) }
             state.hash.update(bufferPointer: bytes)
             state.size += bytes.count
         }

@@ -2,6 +2,7 @@ internal import Dispatch
 package import EntitySchema
 internal import Glibc
 internal import Synchronization
+internal import SystemCalls
 
 /// The content files beside one database, each named by its SHA-256.
 ///
@@ -137,19 +138,11 @@ package final class ContentFolder: Sendable {
 
     // MARK: Steps
 
-    /// Renames the file and syncs the folder: a name is on disk only once its folder is.
     private func place(_ source: String, at target: String, in folder: String) throws(ContentError) {
-        if mkdir(folder, 0o700) == 0 { try Self.sync(path) }
+        if mkdir(folder, 0o700) == 0, !Files.syncFolder(of: folder) { throw .failing("write", path) }
         let isPlaced = rename(source, target) == 0 || errno == ENOENT && access(target, F_OK) == 0
         guard isPlaced else { throw .failing("write", target) }
-        try Self.sync(folder)
-    }
-
-    private static func sync(_ folder: String) throws(ContentError) {
-        let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .failing("write", folder) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw .failing("write", folder) }
+        guard Files.syncFolder(of: target) else { throw .failing("write", folder) }
     }
 
     /// Empty for a folder that does not exist.
@@ -201,6 +194,6 @@ package enum ContentError: Error, Sendable, Equatable, CustomStringConvertible {
 
     static func failing(_ operation: String, _ path: String) -> ContentError {
         .failed(
-            "could not \(operation) \(path): \(String(cString: strerror(errno))); check the free space and the owner")
+            "could not \(operation) \(path): \(SystemError.last); check the free space and the owner")
     }
 }

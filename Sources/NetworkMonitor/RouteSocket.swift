@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import SystemCalls
 
 /// A netlink socket that receives notifications about links, addresses and routes; never blocks.
 struct RouteSocket: Sendable {
@@ -67,6 +68,6 @@ package struct NetworkMonitorError: Error, Sendable, CustomStringConvertible {
     package let description: String
 
     init(_ what: String) {
-        description = "\(what) (\(String(cString: strerror(errno))))"
+        description = "\(what) (\(SystemError.last))"
     }
 }

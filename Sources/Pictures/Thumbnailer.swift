@@ -2,6 +2,7 @@ internal import CLinux
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
+internal import SystemCalls
 
 /// Makes thumbnails one at a time, each in a separate process with limited resources.
 ///
@@ -66,7 +67,7 @@ package final class Thumbnailer: Sendable {
     private func make(_ picture: Int32, _ size: Int) throws(Failure) -> [UInt8] {
         var ends: [Int32] = [-1, -1]
         guard clinux_pipe2(&ends, O_CLOEXEC) == 0 else {
-            throw .failed("no pipe for a thumbnail: \(Self.reason(errno))")
+            throw .failed("no pipe for a thumbnail: \(SystemError.last)")
         }
         defer { close(ends[0]) }
         let started = Result { () throws(Failure) in try spawn(input: picture, output: ends[1], size) }
@@ -103,7 +104,7 @@ package final class Thumbnailer: Sendable {
         // An empty environment, so a picture can reveal nothing of the daemon's.
         var environment: [UnsafeMutablePointer<CChar>?] = [nil]
         let code = posix_spawn(&pid, executable, &actions, nil, words, &environment)
-        guard code == 0 else { throw .failed("\(executable) could not be started: \(Self.reason(code))") }
+        guard code == 0 else { throw .failed("\(executable) could not be started: \(SystemError(code))") }
         return pid
     }
 
@@ -123,6 +124,4 @@ package final class Thumbnailer: Sendable {
         }
         return (bytes, false)
     }
-
-    private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

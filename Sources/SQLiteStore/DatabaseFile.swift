@@ -2,6 +2,7 @@ package import EntitySchema
 internal import Foundation
 package import GRDB
 internal import Glibc
+internal import SystemCalls
 
 /// A database with the files that belong to it, and how another database replaces it.
 ///
@@ -87,19 +88,9 @@ package struct DatabaseFile: Sendable {
         guard !FileManager.default.fileExists(atPath: new) else {
             throw CacheError.unwritable("\(new) already exists; move it elsewhere")
         }
-        guard rename(old, new) == 0, Self.syncFolder(of: new) else {
-            let reason = String(cString: strerror(errno))
-            throw CacheError.unwritable("\(old) cannot be renamed to \(new) (\(reason)); check state_dir")
+        guard rename(old, new) == 0, Files.syncFolder(of: new) else {
+            throw CacheError.unwritable("\(old) cannot be renamed to \(new) (\(SystemError.last)); check state_dir")
         }
-    }
-
-    /// A rename is durable only once the folder is synced.
-    package static func syncFolder(of path: String) -> Bool {
-        let folder = open(
-            URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return false }
-        defer { close(folder) }
-        return fsync(folder) == 0
     }
 
     /// Throws when something else than a file is in place of the database or of what belongs to it. Opening a pipe would wait

@@ -1,5 +1,6 @@
 package import GRDB
 internal import Glibc
+internal import SystemCalls
 
 /// Names the file that numbered a sequence of changes, so that the numbers of two files are never mixed up.
 ///
@@ -9,7 +10,7 @@ package enum Epoch {
     package static func current(_ pool: DatabasePool, path: String) throws -> String {
         var file = stat()
         guard stat(path, &file) == 0 else {
-            throw CacheError.unwritable("\(path) cannot be inspected (\(String(cString: strerror(errno))))")
+            throw CacheError.unwritable("\(path) cannot be inspected (\(SystemError.last))")
         }
         let inode = "\(file.st_ino)"
         return try pool.write { db in

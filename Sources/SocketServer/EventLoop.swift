@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import SystemCalls
 
 /// An object with a descriptor that an event loop watches; all methods are called on the loop's thread.
 protocol EventSource: AnyObject, Sendable {
@@ -57,12 +58,12 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeup = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard epoll >= 0, wakeup >= 0 else {
-            throw .system("Cannot create an event loop (\(errorText())); raise the limit of open files.")
+            throw .system("Cannot create an event loop (\(SystemError.last)); raise the limit of open files.")
         }
         var event = epoll_event()
         event.events = EPOLLIN.rawValue | EPOLLET.rawValue
         guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event) == 0 else {
-            throw .system("Cannot watch the event loop's wake-up descriptor (\(errorText())).")
+            throw .system("Cannot watch the event loop's wake-up descriptor (\(SystemError.last)).")
         }
     }
 
@@ -120,7 +121,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
             event.events = events
             event.data.u64 = Self.token(source)
             guard epoll_ctl(epoll, EPOLL_CTL_ADD, source.descriptor, &event) == 0 else {
-                throw .system("Cannot watch a socket (\(errorText())); raise the limit of epoll watches.")
+                throw .system("Cannot watch a socket (\(SystemError.last)); raise the limit of epoll watches.")
             }
             state.sources[Self.token(source)] = source
         }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// A small file with a secret, which only its owner may read.
 package struct PrivateFile {
@@ -26,7 +27,7 @@ package struct PrivateFile {
             if errno == ELOOP, let linkAdvice { throw TokenFileError(message: "\(path) is a link; \(linkAdvice)") }
             guard errno == ENOENT else {
                 throw TokenFileError(
-                    message: "\(path) cannot be read (\(Self.reason)); check its owner and permissions")
+                    message: "\(path) cannot be read (\(SystemError.last)); check its owner and permissions")
             }
             guard isLink else { return nil }
             throw TokenFileError(
@@ -47,7 +48,7 @@ package struct PrivateFile {
                 Glibc.read(file, $0.baseAddress?.advanced(by: count), $0.count - count)
             }
             if part < 0 {
-                throw TokenFileError(message: "\(path) cannot be read (\(Self.reason)); check the disk")
+                throw TokenFileError(message: "\(path) cannot be read (\(SystemError.last)); check the disk")
             }
             if part == 0 { return Array(bytes[..<count]) }
             count += part
@@ -95,23 +96,13 @@ package struct PrivateFile {
 
     /// The same for a file of any length, which is not for `read`.
     package func replace(with bytes: [UInt8]) throws(TokenFileError) {
-        let fresh = "\(path).new"
-        unlink(fresh)
-        let file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw unwritable }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            guard count > 0 else { break }
-            rest = rest.dropFirst(count)
+        do throws(SystemError) {
+            try Files.replace(path, with: bytes)
+        } catch {
+            throw TokenFileError(
+                message: "\(path) cannot be written (\(error)); check its folder and the free disk space",
+                isDiskFull: error.isDiskFull)
         }
-        let isWhole = rest.isEmpty && fsync(file) == 0
-        let failure = unwritable
-        guard close(file) == 0, isWhole else {
-            unlink(fresh)
-            throw failure
-        }
-        guard rename(fresh, path) == 0, syncFolder() else { throw unwritable }
     }
 
     /// Which file is there: another one after each `write`.
@@ -137,32 +128,13 @@ package struct PrivateFile {
         unlink("\(path).new")
         guard unlink(path) == 0 else {
             if errno == ENOENT { return false }
-            throw TokenFileError(message: "\(path) cannot be removed (\(Self.reason)); check its folder's owner")
+            throw TokenFileError(message: "\(path) cannot be removed (\(SystemError.last)); check its folder's owner")
         }
-        guard syncFolder() else {
-            throw TokenFileError(message: "the removal of \(path) may be lost (\(Self.reason)); check the disk")
+        guard Files.syncFolder(of: path) else {
+            throw TokenFileError(message: "the removal of \(path) may be lost (\(SystemError.last)); check the disk")
         }
         return true
     }
-
-    /// The new name is on disk only once its folder is.
-    private func syncFolder() -> Bool {
-        let end = path.lastIndex(of: "/")
-        let folder = open(end.map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return false }
-        defer { close(folder) }
-        return fsync(folder) == 0
-    }
-
-    private var unwritable: TokenFileError {
-        let code = errno
-        return TokenFileError(
-            message:
-                "\(path) cannot be written (\(String(cString: strerror(code)))); check its folder and the free disk space",
-            isDiskFull: code == ENOSPC || code == EDQUOT)
-    }
-
-    private static var reason: String { String(cString: strerror(errno)) }
 }
 
 /// A token or key file that cannot be used; the message says why and what to do.

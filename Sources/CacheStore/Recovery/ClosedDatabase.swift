@@ -3,6 +3,7 @@ internal import Foundation
 internal import GRDB
 internal import Glibc
 internal import SQLiteStore
+internal import SystemCalls
 
 /// A database that no daemon uses, and the changes to it that only a person decides.
 package struct ClosedDatabase {
@@ -43,9 +44,8 @@ package struct ClosedDatabase {
         guard !FileManager.default.fileExists(atPath: new) else {
             throw CacheError.unwritable("\(new) already exists; try again")
         }
-        guard rename(path, new) == 0, DatabaseFile.syncFolder(of: new) else {
-            let reason = String(cString: strerror(errno))
-            throw CacheError.unwritable("\(path) cannot be renamed to \(new) (\(reason)); check state_dir")
+        guard rename(path, new) == 0, Files.syncFolder(of: new) else {
+            throw CacheError.unwritable("\(path) cannot be renamed to \(new) (\(SystemError.last)); check state_dir")
         }
         return new
     }

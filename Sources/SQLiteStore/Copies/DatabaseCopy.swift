@@ -1,6 +1,7 @@
 internal import Foundation
 package import GRDB
 internal import Glibc
+internal import SystemCalls
 
 /// A complete, consistent copy of a database that others may be writing to; verified, then renamed into place.
 ///
@@ -42,7 +43,7 @@ package enum DatabaseCopy {
         } catch {
             throw GroupCommit.classified(error)
         }
-        guard rename(part, target) == 0, DatabaseFile.syncFolder(of: target) else { throw unwritable(target) }
+        guard rename(part, target) == 0, Files.syncFolder(of: target) else { throw unwritable(target) }
     }
 
     /// The problems that `PRAGMA integrity_check` finds in the file; empty when it is sound. Only reads the file.
@@ -120,6 +121,6 @@ package enum DatabaseCopy {
     }
 
     private static func unwritable(_ path: String) -> CacheError {
-        .unwritable("\(path) cannot be written (\(String(cString: strerror(errno)))); check its folder")
+        .unwritable("\(path) cannot be written (\(SystemError.last)); check its folder")
     }
 }

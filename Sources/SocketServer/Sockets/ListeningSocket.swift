@@ -1,4 +1,5 @@
 import Glibc
+import SystemCalls
 
 /// One bound, listening, non-blocking socket.
 struct ListeningSocket: Sendable {
@@ -124,7 +125,7 @@ struct ListeningSocket: Sendable {
         guard chmod(place, mode) == 0, group.map({ status.st_gid == $0 || chown(place, uid_t.max, $0) == 0 }) ?? true
         else {
             throw .notPermitted(
-                "Cannot set the mode and group of \(path) (\(errorText())); check the group and the directory.")
+                "Cannot set the mode and group of \(path) (\(SystemError.last)); check the group and the directory.")
         }
     }
 
@@ -140,7 +141,7 @@ struct ListeningSocket: Sendable {
         }
         guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
             fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0
-        else { throw .system("Cannot configure descriptor \(descriptor) (\(errorText())).") }
+        else { throw .system("Cannot configure descriptor \(descriptor) (\(SystemError.last)).") }
         return ListeningSocket(descriptor: descriptor, address: try boundAddress(descriptor))
     }
 
@@ -165,7 +166,7 @@ struct ListeningSocket: Sendable {
     private static func makeSocket(_ family: Int32) throws(ServerError) -> Int32 {
         let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         let descriptor = socket(family, Int32(type), 0)
-        guard descriptor >= 0 else { throw .system("Cannot create a socket (\(errorText())).") }
+        guard descriptor >= 0 else { throw .system("Cannot create a socket (\(SystemError.last)).") }
         return descriptor
     }
 
@@ -180,7 +181,7 @@ struct ListeningSocket: Sendable {
             .notPermitted("Listening on \(name) is not permitted; choose another address or change the permissions.")
         case EADDRNOTAVAIL: .unusable("\(name) is not an address of this machine; choose one that is.")
         case ENOENT, ENOTDIR: .unusable("The directory of \(name) does not exist; create it or choose another path.")
-        default: .system("Listening on \(name) failed (\(errorText())).")
+        default: .system("Listening on \(name) failed (\(SystemError.last)).")
         }
     }
 

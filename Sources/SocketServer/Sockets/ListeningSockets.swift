@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// The sockets that a program listens on. They stay open from one server to the next, so callers queue in between
 /// instead of being refused.
@@ -141,7 +142,7 @@ package struct ListeningSockets: ~Copyable {
             let descriptor = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0)
             guard descriptor >= 0 else {
                 throw .system(
-                    "Cannot duplicate a listening socket (\(errorText())); raise the limit of open files.")
+                    "Cannot duplicate a listening socket (\(SystemError.last)); raise the limit of open files.")
             }
             listeners.append(.descriptor(descriptor))
         }

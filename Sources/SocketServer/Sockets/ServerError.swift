@@ -1,5 +1,3 @@
-import Glibc
-
 /// Why the server cannot listen or run.
 package enum ServerError: Error, Equatable, CustomStringConvertible {
     /// Another process is listening there: stop it or choose another address.
@@ -17,9 +15,4 @@ package enum ServerError: Error, Equatable, CustomStringConvertible {
             message
         }
     }
-}
-
-/// The system's text for an error number, for messages.
-func errorText(_ code: Int32 = errno) -> String {
-    String(cString: strerror(code))
 }

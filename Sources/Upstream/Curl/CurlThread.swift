@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Glibc
+internal import SystemCalls
 
 /// Starts the thread of a `CurlWorker`.
 enum CurlThread {
@@ -29,7 +30,7 @@ enum CurlThread {
             start.release()
             curl_multi_cleanup(multi)
             throw .unreachable(
-                "no thread for HTTP requests (\(String(cString: strerror(failure)))): raise the limit on tasks")
+                "no thread for HTTP requests (\(SystemError(failure))): raise the limit on tasks")
         }
         return thread
     }

@@ -13,11 +13,6 @@ enum ChildProcess {
         var isSignal: Bool
     }
 
-    /// Why a program could not be started, in the system's words.
-    struct StartFailure: Error {
-        let reason: String
-    }
-
     /// Runs a program at this terminal and waits until it ends; returns its exit status, 127 if there is no such program.
     ///
     /// Not Foundation's, which gives the program a process group of its own: an editor could not read the terminal then.

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import SystemCalls
 import UnixSignals
 
 /// A temporary file that a person edits, in a directory of its own that only this user can enter: other users see neither
@@ -34,7 +35,7 @@ final class EditedFile: Sendable {
 
     private static func failure(in folder: String) -> CommandFailure {
         CommandFailure(
-            .temporaryFailure, "no temporary file can be made in \(folder): \(String(cString: strerror(errno)))")
+            .temporaryFailure, "no temporary file can be made in \(folder): \(SystemError.last)")
     }
 
     /// Removes the directory with all that is in it.

@@ -2,6 +2,7 @@ import CLinux
 import Foundation
 import Glibc
 import Synchronization
+import SystemCalls
 
 /// Runs a program that someone else wrote: never through a shell, with limits, and with an end.
 ///
@@ -35,7 +36,7 @@ struct LimitedProgram: Sendable {
     /// Takes each line of its standard output and error; see `ProgramOutput` for the limits.
     let report: @Sendable (_ line: String) -> Void
 
-    /// Throws `StartFailure` when it cannot be started, and `CancellationError` when the task is cancelled; then it is
+    /// Throws `SystemError` when it cannot be started, and `CancellationError` when the task is cancelled; then it is
     /// killed.
     func run(clock: any Clock<Duration>) async throws -> End {
         let running = try start()
@@ -56,12 +57,12 @@ struct LimitedProgram: Sendable {
         return .signalled(end.status)
     }
 
-    private func start() throws(ChildProcess.StartFailure) -> RunningProgram {
+    private func start() throws(SystemError) -> RunningProgram {
         let file = try inputFile()
         defer { close(file) }
         var output: [Int32] = [-1, -1]
         guard clinux_pipe2(&output, O_CLOEXEC) == 0 else {
-            throw ChildProcess.StartFailure(reason: String(cString: strerror(errno)))
+            throw .last
         }
         // Held open here, the output would never end.
         defer { close(output[1]) }
@@ -75,24 +76,19 @@ struct LimitedProgram: Sendable {
         let pid = clinux_start_program(words[0], &arguments, &variables, file, output[1], &limits)
         guard pid > 0 else {
             close(output[0])
-            throw ChildProcess.StartFailure(reason: String(cString: strerror(-pid)))
+            throw SystemError(-pid)
         }
         return RunningProgram(pid: pid, output: ProgramOutput(output[0], report: report))
     }
 
     /// In memory: a pipe would need a writer for as long as the program reads.
-    private func inputFile() throws(ChildProcess.StartFailure) -> Int32 {
+    private func inputFile() throws(SystemError) -> Int32 {
         let file = clinux_memory_file()
-        guard file >= 0 else { throw ChildProcess.StartFailure(reason: String(cString: strerror(errno))) }
-        var rest = input[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-            guard count > 0 else {
-                let reason = String(cString: strerror(errno))
-                close(file)
-                throw ChildProcess.StartFailure(reason: reason)
-            }
-            rest = rest.dropFirst(count)
+        guard file >= 0 else { throw .last }
+        guard Files.write(input, to: file) else {
+            let reason = SystemError.last
+            close(file)
+            throw reason
         }
         lseek(file, 0, SEEK_SET)
         return file

@@ -1,5 +1,6 @@
 import Glibc
 import JSONText
+import SystemCalls
 
 /// Standard input as the body of a request.
 enum StandardInput {
@@ -13,7 +14,7 @@ enum StandardInput {
     static func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw CommandFailure(.badData, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+            throw CommandFailure(.badData, "\(path) cannot be read: \(SystemError.last)")
         }
         defer { close(descriptor) }
         return try bytes(descriptor, path)
@@ -26,7 +27,7 @@ enum StandardInput {
             let count = read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
-                throw CommandFailure(.badData, "\(name) cannot be read: \(String(cString: strerror(errno)))")
+                throw CommandFailure(.badData, "\(name) cannot be read: \(SystemError.last)")
             }
             guard count > 0 else { return all }
             all += buffer[..<count]

@@ -7,6 +7,7 @@ import LocalAPI
 import ReferenceUpstream
 import ServiceManager
 import SocketServer
+import SystemCalls
 
 /// An upstream with sample records and a daemon that caches it, in one process and one folder.
 struct DemoShop: Sendable {
@@ -125,7 +126,7 @@ struct DemoShop: Sendable {
         let file = folder + "/daemon.log"
         let descriptor = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw CommandFailure(.temporaryFailure, "cannot write \(file) (\(String(cString: strerror(errno))))")
+            throw CommandFailure(.temporaryFailure, "cannot write \(file) (\(SystemError.last))")
         }
         return StandardStream(descriptor: descriptor).write
     }

@@ -2,6 +2,7 @@ import CacheStore
 import EntitySchema
 import JSONText
 import SyncEngine
+import SystemCalls
 
 /// Delivers events by running a program: the event as JSON on its standard input, and what the arguments ask for in them.
 /// Exit status 0 means success.
@@ -34,8 +35,8 @@ struct HookProgram: Sendable {
             case .tookTooLong:
                 throw HookFailure(message: "\(path) took longer than its deadline, \(deadline), and was killed")
             }
-        } catch let error as ChildProcess.StartFailure {
-            throw HookFailure(message: "\(path) cannot be run: \(error.reason); check the hook's command")
+        } catch let error as SystemError {
+            throw HookFailure(message: "\(path) cannot be run: \(error); check the hook's command")
         }
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import SystemCalls
 
 /// Standard output, standard error or another open file, unbuffered.
 struct StandardStream: Sendable {
@@ -25,27 +26,17 @@ struct StandardStream: Sendable {
     ///
     /// What a terminal would obey is escaped. Standard error often ends up in a terminal later, so there it is always.
     func writeAll(_ text: String) -> String? {
-        send(descriptor == STDERR_FILENO || isTerminal ? TerminalText.safe(text) : text)
+        writeAll(Array((descriptor == STDERR_FILENO || isTerminal ? TerminalText.safe(text) : text).utf8))
     }
 
     /// The same for bytes, which are written as they are; for a file or a pipe alone.
-    func writeAll(_ bytes: [UInt8]) -> String? { send(bytes) }
+    func writeAll(_ bytes: [UInt8]) -> String? {
+        Files.write(bytes, to: descriptor) ? nil : SystemError.last.description
+    }
 
     /// Writes a screen that controls the terminal. Every part from elsewhere must be a `TerminalText.line`.
     func draw(_ screen: String) {
-        _ = send(screen)
-    }
-
-    private func send(_ text: String) -> String? { send(Array(text.utf8)) }
-
-    private func send(_ bytes: [UInt8]) -> String? {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 || errno == EINTR else { return String(cString: strerror(errno)) }
-            rest = rest.dropFirst(max(count, 0))
-        }
-        return nil
+        _ = writeAll(Array(screen.utf8))
     }
 
     var isTerminal: Bool { isatty(descriptor) == 1 }

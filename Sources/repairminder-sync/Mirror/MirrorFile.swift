@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SystemCalls
 
 /// A file that is replaced atomically: even after a crash it has the old text or the new. Readable only by its owner.
 struct MirrorFile {
@@ -20,12 +21,7 @@ struct MirrorFile {
             defer { close(file) }
             var buffer: [UInt8] = []
             func flush() throws {
-                var rest = buffer[...]
-                while !rest.isEmpty {
-                    let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-                    guard count >= 0 else { throw failure("write", fresh) }
-                    rest = rest.dropFirst(count)
-                }
+                guard Files.write(buffer, to: file) else { throw failure("write", fresh) }
                 buffer.removeAll(keepingCapacity: true)
             }
             try body { piece in
@@ -36,14 +32,14 @@ struct MirrorFile {
             guard fsync(file) == 0 else { throw failure("write", fresh) }
         }
         guard rename(fresh, path) == 0 else { throw failure("replace", path) }
-        try syncFolder()
+        guard Files.syncFolder(of: path) else { throw failure("write", path) }
     }
 
     /// The whole file. Throws for what is no file, such as a pipe, whose reader would wait for a writer, and for one of holes,
     /// which takes no disk and all memory.
     func contents() throws -> Data {
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else { throw MirrorError(message: String(cString: strerror(errno))) }
+        guard file >= 0 else { throw MirrorError(message: SystemError.last.description) }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -55,16 +51,8 @@ struct MirrorFile {
         return try handle.readToEnd() ?? Data()
     }
 
-    /// Makes the rename durable.
-    private func syncFolder() throws {
-        let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw failure("open", path) }
-        defer { close(folder) }
-        guard fsync(folder) == 0 else { throw failure("write", path) }
-    }
-
     private func failure(_ action: String, _ path: String) -> MirrorError {
-        MirrorError(message: "cannot \(action) \(path) (\(String(cString: strerror(errno)))); check mirror.directory")
+        MirrorError(message: "cannot \(action) \(path) (\(SystemError.last)); check mirror.directory")
     }
 }
 

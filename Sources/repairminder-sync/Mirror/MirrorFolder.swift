@@ -3,6 +3,7 @@ import EntitySchema
 import Foundation
 import Glibc
 import JSONText
+import SystemCalls
 
 /// The directory of a mirror: `<entity>.json` for each entity, `_queue.json` with unsent changes, `_reminders.json`
 /// with the state of reminders, and `_mirror.json` with the mirror's origin. Entity names never begin with `_`.
@@ -47,7 +48,7 @@ struct MirrorFolder {
         var status = stat()
         guard stat(path, &status) == 0 else {
             throw MirrorError(
-                message: "cannot open \(path) (\(String(cString: strerror(errno)))); check mirror.directory")
+                message: "cannot open \(path) (\(SystemError.last)); check mirror.directory")
         }
         guard [geteuid(), 0].contains(status.st_uid) else {
             throw MirrorError(

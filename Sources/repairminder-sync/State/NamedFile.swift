@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Foundation
 internal import Glibc
+internal import SystemCalls
 
 /// A file that is named on the command line. Root opens it before the command becomes the state directory's owner.
 ///
@@ -18,7 +19,7 @@ struct NamedFile {
         guard descriptor >= 0 else {
             if errno == EEXIST { throw StateError(message: "\(path) already exists; name another file") }
             throw StateError(
-                message: "cannot create \(path) (\(StateError.reason)); check its folder, and name it without links")
+                message: "cannot create \(path) (\(SystemError.last)); check its folder, and name it without links")
         }
     }
 
@@ -87,7 +88,7 @@ struct NamedFile {
 
     /// Writes these bytes and waits for the disk. When it throws, this file is empty.
     func write(_ bytes: [UInt8]) throws(StateError) {
-        guard Self.write(bytes[...], to: descriptor), fsync(descriptor) == 0 else {
+        guard Files.write(bytes, to: descriptor), fsync(descriptor) == 0 else {
             let error = failure("cannot write \(path)")
             ftruncate(descriptor, 0)
             throw error
@@ -142,18 +143,8 @@ struct NamedFile {
             let count = read(source, &piece, min(piece.count, left))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return count == 0 }
-            guard write(piece[..<count], to: target) else { return false }
+            guard piece[..<count].withUnsafeBytes({ Files.write($0, to: target) }) else { return false }
             left -= count
-        }
-        return true
-    }
-
-    private static func write(_ bytes: ArraySlice<UInt8>, to target: Int32) -> Bool {
-        var rest = bytes
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(target, $0.baseAddress, $0.count) }
-            guard written > 0 || errno == EINTR else { return false }
-            rest = rest.dropFirst(max(written, 0))
         }
         return true
     }
@@ -168,6 +159,6 @@ struct NamedFile {
     }
 
     private func failure(_ what: String) -> StateError {
-        StateError(message: "\(what) (\(StateError.reason)); check the file and the free space, then try again")
+        StateError(message: "\(what) (\(SystemError.last)); check the file and the free space, then try again")
     }
 }

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Foundation
 internal import Glibc
+internal import SystemCalls
 
 /// The user that owns the state directory.
 ///
@@ -108,7 +109,7 @@ struct StateOwner {
         guard differsFromRoot else { return }
         guard setgroups(0, nil) == 0, setgid(group) == 0, setuid(user) == 0, setuid(0) != 0, geteuid() == user else {
             // Before the user database is asked for the name.
-            let reason = StateError.reason
+            let reason = SystemError.last
             throw StateError(message: "cannot become \(name), who owns \(folder) (\(reason)); run this as \(name)")
         }
         // Changing the user has set this to `fs.suid_dumpable`. With 2, as on a machine that keeps core dumps, the owner could

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import SQLiteStore
+internal import SystemCalls
 
 /// The file with the local API's token, in the state directory.
 struct TokenFile {
@@ -20,7 +20,7 @@ struct TokenFile {
                 throw StateError(
                     message: "\(path) is a link; replace it by a file, or delete it for a new token",
                     isOpenToOthers: true)
-            default: throw StateError(message: "\(path) cannot be read (\(StateError.reason)); check its owner")
+            default: throw StateError(message: "\(path) cannot be read (\(SystemError.last)); check its owner")
             }
         }
         defer { close(file) }
@@ -53,18 +53,10 @@ struct TokenFile {
 
     /// Replaces the file in one step; returns once it would survive a power loss.
     func write(_ token: String) throws(StateError) {
-        let fresh = "\(path).new"
-        unlink(fresh)
-        let file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw unwritable }
-        defer { close(file) }
-        let bytes = Array("\(token)\n".utf8)
-        guard Glibc.write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0, rename(fresh, path) == 0,
-            DatabaseFile.syncFolder(of: path)
-        else { throw unwritable }
-    }
-
-    private var unwritable: StateError {
-        StateError(message: "cannot write \(path) (\(StateError.reason)); check state_dir")
+        do throws(SystemError) {
+            try Files.replace(path, with: Array("\(token)\n".utf8))
+        } catch {
+            throw StateError(message: "cannot write \(path) (\(error)); check state_dir")
+        }
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import JSONText
 import LocalAPI
+import SystemCalls
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -87,8 +88,8 @@ struct DemoCommand: AsyncParsableCommand {
     private static func makeFolder() throws(CommandFailure) -> String {
         let environment = Environment.ofThisProcess()
         if let folder = environment.makeTemporaryFolder("repairminder-demo.") { return folder }
-        let reason = String(cString: strerror(errno))
         throw CommandFailure(
-            .temporaryFailure, "cannot create a directory in \(environment.temporaryFolder) (\(reason)); set TMPDIR")
+            .temporaryFailure,
+            "cannot create a directory in \(environment.temporaryFolder) (\(SystemError.last)); set TMPDIR")
     }
 }

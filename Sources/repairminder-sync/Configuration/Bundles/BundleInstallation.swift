@@ -1,5 +1,4 @@
-import Foundation
-import Glibc
+import SystemCalls
 
 /// How the bundle of a configuration is read.
 struct BundleReading: Sendable, Equatable {
@@ -50,22 +49,10 @@ struct BundleInstallation {
 
     /// Readable by all, because commands of every user read the configuration.
     private func write(_ bytes: [UInt8], to path: String) throws(BundleError) {
-        let new = path + ".new"
-        unlink(new)
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw Self.failure(new) }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        do {
-            try file.write(contentsOf: Data(bytes))
+        do throws(SystemError) {
+            try Files.replace(path, with: bytes, mode: 0o644)
         } catch {
-            throw Self.failure(new)
+            throw BundleError("cannot write \(path): \(error)")
         }
-        guard fchmod(descriptor, 0o644) == 0, fsync(descriptor) == 0, rename(new, path) == 0 else {
-            throw Self.failure(path)
-        }
-    }
-
-    private static func failure(_ path: String) -> BundleError {
-        BundleError("cannot write \(path): \(String(cString: strerror(errno)))")
     }
 }

@@ -1,0 +1,46 @@
+internal import CacheStore
+internal import Foundation
+
+/// Switches between the databases of accounts.
+extension StateDirectory {
+    /// Switches to the database of another account; the one in use must be closed.
+    ///
+    /// The one in use is named after its own account first, if it is not yet: by that name it is found again. One that
+    /// kept its first name is found by what is stored in it.
+    func use(account: String) throws {
+        if let left = current, let owner = ownerOf(left)?.account { _ = try name(left, after: owner) }
+        let named = path(for: account)
+        let others = databases(of: account, besides: named)
+        let exists = FileManager.default.fileExists(atPath: named)
+        let found = hasQueue(named) ? nil : others.first(where: hasQueue)
+        try use(found ?? (exists ? named : others.first ?? named))
+    }
+
+    /// Switches from `path`, closed or only read, to another database of its account, if changes wait in that one and
+    /// none in this one. Returns the path of the database in use.
+    func adopt(insteadOf path: String) throws -> String {
+        guard unnamed.contains(where: { FileManager.default.fileExists(atPath: $0) }),
+            let owner = ownerOf(path), let account = owner.account, !owner.hasQueue,
+            let found = left(by: account, besides: path).first
+        else { return path }
+        try use(found)
+        return found
+    }
+
+    /// Other databases of an account where changes wait.
+    func left(by account: String, besides path: String) -> [String] {
+        databases(of: account, besides: path).filter(hasQueue)
+    }
+
+    /// Those that the daemon may have made for an account, by their names, and that belong to it, by what is stored in
+    /// them. A copy with a name of its own is none: what is queued there may have been sent.
+    private func databases(of account: String, besides path: String) -> [String] {
+        // While the address is not known, they may be of another upstream.
+        guard origin.upstream != nil else { return [] }
+        return (unnamed + [self.path(for: account)]).filter { other in
+            other != path && originOf(other).map(origin.includes) == true && ownerOf(other)?.account == account
+        }
+    }
+
+    private func hasQueue(_ path: String) -> Bool { ownerOf(path)?.hasQueue == true }
+}
