@@ -12,7 +12,7 @@ package final class WriterStatements: Sendable {
 
     package init() {}
 
-    deinit { finalizeIdle() }
+    deinit { release() }
 
     /// Calls `body` with the statement, which has the values of its last use. Resets it afterwards.
     ///
@@ -33,9 +33,14 @@ package final class WriterStatements: Sendable {
         }
     }
 
-    /// Finalizes all statements. Call it on the writing connection before that closes; a connection with statements
-    /// does not close.
-    package func release(_ db: Database) { finalizeIdle() }
+    /// Finalizes all statements. Call it in a write before the writing connection closes; with statements it does not close.
+    package func release() {
+        let addresses = idle.withLock { idle in
+            defer { idle = [] }
+            return idle
+        }
+        for address in addresses { sqlite3_finalize(OpaquePointer(bitPattern: address)) }
+    }
 
     private func take(_ sql: NumberedSQL, _ db: Database) throws -> OpaquePointer {
         let address = idle.withLock { idle -> UInt in
@@ -62,13 +67,5 @@ package final class WriterStatements: Sendable {
         }
         // Another use of the same statement, inside this one, has been kept.
         if !isKept { sqlite3_finalize(handle) }
-    }
-
-    private func finalizeIdle() {
-        let addresses = idle.withLock { idle in
-            defer { idle = [] }
-            return idle
-        }
-        for address in addresses { sqlite3_finalize(OpaquePointer(bitPattern: address)) }
     }
 }

@@ -159,7 +159,7 @@ package final class CacheStore: Sendable {
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
             return epoch
         } catch {
-            pool.writeWithoutTransaction { db in plans.statements.release(db) }
+            pool.writeWithoutTransaction { _ in plans.statements.release() }
             try? pool.close()
             throw error
         }
@@ -277,7 +277,7 @@ package final class CacheStore: Sendable {
         // The pool closes its writer first, so its last connection could not do this.
         do {
             try pool.writeWithoutTransaction { db in
-                statements.release(db)
+                statements.release()
                 _ = try db.checkpoint(.truncate)
             }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {

@@ -113,9 +113,9 @@ struct WriterStatementsTests {
     @Test("the connection closes once its statements are released")
     func release() throws {
         try add("Ada", 36)
-        pool.writeWithoutTransaction { statements.release($0) }
+        pool.writeWithoutTransaction { _ in statements.release() }
         try add("Bob", 20)
-        pool.writeWithoutTransaction { statements.release($0) }
+        pool.writeWithoutTransaction { _ in statements.release() }
         try pool.close()
     }
 }

@@ -21,7 +21,7 @@ extension CacheStore {
         let guardian = LogGuardian(path: pool.path)
         readers.close()
         longReads.close()
-        pool.writeWithoutTransaction { db in statements.release(db) }
+        pool.writeWithoutTransaction { _ in statements.release() }
         try? pool.close()
         guardian?.close()
     }
