@@ -5,41 +5,34 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The configuration file (YAML or JSON).", valueName: "file"))
     var config: String?
 
-    @Option(name: .customLong("schema"), help: ArgumentHelp("A schema's name or path.", valueName: "name"))
+    @Option(.schema, "A schema's name or path.", "name")
     var schema: String?
 
-    @Option(name: .customLong("state-dir"), help: ArgumentHelp("The state directory.", valueName: "path"))
+    @Option(.stateDirectory, "The state directory.", "path")
     var stateDirectory: String?
 
-    @Option(
-        name: .customLong("secret-key-file"), help: ArgumentHelp("The key that encrypts secrets.", valueName: "file"))
+    @Option(.secretKeyFile, "The key that encrypts secrets.", "file")
     var secretKeyFile: String?
 
-    @Option(
-        name: .customLong("instance"), help: ArgumentHelp("What this daemon is called among others.", valueName: "name")
-    )
+    @Option(.instance, "What this daemon is called among others.", "name")
     var instance: String?
 
-    @Option(name: .customLong("site"), help: ArgumentHelp("Where this daemon is, such as a shop.", valueName: "name"))
+    @Option(.site, "Where this daemon is, such as a shop.", "name")
     var site: String?
 
-    @Option(
-        name: .customLong("schema.version"), help: ArgumentHelp("The version that the schema has.", valueName: "name"))
+    @Option(.schemaVersion, "The version that the schema has.", "name")
     var schemaVersion: String?
 
-    @Option(
-        name: .customLong("schema.sha256"), help: ArgumentHelp("The SHA-256 of the schema's file.", valueName: "hash"))
+    @Option(.schemaSHA256, "The SHA-256 of the schema's file.", "hash")
     var schemaSHA256: String?
 
-    @Option(name: .customLong("upstream.base-url"), help: ArgumentHelp("The upstream's address.", valueName: "url"))
+    @Option(.upstreamBaseURL, "The upstream's address.", "url")
     var upstreamBaseURL: String?
 
-    @Option(
-        name: .customLong("upstream.allow-plain-http"), defaultAsFlag: "true",
-        help: ArgumentHelp("Allow an http address on another machine.", valueName: "true|false"))
+    @Option(flag: .upstreamAllowPlainHTTP, "Allow an http address on another machine.")
     var upstreamAllowPlainHTTP: String?
 
-    @Option(name: .customLong("upstream.token-file"), help: ArgumentHelp("The upstream's token.", valueName: "file"))
+    @Option(.upstreamTokenFile, "The upstream's token.", "file")
     var upstreamTokenFile: String?
 
     @Option(
@@ -52,200 +45,142 @@ struct ConfigurationOptions: ParsableArguments {
         help: ArgumentHelp("A credential's file; can be repeated.", valueName: "name=file"))
     var upstreamSecrets: [String] = []
 
-    @Option(name: .customLong("upstream.parallel"), help: ArgumentHelp("Parallel requests.", valueName: "n"))
+    @Option(.upstreamParallel, "Parallel requests.", "n")
     var upstreamParallel: String?
 
-    @Option(name: .customLong("upstream.deadline"), help: ArgumentHelp("Limit per request.", valueName: "duration"))
+    @Option(.upstreamDeadline, "Limit per request.", "duration")
     var upstreamDeadline: String?
 
-    @Option(name: .customLong("sync.interval"), help: ArgumentHelp("Time between syncs.", valueName: "duration"))
+    @Option(.syncInterval, "Time between syncs.", "duration")
     var syncInterval: String?
 
-    @Option(name: .customLong("sync.full-every"), help: ArgumentHelp("Time between full syncs.", valueName: "duration"))
+    @Option(.syncFullEvery, "Time between full syncs.", "duration")
     var syncFullEvery: String?
 
-    @Option(
-        name: .customLong("sync.delete-guard"),
-        help: ArgumentHelp("The share of records that one sync may delete.", valueName: "percent"))
+    @Option(.syncDeleteGuard, "The share of records that one sync may delete.", "percent")
     var syncDeleteGuard: String?
 
-    @Option(
-        name: .customLong("sync.write-delay"),
-        help: ArgumentHelp("Delay before a local change is sent.", valueName: "duration"))
+    @Option(.syncWriteDelay, "Delay before a local change is sent.", "duration")
     var syncWriteDelay: String?
 
-    @Option(
-        name: .customLong("sync.spread"), defaultAsFlag: "true",
-        help: ArgumentHelp("Keep out of step with other machines.", valueName: "true|false"))
+    @Option(flag: .syncSpread, "Keep out of step with other machines.")
     var syncSpread: String?
 
-    @Option(name: .customLong("retry.max-attempts"), help: ArgumentHelp("Attempts per change.", valueName: "n"))
+    @Option(.retryMaximumAttempts, "Attempts per change.", "n")
     var retryMaximumAttempts: String?
 
-    @Option(name: .customLong("retry.base"), help: ArgumentHelp("The first backoff.", valueName: "duration"))
+    @Option(.retryBase, "The first backoff.", "duration")
     var retryBase: String?
 
-    @Option(name: .customLong("retry.cap"), help: ArgumentHelp("The longest backoff.", valueName: "duration"))
+    @Option(.retryCap, "The longest backoff.", "duration")
     var retryCap: String?
 
-    @Option(
-        name: .customLong("history.keep-days"), help: ArgumentHelp("Days kept in the change log.", valueName: "n"))
+    @Option(.historyKeepDays, "Days kept in the change log.", "n")
     var historyKeepDays: String?
 
-    @Option(
-        name: .customLong("history.keep-changes"),
-        help: ArgumentHelp("Changes kept in the change log.", valueName: "n"))
+    @Option(.historyKeepChanges, "Changes kept in the change log.", "n")
     var historyKeepChanges: String?
 
-    @Option(
-        name: .customLong("backup.every"), help: ArgumentHelp("Time between backups, or off.", valueName: "duration"))
+    @Option(.backupEvery, "Time between backups, or off.", "duration")
     var backupEvery: String?
 
-    @Option(name: .customLong("backup.keep"), help: ArgumentHelp("Backups to keep.", valueName: "n"))
+    @Option(.backupKeep, "Backups to keep.", "n")
     var backupKeep: String?
 
-    @Option(name: .customLong("backup.keep-days"), help: ArgumentHelp("Days to keep backups.", valueName: "n"))
+    @Option(.backupKeepDays, "Days to keep backups.", "n")
     var backupKeepDays: String?
 
-    @Option(
-        name: .customLong("content.keep-size"),
-        help: ArgumentHelp("Limit for cached pictures and files.", valueName: "size"))
+    @Option(.contentKeepSize, "Limit for cached pictures and files.", "size")
     var contentKeepSize: String?
 
-    @Option(name: .customLong("listen.tcp"), help: ArgumentHelp("The API's TCP address, or off.", valueName: "ip:port"))
+    @Option(.listenTCP, "The API's TCP address, or off.", "ip:port")
     var listenTCP: String?
 
-    @Option(name: .customLong("listen.unix"), help: ArgumentHelp("The API's Unix socket, or off.", valueName: "path"))
+    @Option(.listenUnix, "The API's Unix socket, or off.", "path")
     var listenUnix: String?
 
-    @Option(
-        name: .customLong("listen.allow-remote"), defaultAsFlag: "true",
-        help: ArgumentHelp("Allow listening beyond this machine.", valueName: "true|false"))
+    @Option(flag: .listenAllowRemote, "Allow listening beyond this machine.")
     var listenAllowRemote: String?
 
-    @Option(
-        name: .customLong("listen.allow-plain-http"), defaultAsFlag: "true",
-        help: ArgumentHelp("Serve other machines without encryption.", valueName: "true|false"))
+    @Option(flag: .listenAllowPlainHTTP, "Serve other machines without encryption.")
     var listenAllowPlainHTTP: String?
 
-    @Option(
-        name: .customLong("listen.tcp-without-token"),
-        help: ArgumentHelp("What callers on this machine may do without the token.", valueName: "all|reads|never"))
+    @Option(.listenTCPWithoutToken, "What callers on this machine may do without the token.", "all|reads|never")
     var listenTCPWithoutToken: String?
 
-    @Option(
-        name: .customLong("listen.group"),
-        help: ArgumentHelp("The group whose members may call the API.", valueName: "group"))
+    @Option(.listenGroup, "The group whose members may call the API.", "group")
     var listenGroup: String?
 
-    @Option(
-        name: .customLong("listen.rate"), help: ArgumentHelp("Calls per second per caller, or off.", valueName: "n"))
+    @Option(.listenRate, "Calls per second per caller, or off.", "n")
     var listenRate: String?
 
-    @Option(name: .customLong("listen.threads"), help: ArgumentHelp("Server threads.", valueName: "n"))
+    @Option(.listenThreads, "Server threads.", "n")
     var listenThreads: String?
 
-    @Option(
-        name: .customLong("signals.listen"),
-        help: ArgumentHelp("Where the upstream's webhooks arrive, or off.", valueName: "ip:port"))
+    @Option(.signalsListen, "Where the upstream's webhooks arrive, or off.", "ip:port")
     var signalsListen: String?
 
-    @Option(
-        name: .customLong("signals.secret-file"),
-        help: ArgumentHelp("The secrets that sign webhooks.", valueName: "file"))
+    @Option(.signalsSecretFile, "The secrets that sign webhooks.", "file")
     var signalsSecretFile: String?
 
-    @Option(
-        name: .customLong("standby.etcd"),
-        help: ArgumentHelp("The addresses of etcd's members.", valueName: "urls"))
+    @Option(.standbyMembers, "The addresses of etcd's members.", "urls")
     var standbyMembers: String?
 
-    @Option(
-        name: .customLong("standby.key"),
-        help: ArgumentHelp("What the keys of this account in etcd begin with.", valueName: "name"))
+    @Option(.standbyKey, "What the keys of this account in etcd begin with.", "name")
     var standbyKey: String?
 
-    @Option(
-        name: .customLong("standby.ttl"),
-        help: ArgumentHelp("How long the lease lasts without renewal.", valueName: "duration"))
+    @Option(.standbyTTL, "How long the lease lasts without renewal.", "duration")
     var standbyTTL: String?
 
-    @Option(
-        name: .customLong("standby.sync"), defaultAsFlag: "true",
-        help: ArgumentHelp("Store each queued change in etcd as well.", valueName: "true|false"))
+    @Option(flag: .standbySync, "Store each queued change in etcd as well.")
     var standbySync: String?
 
-    @Option(
-        name: .customLong("standby.allow-plain-http"), defaultAsFlag: "true",
-        help: ArgumentHelp("Allow http addresses of etcd on another machine.", valueName: "true|false"))
+    @Option(flag: .standbyAllowPlainHTTP, "Allow http addresses of etcd on another machine.")
     var standbyAllowPlainHTTP: String?
 
-    @Option(
-        name: .customLong("standby.ca-file"),
-        help: ArgumentHelp("The certificates that etcd's are checked with.", valueName: "file"))
+    @Option(.standbyCAFile, "The certificates that etcd's are checked with.", "file")
     var standbyCAFile: String?
 
-    @Option(
-        name: .customLong("standby.certificate-file"),
-        help: ArgumentHelp("This daemon's certificate for etcd.", valueName: "file"))
+    @Option(.standbyCertificateFile, "This daemon's certificate for etcd.", "file")
     var standbyCertificateFile: String?
 
-    @Option(
-        name: .customLong("standby.certificate-key-file"),
-        help: ArgumentHelp("The key of that certificate.", valueName: "file"))
+    @Option(.standbyCertificateKeyFile, "The key of that certificate.", "file")
     var standbyCertificateKeyFile: String?
 
-    @Option(
-        name: .customLong("standby.user"),
-        help: ArgumentHelp("A user of etcd.", valueName: "name"))
+    @Option(.standbyUser, "A user of etcd.", "name")
     var standbyUser: String?
 
-    @Option(
-        name: .customLong("standby.password-file"),
-        help: ArgumentHelp("That user's password.", valueName: "file"))
+    @Option(.standbyPasswordFile, "That user's password.", "file")
     var standbyPasswordFile: String?
 
-    @Option(
-        name: .customLong("dashboard.time-zone"),
-        help: ArgumentHelp("The dashboard's time zone.", valueName: "zone"))
+    @Option(.dashboardTimeZone, "The dashboard's time zone.", "zone")
     var dashboardTimeZone: String?
 
-    @Option(
-        name: .customLong("reminders.command"),
-        help: ArgumentHelp("A command to run for each reminder.", valueName: "path"))
+    @Option(.remindersCommand, "A command to run for each reminder.", "path")
     var remindersCommand: String?
 
-    @Option(
-        name: .customLong("reminders.webhook"),
-        help: ArgumentHelp("A URL on this machine that receives each reminder.", valueName: "url"))
+    @Option(.remindersWebhook, "A URL on this machine that receives each reminder.", "url")
     var remindersWebhook: String?
 
-    @Option(
-        name: .customLong("reminders.secret-file"),
-        help: ArgumentHelp("The secrets that sign what that URL receives.", valueName: "file"))
+    @Option(.remindersSecretFile, "The secrets that sign what that URL receives.", "file")
     var remindersSecretFile: String?
 
-    @Option(
-        name: .customLong("reminders.deadline"), help: ArgumentHelp("Limit per delivery.", valueName: "duration"))
+    @Option(.remindersDeadline, "Limit per delivery.", "duration")
     var remindersDeadline: String?
 
-    @Option(
-        name: .customLong("reminders.hour"),
-        help: ArgumentHelp("The hour at which reminders of a date are due.", valueName: "hour"))
+    @Option(.remindersHour, "The hour at which reminders of a date are due.", "hour")
     var remindersHour: String?
 
-    @Option(
-        name: .customLong("mirror.enabled"), defaultAsFlag: "true",
-        help: ArgumentHelp("Mirror the cache to plain files.", valueName: "true|false"))
+    @Option(flag: .mirrorEnabled, "Mirror the cache to plain files.")
     var mirrorEnabled: String?
 
-    @Option(name: .customLong("mirror.directory"), help: ArgumentHelp("The mirror's directory.", valueName: "path"))
+    @Option(.mirrorDirectory, "The mirror's directory.", "path")
     var mirrorDirectory: String?
 
-    @Option(name: .customLong("log.level"), help: ArgumentHelp("From trace to critical.", valueName: "level"))
+    @Option(.logLevel, "From trace to critical.", "level")
     var logLevel: String?
 
-    @Option(name: .customLong("log.format"), help: ArgumentHelp("text or json.", valueName: "format"))
+    @Option(.logFormat, "text or json.", "format")
     var logFormat: String?
 
     func configuration(environment: Environment) throws(ConfigurationError) -> Configuration {
@@ -294,5 +229,17 @@ struct ConfigurationOptions: ParsableArguments {
             .logLevel: logLevel, .logFormat: logFormat,
         ]
         return all.compactMapValues(\.self)
+    }
+}
+
+extension Option<String?> {
+    fileprivate init(_ key: ConfigurationKey, _ help: String, _ valueName: String) {
+        self.init(name: .customLong(key.flag), help: ArgumentHelp(help, valueName: valueName))
+    }
+
+    /// `true` if it has no value.
+    fileprivate init(flag key: ConfigurationKey, _ help: String) {
+        self.init(
+            name: .customLong(key.flag), defaultAsFlag: "true", help: ArgumentHelp(help, valueName: "true|false"))
     }
 }
