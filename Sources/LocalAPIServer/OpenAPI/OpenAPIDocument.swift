@@ -10,7 +10,7 @@ struct OpenAPIDocument {
     /// In the order of the document.
     let calls: [OpenAPICall]
 
-    /// Throws only for a mistake in `FixedComponents`, which tests find.
+    /// Throws only for a mistake in `FixedSchemas` or `FixedParameters`, which tests find.
     func json() throws -> JSONText {
         .object([
             "openapi": "3.1.0",
@@ -24,7 +24,7 @@ struct OpenAPIDocument {
             "paths": .object(members: paths),
             "components": .object([
                 "schemas": .object(
-                    members: try FixedComponents.schemas().members + SchemaComponents.schemas().members
+                    members: try FixedSchemas.all() + SchemaComponents.schemas().members
                         + BatchComponents(schema: schema).all() + PageComponents.schemas().members
                         + schema.entities.flatMap { RecordSchemas(schema: schema, entity: $0).all }),
                 "parameters": .object(members: try ParameterComponents(schema: schema).all()),

@@ -6,12 +6,12 @@ internal import JSONText
 struct ParameterComponents {
     let schema: EntitySchema
 
-    /// Throws only for a mistake in `FixedComponents`, which tests find.
+    /// Throws only for a mistake in `FixedParameters`, which tests find.
     func all() throws -> [(key: String, value: JSONText)] {
         let entities = schema.entities.map { JSONText.string($0.name) }
         let searched = schema.entities.filter(\.isSearched).map { JSONText.string($0.name) }
         let kinds = ChangeLogKind.allCases.map { JSONText.string($0.rawValue) }
-        return try FixedComponents.parameters().members + [
+        return try FixedParameters.all() + [
             ("entity", entity(entities)),
             ("entities", .parameter("entity", "only these entities", several: .values(entities))),
             ("searched_entities", .parameter("entity", "only these entities", several: .values(searched))),

@@ -1,18 +1,16 @@
 internal import JSONText
 
-/// The component schemas and parameters that do not depend on the schema, as the document has them.
-enum FixedComponents {
+/// The component schemas that do not depend on the schema, as the document has them.
+enum FixedSchemas {
     /// The bodies of requests, which take nothing but what their schemas say.
     private static let bodies: Set<String> = ["Choice", "Fields", "Snooze", "SyncRequest"]
 
     /// Answers are open to values that come later.
-    static func schemas() throws -> JSONText {
-        let all = try JSONText(parsing: schemaText).members
-        return .object(
-            members: all.map { name, schema in
-                if name == "Problem" { return (name, withCodes(schema).opened) }
-                return (name, bodies.contains(name) ? schema : schema.opened)
-            })
+    static func all() throws -> [(key: String, value: JSONText)] {
+        try JSONText(parsing: text).members.map { name, schema in
+            if name == "Problem" { return (name, withCodes(schema).opened) }
+            return (name, bodies.contains(name) ? schema : schema.opened)
+        }
     }
 
     /// With all codes of problems.
@@ -22,9 +20,7 @@ enum FixedComponents {
         return problem.setting("properties", to: properties.setting("code", to: code.setting("enum", to: codes)))
     }
 
-    static func parameters() throws -> JSONText { try JSONText(parsing: parameterText) }
-
-    private static let schemaText = #"""
+    private static let text = #"""
         {
           "Index": {
             "type": "object",
@@ -254,111 +250,6 @@ enum FixedComponents {
                   "properties": {
                     "period": {"type": "string"}, "count": {"type": "integer"}, "total": {"type": "number"},
                     "change": {"type": "number"}, "change_percent": {"type": "number"}}}}}}}
-        }
-        """#
-
-    private static let parameterText = #"""
-        {
-          "id": {"name": "id", "in": "path", "required": true, "description": "the record's key, current or earlier, or the value of a natural field: order_number:1486",
-            "schema": {"type": "string", "minLength": 1}},
-          "number": {"name": "id", "in": "path", "required": true, "schema": {"type": "integer", "minimum": 1}},
-          "limit": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000}},
-          "limit_of_list": {"name": "limit", "in": "query",
-            "description": "the most records of a page, 1 to 1000, or of a whole list, without an upper limit",
-            "schema": {"type": "integer", "minimum": 1, "maximum": 9223372036854775807}},
-          "limit_of_search": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 100}},
-          "cursor": {"name": "cursor", "in": "query", "description": "next of the previous page; send the other parameters unchanged",
-            "schema": {"type": "string"}},
-          "position": {"name": "cursor", "in": "query", "description": "next of the previous page",
-            "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
-          "sync": {"name": "sync", "in": "query", "description": "the state of _sync; pending includes uploading",
-            "schema": {"enum": ["synced", "pending", "uploading", "conflict", "error"]}},
-          "or": {"name": "or", "in": "query", "description": "records that meet one of these conditions; they can be nested",
-            "schema": {"type": "string", "pattern": "^\\(.+\\)$", "examples": ["(total.gte.100,status.in.(open,ready))"]}},
-          "and": {"name": "and", "in": "query", "description": "records that meet all of these conditions; as or",
-            "schema": {"type": "string", "pattern": "^\\(.+\\)$", "examples": ["(total.gte.100,not.or(status.eq.open,total.null.true))"]}},
-          "not.or": {"name": "not.or", "in": "query", "description": "records that meet none of these conditions",
-            "schema": {"type": "string", "pattern": "^\\(.+\\)$"}},
-          "not.and": {"name": "not.and", "in": "query", "description": "records that fail one of these conditions",
-            "schema": {"type": "string", "pattern": "^\\(.+\\)$"}},
-          "count": {"name": "count", "in": "query", "schema": {"type": "boolean"}},
-          "labels": {"name": "labels", "in": "query", "description": "show the labels of enum values too, in _labels",
-            "schema": {"type": "boolean"}},
-          "q": {"name": "q", "in": "query", "description": "words to search for; at least two letters or digits",
-            "schema": {"type": "string", "minLength": 2, "maxLength": 200}},
-          "words": {"name": "q", "in": "query", "required": true, "description": "words to search for; at least two letters or digits",
-            "schema": {"type": "string", "minLength": 2, "maxLength": 200}},
-          "thumbnail_size": {"name": "size", "in": "query", "description": "the longest side, in pixels",
-            "schema": {"enum": [64, 128, 256, 512, 1024], "default": 256}},
-          "refresh": {"name": "refresh", "in": "query", "description": "true asks the upstream first, false never",
-            "schema": {"type": "boolean"}},
-          "server": {"name": "server", "in": "query", "description": "adds what the upstream last sent of pending fields",
-            "schema": {"type": "boolean"}},
-          "wait_for_sync": {"name": "wait", "in": "query", "schema": {"type": "boolean"}},
-          "wait_for_push": {"name": "wait", "in": "query", "description": "answer when the upstream has the change, or after the timeout",
-            "schema": {"enum": ["pushed"]}},
-          "timeout": {"name": "timeout", "in": "query", "description": "seconds to wait",
-            "schema": {"type": "integer", "minimum": 1, "maximum": 60}},
-          "wait_for_change": {"name": "wait", "in": "query", "description": "seconds to wait for a change",
-            "schema": {"type": "integer", "minimum": 0, "maximum": 60}},
-          "since": {"name": "since", "in": "query",
-            "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
-          "epoch": {"name": "epoch", "in": "query", "description": "the epoch of the cache that since is from",
-            "schema": {"type": "string"}},
-          "reminder_states": {"name": "state", "in": "query", "description": "only these; separated by commas",
-            "style": "form", "explode": false, "schema": {"type": "array", "minItems": 1, "items": {
-              "enum": ["scheduled", "due", "delivered", "snoozed", "dismissed"]}}},
-          "change_states": {"name": "state", "in": "query", "description": "only these; separated by commas",
-            "style": "form", "explode": false, "schema": {"type": "array", "minItems": 1, "items": {
-              "enum": ["queued", "uploading", "waiting", "blocked", "failed"]}}},
-          "change_record": {"name": "record", "in": "query", "description": "only changes of the record with this key",
-            "schema": {"type": "string"}},
-          "retry_count": {"name": "retry_count", "in": "query", "description": "any of these; separated by commas",
-            "style": "form", "explode": false, "schema": {"type": "array", "minItems": 1, "items": {
-              "type": "integer", "minimum": 0, "maximum": 9223372036854775807}}},
-          "retry_count.gt": {"name": "retry_count.gt", "in": "query",
-            "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
-          "retry_count.gte": {"name": "retry_count.gte", "in": "query",
-            "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
-          "retry_count.lt": {"name": "retry_count.lt", "in": "query",
-            "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
-          "retry_count.lte": {"name": "retry_count.lte", "in": "query",
-            "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
-          "retry_count.ne": {"name": "retry_count.ne", "in": "query",
-            "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
-          "change_sort": {"name": "sort", "in": "query",
-            "description": "in this order; - before a name for descending; separated by commas",
-            "style": "form", "explode": false, "schema": {"type": "array", "minItems": 1, "items": {
-              "enum": ["id", "-id", "retry_count", "-retry_count", "created_at", "-created_at", "last_attempt_at",
-                "-last_attempt_at", "next_attempt_at", "-next_attempt_at"]}}},
-          "open": {"name": "open", "in": "query", "schema": {"type": "boolean"}},
-          "remove": {"name": "remove", "in": "query", "description": "fields to take out, with commas",
-            "schema": {"type": "string"}},
-          "cascade": {"name": "cascade", "in": "query", "description": "with the changes that depend on it",
-            "schema": {"type": "boolean"}},
-          "period": {"name": "period", "in": "query",
-            "schema": {"enum": ["today", "yesterday", "this_week", "this_month", "last_month"]}},
-          "scope": {"name": "scope", "in": "query", "schema": {"enum": ["company", "user"]}},
-          "user": {"name": "user", "in": "query", "description": "with scope=user: whose figures",
-            "schema": {"type": "string", "minLength": 1}},
-          "if_match": {"name": "If-Match", "in": "header", "description": "* or versions, with commas between",
-            "schema": {"type": "string", "pattern": "^(\\*|(W/)?\"[^\"]*\"( *, *(W/)?\"[^\"]*\")*)$"}},
-          "cache_control": {"name": "Cache-Control", "in": "header",
-            "description": "with only-if-cached the upstream is not asked", "schema": {"type": "string"}},
-          "if_none_match": {"name": "If-None-Match", "in": "header",
-            "description": "304 if it is still one of these versions", "schema": {"type": "string"}},
-          "if_none_match_of_write": {"name": "If-None-Match", "in": "header",
-            "description": "412 if it is one of these versions; * only creates",
-            "schema": {"type": "string", "pattern": "^(\\*|(W/)?\"[^\"]*\"( *, *(W/)?\"[^\"]*\")*)$"}},
-          "prefer_wait": {"name": "Prefer", "in": "header",
-            "description": "wait=30 with If-None-Match waits that many seconds, 60 at most, for another version",
-            "schema": {"type": "string"}},
-          "idempotency_key": {"name": "Idempotency-Key", "in": "header",
-            "description": "1 to 255 visible ASCII characters, bare or quoted",
-            "schema": {"type": "string",
-              "pattern": "^([!#-+\\--:<-\\[\\]-~]{1,255}|\"([ !#-\\[\\]-~]|\\\\[\"\\\\]){1,255}\")$"}},
-          "last_event_id": {"name": "Last-Event-ID", "in": "header", "description": "the id of an event, to go on after it",
-            "example": "66a5af71ccf8d237-812", "schema": {"type": "string", "pattern": "^(.*-[0-9]{1,18})?$"}}
         }
         """#
 }
