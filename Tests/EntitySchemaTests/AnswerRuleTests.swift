@@ -23,7 +23,7 @@ struct AnswerRuleTests {
     @Test(
         "each mistake is refused with its line and key, and the message says what is expected",
         arguments: [
-            ("{ status: 404, means: gon }", "upstream.answers.0.means: gon is not a meaning; did you mean gone?"),
+            ("{ status: 404, means: gon }", "upstream.answers.0.means: gon is not known here; did you mean gone?"),
             ("{ status: 4x, means: gone }", "4x is not a status; expected a number from 200 to 599, or such as 4xx"),
             ("{ status: 99, means: gone }", "99 is not a status"),
             ("{ means: gone }", "expected status, header or when"),

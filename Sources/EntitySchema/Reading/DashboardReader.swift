@@ -34,7 +34,7 @@ struct DashboardReader {
         return DashboardPlan.Figure(
             name: name, entity: entity.name, at: at.name, measure: try measure(node, entity), conditions: conditions,
             user: try node.child("user").map { node throws(SchemaError) in try user(node, entity) },
-            isCounted: try node.child("with_count")?.boolean() ?? false)
+            isCounted: try node.flag("with_count"))
     }
 
     /// A field, or one of a record that the entity refers to: `order.assigned_user_id`.

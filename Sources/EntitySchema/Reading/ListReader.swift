@@ -105,7 +105,7 @@ struct ListReader {
     private func header(_ node: SchemaNode) throws(SchemaError) -> ListPlan.Style {
         let name = try node.required("header").string()
         let page = node.child("page")
-        guard try node.child("url")?.boolean() ?? false else {
+        guard try node.flag("url") else {
             return .header(name: name, parameter: try page?.string() ?? "page")
         }
         if let page { throw page.error("the header has the whole address; remove page, or url") }

@@ -130,6 +130,20 @@ struct SchemaNode {
     /// One text, or a list of them.
     func texts() throws(SchemaError) -> [String] { isSequence ? try strings() : [try string()] }
 
+    /// One of the words of this type.
+    func word<Word: RawRepresentable<String> & CaseIterable>() throws(SchemaError) -> Word {
+        let text = try string()
+        let known = Word.allCases.map(\.rawValue)
+        guard let word = Word(rawValue: text) else {
+            let hint = Suggestion.hint(for: text, among: known)
+            throw error("\(text) is not known here\(hint); expected one of \(known.joined(separator: ", "))")
+        }
+        return word
+    }
+
+    /// The boolean of a key; false without it.
+    func flag(_ name: String) throws(SchemaError) -> Bool { try child(name)?.boolean() ?? false }
+
     func boolean() throws(SchemaError) -> Bool {
         guard let value = value.boolean else { throw error("expected true or false") }
         return value

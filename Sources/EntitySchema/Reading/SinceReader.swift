@@ -25,16 +25,14 @@ struct SinceReader {
             try node.requireKeys(["link", "expired", "field", "partial"])
             guard !isInTemplate else { throw link.error("the address is all that is sent; remove {$delta}") }
             return PullPlan.DeltaToken(
-                place: try link.place(), form: .link, expired: try expired(), isPartial: try isPartial())
+                place: try link.place(), form: .link, expired: try expired(), isPartial: try node.flag("partial"))
         }
         try node.requireKeys(["token", "param", "expired", "field", "partial"])
         let parameter = try parameterName(isInTemplate: isInTemplate)
         return PullPlan.DeltaToken(
             place: try node.required("token").place(), form: .token(parameter: parameter), expired: try expired(),
-            isPartial: try isPartial())
+            isPartial: try node.flag("partial"))
     }
-
-    private func isPartial() throws(SchemaError) -> Bool { try node.child("partial")?.boolean() ?? false }
 
     /// 410, or a list of statuses.
     private func expired() throws(SchemaError) -> [Int] {

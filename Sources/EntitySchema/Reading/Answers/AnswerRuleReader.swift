@@ -20,7 +20,7 @@ struct AnswerRuleReader {
 
     private func rule(_ node: SchemaNode) throws(SchemaError) -> AnswerRule {
         try node.requireKeys(["status", "header", "when", "means", "until"])
-        let means = try meaning(node.required("means"))
+        let means: AnswerRule.Meaning = try node.required("means").word()
         let rule = AnswerRule(
             statuses: try statuses(node.child("status")), headers: try headers(node.child("header")),
             members: try node.child("when")?.memberTests() ?? [], means: means,
@@ -29,16 +29,6 @@ struct AnswerRuleReader {
             throw node.error("expected status, header or when; without them the rule would fit every answer")
         }
         return rule
-    }
-
-    private func meaning(_ node: SchemaNode) throws(SchemaError) -> AnswerRule.Meaning {
-        let word = try node.string()
-        let known = AnswerRule.Meaning.allCases.map(\.rawValue)
-        guard let meaning = AnswerRule.Meaning(rawValue: word) else {
-            let hint = Suggestion.hint(for: word, among: known)
-            throw node.error("\(word) is not a meaning\(hint); expected one of \(known.joined(separator: ", "))")
-        }
-        return meaning
     }
 
     /// `404`, `4xx`, or a list of them.

@@ -57,7 +57,7 @@ struct BatchReader {
             body: try body(), elements: elements, results: try node.child("results")?.place() ?? .itself,
             match: try match(names, elements), status: try node.child("status")?.place(),
             answer: try node.child("answer")?.place() ?? .itself, record: try node.child("record")?.place(),
-            error: try node.child("error")?.place(), isAtomic: try node.child("atomic")?.boolean() ?? false)
+            error: try node.child("error")?.place(), isAtomic: try node.flag("atomic"))
     }
 
     private func call() throws(SchemaError) -> (method: String, path: String) {

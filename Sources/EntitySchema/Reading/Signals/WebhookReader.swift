@@ -16,7 +16,7 @@ struct WebhookReader {
 
     private func signature(_ node: SchemaNode) throws(SchemaError) -> SignalWebhook.Signature {
         try node.requireKeys(["header", "algorithm", "format", "prefix", "over", "timestamp"])
-        let algorithm: SignalWebhook.Algorithm = try word(node.child("algorithm")) ?? .sha256
+        let algorithm: SignalWebhook.Algorithm = try node.child("algorithm")?.word() ?? .sha256
         let time = try time(node.child("timestamp"))
         if algorithm == .token, let stray = ["format", "over", "timestamp"].lazy.compactMap(node.child).first {
             throw stray.error("algorithm: token compares the header with the secret itself; remove this key")
@@ -28,7 +28,7 @@ struct WebhookReader {
         }
         return SignalWebhook.Signature(
             header: try node.required("header").headerName(), algorithm: algorithm,
-            format: try word(node.child("format")) ?? .hex, prefix: try node.child("prefix")?.string() ?? "",
+            format: try node.child("format")?.word() ?? .hex, prefix: try node.child("prefix")?.string() ?? "",
             over: over, time: time)
     }
 
@@ -62,16 +62,5 @@ struct WebhookReader {
         return SignalWebhook.Time(
             header: try node.required("header").headerName(), prefix: try node.child("prefix")?.string() ?? "",
             tolerance: tolerance)
-    }
-
-    private func word<Word: RawRepresentable<String> & CaseIterable>(_ node: SchemaNode?) throws(SchemaError) -> Word? {
-        guard let node else { return nil }
-        let text = try node.string()
-        let known = Word.allCases.map(\.rawValue)
-        guard let word = Word(rawValue: text) else {
-            let hint = Suggestion.hint(for: text, among: known)
-            throw node.error("\(text) is not known here\(hint); expected one of \(known.joined(separator: ", "))")
-        }
-        return word
     }
 }

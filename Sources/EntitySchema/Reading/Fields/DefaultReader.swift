@@ -9,7 +9,7 @@ struct DefaultReader {
         guard node.isMapping else { return FieldDefault(value: try value(node)) }
         try node.requireKeys(["value", "send"])
         return FieldDefault(
-            value: try value(node.required("value")), isSent: try node.child("send")?.boolean() ?? false)
+            value: try value(node.required("value")), isSent: try node.flag("send"))
     }
 
     private func value(_ node: SchemaNode) throws(SchemaError) -> FieldDefault.Value {
