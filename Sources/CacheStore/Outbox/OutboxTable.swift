@@ -5,70 +5,6 @@ internal import SQLiteStore
 
 /// The rows of the queue and their dependencies, inside the caller's transaction.
 struct OutboxTable {
-    struct NewChange {
-        var table: EntityTable
-        var key: String
-        var operation: Operation
-        var body: JSONText
-        /// What the server had in these fields when they were edited, and the whole record of a deletion; the defaults
-        /// of a creation, which readers see until the server says otherwise.
-        var base: JSONText
-        /// Field → when it was edited, in milliseconds of the server's clock.
-        var edited: JSONText
-        var group: String?
-        var idempotencyKey: String
-        /// For a change of the record's content, and for a creation that carries it: its SHA-256, or an empty text for
-        /// its deletion.
-        var content: String?
-        /// Of a corrected change: what its attempts before may have set on the server, field → [values].
-        var sent: JSONText?
-
-        var entity: Entity { table.entity }
-    }
-
-    struct Entry {
-        var id: Int64
-        var entity: String
-        var key: String
-        var operation: Operation
-        var body: JSONText
-        var base: JSONText
-        var edited: JSONText
-        var createdAt: Timestamp
-        /// An attempt may have reached the upstream.
-        var tried: Bool
-        var state: OutboxState
-        /// As `NewChange.content`.
-        var content: String?
-        /// Of the last failure.
-        var errorClass: ErrorClass?
-        /// As `NewChange.sent`.
-        var sent: JSONText?
-
-        /// It changes the record's content and none of its fields; a creation may carry content besides them.
-        var isContentOnly: Bool { content != nil && operation == .update }
-
-        /// It failed for good, and the server has nothing of it.
-        var isRefused: Bool {
-            state == .failed && [.refused, .conflict, .sealed, .unsendable].contains(errorClass)
-        }
-
-        /// The server has nothing of it: it was never sent, or refused.
-        var isUnknownThere: Bool { !tried || isRefused }
-
-        /// What attempts before a correction may have set a field to, oldest first.
-        func sent(_ field: String) -> [JSONText] { sent?[field]?.elements ?? [] }
-
-        /// By the server's clock.
-        func editedAt(_ field: String) -> Timestamp {
-            edited[field]?.integer.map { Timestamp(milliseconds: Int64($0)) } ?? createdAt
-        }
-
-        var lastEdit: Timestamp {
-            edited.members.compactMap(\.value.integer).max().map { Timestamp(milliseconds: Int64($0)) } ?? createdAt
-        }
-    }
-
     /// The name of the whole record among the edited fields.
     static let wholeRecord = "*"
 
@@ -188,86 +124,6 @@ struct OutboxTable {
             arguments: [entity])
     }
 
-    // MARK: What waits for what
-
-    /// `id` is the change's own, if it has one: only older changes come before it. `isFirst`: its record has no others.
-    func needs(of change: NewChange, before id: Int64 = .max, isFirst: Bool = false) throws -> Set<Int64> {
-        var needs = try referenceNeeds(of: change).union(partnerNeeds(of: change, before: id))
-        if !isFirst { try needs.formUnion(recordNeeds(of: change, before: id)) }
-        if let group = try groupNeed(of: change, before: id) { needs.insert(group) }
-        needs.remove(id)
-        return needs
-    }
-
-    private func groupNeed(of change: NewChange, before id: Int64) throws -> Int64? {
-        guard let group = change.group else { return nil }
-        return try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ?"),
-            arguments: [change.entity.name, group, id])
-    }
-
-    /// The changes of the same record that come before it. Content and fields wait for each other only if they must, so
-    /// that an edit does not wait for a large picture: content waits for the record's creation, a deletion for
-    /// everything.
-    private func recordNeeds(of change: NewChange, before id: Int64) throws -> [Int64] {
-        // Backwards from the newest, so that an edit after thousands of others looks at one of them.
-        func last(_ condition: String) throws -> Int64? {
-            try Int64.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT id FROM sync_outbox WHERE entity = ? AND record_key = ? AND id < ? AND (\(condition))
-                        ORDER BY id DESC LIMIT 1
-                        """),
-                arguments: [change.entity.name, change.key, id])
-        }
-        let content = "content IS NOT NULL AND operation <> 'create'"
-        if change.content != nil, change.operation == .update {
-            return try [last("operation = 'create'"), last(content)].compactMap(\.self)
-        }
-        let fields = try last("content IS NULL OR operation = 'create'")
-        return try [fields, change.operation == .delete ? last(content) : nil].compactMap(\.self)
-    }
-
-    /// The creations of the records that the change refers to.
-    private func referenceNeeds(of change: NewChange) throws -> Set<Int64> {
-        var needs: Set<Int64> = []
-        for (field, target) in records.plans[change.entity.name]?.referring ?? [] {
-            guard let key = change.body[field]?.plain else { continue }
-            let creation = try Int64.fetchOne(
-                db.cachedStatement(
-                    sql: "SELECT id FROM sync_outbox WHERE entity = ? AND record_key = ? AND operation = 'create'"),
-                arguments: [target, key])
-            if let creation { needs.insert(creation) }
-        }
-        return needs
-    }
-
-    /// The creations of records that the server joins with this new one by a value (`waits_for`).
-    private func partnerNeeds(of change: NewChange, before id: Int64) throws -> [Int64] {
-        guard change.operation == .create else { return [] }
-        return try change.entity.fields.flatMap { field -> [Int64] in
-            guard let other = field.waitsFor, let partner = schema[other.entity],
-                let value = change.body[field.name], value != .null, !value.plain.isEmpty
-            else { return [] }
-            let table = EntityTable(entity: partner)
-            return try Int64.fetchAll(
-                db.cachedStatement(
-                    sql: """
-                        SELECT change.id FROM \(table.name) AS record CROSS JOIN sync_outbox AS change
-                          ON change.entity = ?1 AND change.record_key = record._key AND change.operation = 'create'
-                        WHERE record._deleted = 0 AND \(table.sql(for: other.field, of: "record.")) = ?2 AND change.id < ?3
-                        """),
-                arguments: [partner.name, value.plain, id])
-        }
-    }
-
-    func depend(_ id: Int64, on needs: Set<Int64>) throws {
-        for need in needs where need != id {
-            try db.cachedStatement(sql: "INSERT INTO sync_dependency VALUES (?, ?) ON CONFLICT DO NOTHING")
-                .execute(arguments: [id, need])
-        }
-    }
-
     // MARK: Looking and removing
 
     /// All changes of the record, oldest first.
@@ -344,34 +200,6 @@ struct OutboxTable {
                 DELETE FROM sync_conflict WHERE winner IS NULL;
                 UPDATE sync_tally SET count = 0 WHERE name = 'conflicts';
                 """)
-    }
-}
-
-extension OutboxTable.Entry {
-    /// A change that has just been queued.
-    init(_ change: OutboxTable.NewChange, id: Int64, at now: Timestamp) {
-        self.init(
-            id: id, entity: change.entity.name, key: change.key, operation: change.operation, body: change.body,
-            base: change.base, edited: change.edited, createdAt: now, tried: false, state: .queued,
-            content: change.content)
-    }
-
-    /// A row of `QueueStatements.changes`.
-    init(reading row: BoundStatement) throws {
-        func text(_ column: Int32) -> String { row.text(column) ?? "" }
-        self.init(
-            id: row.integer(0) ?? 0, entity: text(1), key: text(2), operation: Operation(rawValue: text(3)) ?? .update,
-            body: try JSONText(parsing: text(4)), base: try JSONText(parsing: text(5)),
-            edited: try JSONText(parsing: text(6)), createdAt: Timestamp(milliseconds: row.integer(7) ?? 0),
-            tried: row.integer(8) ?? 0 > 0, state: OutboxState(rawValue: text(9)) ?? .queued, content: row.text(10),
-            errorClass: row.text(11).map(ErrorClass.init), sent: try row.text(12).map { try JSONText(parsing: $0) })
-    }
-
-    /// What readers see of it.
-    var shown: RecordOverlay.Change {
-        RecordOverlay.Change(
-            operation: operation.rawValue, body: body, base: operation == .create ? base : .object([:]),
-            edited: edited, state: state.rawValue, content: content)
     }
 }
 

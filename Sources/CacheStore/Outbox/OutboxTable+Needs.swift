@@ -1,0 +1,84 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// Which changes must be acknowledged before another is sent.
+extension OutboxTable {
+    /// `id` is the change's own, if it has one: only older changes come before it. `isFirst`: its record has no others.
+    func needs(of change: NewChange, before id: Int64 = .max, isFirst: Bool = false) throws -> Set<Int64> {
+        var needs = try referenceNeeds(of: change).union(partnerNeeds(of: change, before: id))
+        if !isFirst { try needs.formUnion(recordNeeds(of: change, before: id)) }
+        if let group = try groupNeed(of: change, before: id) { needs.insert(group) }
+        needs.remove(id)
+        return needs
+    }
+
+    private func groupNeed(of change: NewChange, before id: Int64) throws -> Int64? {
+        guard let group = change.group else { return nil }
+        return try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ?"),
+            arguments: [change.entity.name, group, id])
+    }
+
+    /// The changes of the same record that come before it. Content and fields wait for each other only if they must, so
+    /// that an edit does not wait for a large picture: content waits for the record's creation, a deletion for
+    /// everything.
+    private func recordNeeds(of change: NewChange, before id: Int64) throws -> [Int64] {
+        // Backwards from the newest, so that an edit after thousands of others looks at one of them.
+        func last(_ condition: String) throws -> Int64? {
+            try Int64.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT id FROM sync_outbox WHERE entity = ? AND record_key = ? AND id < ? AND (\(condition))
+                        ORDER BY id DESC LIMIT 1
+                        """),
+                arguments: [change.entity.name, change.key, id])
+        }
+        let content = "content IS NOT NULL AND operation <> 'create'"
+        if change.content != nil, change.operation == .update {
+            return try [last("operation = 'create'"), last(content)].compactMap(\.self)
+        }
+        let fields = try last("content IS NULL OR operation = 'create'")
+        return try [fields, change.operation == .delete ? last(content) : nil].compactMap(\.self)
+    }
+
+    /// The creations of the records that the change refers to.
+    func referenceNeeds(of change: NewChange) throws -> Set<Int64> {
+        var needs: Set<Int64> = []
+        for (field, target) in records.plans[change.entity.name]?.referring ?? [] {
+            guard let key = change.body[field]?.plain else { continue }
+            let creation = try Int64.fetchOne(
+                db.cachedStatement(
+                    sql: "SELECT id FROM sync_outbox WHERE entity = ? AND record_key = ? AND operation = 'create'"),
+                arguments: [target, key])
+            if let creation { needs.insert(creation) }
+        }
+        return needs
+    }
+
+    /// The creations of records that the server joins with this new one by a value (`waits_for`).
+    func partnerNeeds(of change: NewChange, before id: Int64) throws -> [Int64] {
+        guard change.operation == .create else { return [] }
+        return try change.entity.fields.flatMap { field -> [Int64] in
+            guard let other = field.waitsFor, let partner = schema[other.entity],
+                let value = change.body[field.name], value != .null, !value.plain.isEmpty
+            else { return [] }
+            let table = EntityTable(entity: partner)
+            return try Int64.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT change.id FROM \(table.name) AS record CROSS JOIN sync_outbox AS change
+                          ON change.entity = ?1 AND change.record_key = record._key AND change.operation = 'create'
+                        WHERE record._deleted = 0 AND \(table.sql(for: other.field, of: "record.")) = ?2 AND change.id < ?3
+                        """),
+                arguments: [partner.name, value.plain, id])
+        }
+    }
+
+    func depend(_ id: Int64, on needs: Set<Int64>) throws {
+        for need in needs where need != id {
+            try db.cachedStatement(sql: "INSERT INTO sync_dependency VALUES (?, ?) ON CONFLICT DO NOTHING")
+                .execute(arguments: [id, need])
+        }
+    }
+}
