@@ -1,15 +1,14 @@
 package import EntitySchema
 package import JSONText
-internal import Synchronization
 
 /// An upstream over HTTP, as its schema describes it.
 package struct HTTPUpstream: Upstream {
     let plan: UpstreamPlan
     private(set) var caller: HTTPCaller
     let token: (any Credentials)?
-    private let identity = IdentityMemory()
+    let identity = IdentityMemory()
     /// Nil if the schema has no `auth.check`.
-    private let verifier: TokenVerifier?
+    let verifier: TokenVerifier?
     /// Whether content on another machine may be fetched unencrypted.
     let allowsPlainHTTP: Bool
     let elsewhere: @Sendable () -> [ListElsewhere]
@@ -50,7 +49,7 @@ package struct HTTPUpstream: Upstream {
         return known
     }
 
-    private func signedIn(
+    func signedIn(
         _ response: HTTPResponse, _ account: UpstreamPlan.Account
     ) throws(UpstreamError) -> SignedInAccount {
         let answer = try caller.json(response, account.path)
@@ -248,120 +247,6 @@ package struct HTTPUpstream: Upstream {
             return await token?.missing
         }
     }
-
-    // MARK: One exchange
-
-    /// Throws for every status but 2xx. Never sends a token of another account than the one that `account` last
-    /// returned: the caller has chosen its cache by that.
-    ///
-    /// `isDoubtful` says whether a 2xx answer looks as one does to a caller without a token: empty, or without what it
-    /// should have.
-    func send(
-        _ request: WireRequest, transfer: Transfer = Transfer(),
-        isDoubtful: (HTTPResponse) -> Bool = { _ in false }
-    ) async throws(UpstreamError) -> HTTPResponse {
-        try await sendChange(request, transfer, isDoubtful: isDoubtful).response
-    }
-
-    /// The same; also returns the token that was sent, which no error may repeat. `accepts` says which other answers
-    /// are returned as they are.
-    func sendChange(
-        _ request: WireRequest, _ transfer: Transfer = Transfer(),
-        isDoubtful: (HTTPResponse) -> Bool = { _ in false }, accepts: (HTTPResponse) -> Bool = { _ in false }
-    ) async throws(UpstreamError) -> (response: HTTPResponse, secrets: [String]) {
-        let carried = try await token?.current()
-        try await requireSameAccount(carried)
-        let (response, used) = try await exchange(
-            request, token: carried, check: true, transfer: transfer, isDoubtful: isDoubtful, accepts: accepts)
-        return (response, secrets(of: carried, used))
-    }
-
-    /// A request whose token no longer counts is sent once more if there is another token. Also returns the token used
-    /// last.
-    private func exchange(
-        _ request: WireRequest, token carried: String?, check: Bool = false, transfer: Transfer = Transfer(),
-        isDoubtful: (HTTPResponse) -> Bool, accepts: (HTTPResponse) -> Bool = { _ in false }
-    ) async throws(UpstreamError) -> (response: HTTPResponse, token: String?) {
-        var used = carried
-        var response = try await caller.send(request, token: used, transfer: transfer)
-        var objection = try await objection(to: used, after: response, request, isDoubtful)
-        if let token, objection != nil || caller.refusesToken(response), try await token.renew(refused: used) {
-            used = try await token.current()
-            if check { try await requireSameAccount(used) }
-            response.share?.release()
-            response = try await caller.send(request, token: used, transfer: transfer)
-            // A check that objects to a new token may be wrong itself. A change that may be applied is unclear then, and
-            // looked up: as one with a refused token it would be sent again and again.
-            let mayBeApplied = !request.isReading && caller.failure(response, to: request) == nil
-            objection = mayBeApplied ? nil : try await self.objection(to: used, after: response, request, isDoubtful)
-        }
-        var request = request
-        request.secrets += secrets(of: carried, used)
-        let refusal = objection.map { UpstreamError.unauthorized($0).withoutSecrets(request.secrets) }
-        if let failure = refusal ?? (accepts(response) ? nil : error(in: response, to: request)) {
-            throw token == nil && plan.headerSecrets.isEmpty ? failure.withoutToken : failure
-        }
-        return (response, used)
-    }
-
-    /// A cache answers 503 with `Retry-After` also when the upstream took a change and then broke off. Only the upstream's
-    /// own JSON, or a rule of the schema, says that nothing was applied.
-    private func error(in response: HTTPResponse, to request: WireRequest) -> UpstreamError? {
-        let failure = caller.failure(response, to: request)
-        guard case .throttled(_, let message) = failure, response.status == 503, !request.isReading,
-            response.json == nil, plan.answers.rule(for: response) == nil
-        else { return failure }
-        return .barred(status: 503, "\(message); that is not JSON, so a gateway may have answered")
-    }
-
-    /// Why the token that a request carried no longer counts; nil if it does, or if nothing suggests otherwise.
-    private func objection(
-        to token: String?, after response: HTTPResponse, _ request: WireRequest, _ isDoubtful: (HTTPResponse) -> Bool
-    ) async throws(UpstreamError) -> String? {
-        guard let verifier, !caller.refusesToken(response) else { return nil }
-        switch caller.failure(response, to: request) {
-        case nil where !isDoubtful(response): return nil
-        // An error of the check, such as `.offline`, would say that a change was not sent that may be applied.
-        case nil where !request.isReading:
-            do throws(UpstreamError) {
-                return try await verifier.objection(to: token, by: caller)
-            } catch {
-                return nil
-            }
-        case nil, .barred, .gone, .refused: return try await verifier.objection(to: token, by: caller)
-        default: return nil
-        }
-    }
-
-    func secrets(of tokens: String?...) -> [String] {
-        tokens.compactMap(\.self).flatMap(plan.tokenPlace.secrets) + caller.headerSecrets
-    }
-
-    /// The token for a stream; nil when there is none.
-    func streamToken() async throws(UpstreamError) -> String? {
-        let carried = try await token?.current()
-        try await requireSameAccount(carried)
-        return carried
-    }
-
-    /// Whether there is another token than the one that was refused.
-    func renewsToken(refused: String?) async throws(UpstreamError) -> Bool {
-        guard let token else { return false }
-        return try await token.renew(refused: refused)
-    }
-
-    /// Asks for the account of a token that was not seen before.
-    private func requireSameAccount(_ token: String?) async throws(UpstreamError) {
-        guard let account = plan.account, let known = identity.last, known.token != token else { return }
-        let request = account.request.authorized(by: token, at: plan.tokenPlace)
-        let response = try await caller.send(request)
-        if let failure = caller.failure(response, to: request) { throw failure }
-        let id = try signedIn(response, account).id
-        guard id == known.account else {
-            throw .unauthorized("the token now belongs to another account (\(id)); nothing was sent with it")
-        }
-        identity.note(account: id, of: token)
-    }
 }
 
 extension PullPlan.Single {
@@ -369,22 +254,5 @@ extension PullPlan.Single {
         let lift = entity.lift?.completed(from: known)
         return place.record(in: body, key: entity.key, lift: lift, isInherited: isPlaceInherited)
             ?? entity.named(place.value(in: body), like: known)
-    }
-}
-
-/// The last token that the upstream was asked about, and its account.
-private final class IdentityMemory: Sendable {
-    private let value = Mutex<(token: String?, account: String)?>(nil)
-
-    var last: (token: String?, account: String)? { value.withLock { $0 } }
-
-    func note(account: String, of token: String?) { value.withLock { $0 = (token, account) } }
-}
-
-extension UpstreamError {
-    /// The same error if no token and no sign-in is configured.
-    fileprivate var withoutToken: UpstreamError {
-        guard case .unauthorized(let message) = self else { return self }
-        return .unauthorized("\(message); no token is configured: set upstream.token_file")
     }
 }
