@@ -25,9 +25,8 @@ struct RecordProbe {
         guard found.record[entity.key]?.plain == listed[entity.key]?.plain else {
             return [.error(entity.name, "\(call): it is another record", "correct pull.record.path")]
         }
-        return [.ok(entity.name, "\(call): the record is \(place(of: found.record))"), tag(found)].compactMap(
-            \.self)
-            + moved(found.record, listed)
+        let place = Finding.ok(entity.name, "\(call): the record is \(place(of: found.record))")
+        return [place, tag(found)].compactMap(\.self) + moved(found.record, listed)
     }
 
     /// Where the answer has it, which is not always where the upstream's own place says.

@@ -15,22 +15,21 @@ struct TombstoneProbe {
 
     private var call: String { "\(list.plan.call?.method ?? "GET") \(list.plan.path)" }
 
-    /// Has no records: an entry is none.
-    func report() async -> ListProbe.Report {
+    func report() async -> ProbeReport {
         let page: Page
         do {
             let since = list.plan.isSince ? (now - Self.span).description : nil
             page = try await upstream.page(list.plan.request(of: entity.name, since: since, now: now))
         } catch {
-            return ListProbe.Report(findings: [failure(error)], concernsAll: ListProbe.concernsAll(error))
+            return ProbeReport(failure(error), of: error)
         }
         let entries = page.records.elements.filter(list.isDeletion)
-        guard !entries.isEmpty else { return ListProbe.Report(findings: [empty]) }
+        guard !entries.isEmpty else { return ProbeReport(findings: [empty]) }
         let found = Finding.ok(
             entity.name,
             "\(call): \(entries.count.counted("deletion", "deletions")) at \(list.plan.list.records.description)")
         let amiss = [unfollowed(page), keys(entries), times(entries)].compactMap(\.self)
-        return ListProbe.Report(findings: [found] + amiss)
+        return ProbeReport(findings: [found] + amiss)
     }
 
     private func failure(_ error: UpstreamError) -> Finding {
@@ -53,7 +52,7 @@ struct TombstoneProbe {
         page.unfollowed.map { place in
             .error(
                 entity.name, "there are more pages of deletions (\(place)) than pagination finds",
-                "in pull.deleted, \(ListProbe.style(for: place))")
+                "in pull.deleted, \(ListPlan.Style.advice(on: place))")
         }
     }
 

@@ -1,0 +1,23 @@
+import JSONText
+import Upstream
+
+/// What reading a list has shown.
+struct ProbeReport {
+    var findings: [Finding]
+    /// Those of the first page; none of a list of deletions.
+    var records: [JSONText] = []
+    /// What failed concerns the upstream or the token, and not this list.
+    var concernsAll = false
+}
+
+extension ProbeReport {
+    /// Of a list that cannot be read.
+    init(_ finding: Finding, of error: UpstreamError) {
+        findings = [finding]
+        concernsAll =
+            switch error {
+            case .offline, .held, .throttled, .unauthorized, .cancelled, .unclear(nil, _): true
+            case .unclear, .barred, .changed, .gone, .refused, .malformed: false
+            }
+    }
+}
