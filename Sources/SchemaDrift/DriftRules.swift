@@ -83,6 +83,12 @@ extension DriftRules {
         var fieldsInside: [[Int32]] = []
         var entries: [(scope: Int32, name: String, value: Int32)] = []
         private var scopes: Int32 = 0
+        private var places: [Place: Int] = [:]
+
+        private struct Place: Hashable {
+            var scope: Int32
+            var name: String
+        }
 
         mutating func add(_ field: Field, _ index: Int32, isKey: Bool) {
             add(0, field.name, Member(field: index, expected: Expected(field), inside: 0, isKey: isKey))
@@ -119,7 +125,9 @@ extension DriftRules {
 
         @discardableResult
         private mutating func add(_ scope: Int32, _ name: String, _ member: Member) -> Int {
-            if let known = entries.first(where: { $0.scope == scope && $0.name == name }) { return Int(known.value) }
+            let place = Place(scope: scope, name: name)
+            if let known = places[place] { return known }
+            places[place] = members.count
             entries.append((scope, name, Int32(members.count)))
             members.append(member)
             fieldsInside.append([])

@@ -42,4 +42,21 @@ struct FieldSourceTests {
         #expect(error("caller: { type: string, from: caller_id.value }")?.description == nil)
         #expect(error("caller: { type: string, from: contact.caller }")?.description == nil)
     }
+
+    @Test("A place of more names than answers have levels is refused, since what is around each of them is kept")
+    func deep() {
+        let place = Array(repeating: "a", count: 20).joined(separator: ".")
+        #expect(error("caller: { type: string, from: \(place) }")?.description == nil)
+        let deeper = error("caller: { type: string, from: \(place).a }")
+        #expect(deeper?.key == "entities.notes.fields.caller.from")
+        #expect(deeper?.problem.hasSuffix("expected at most 20 names, and 2000 bytes") == true)
+    }
+
+    @Test(
+        "Tens of thousands of fields are read without looking through all earlier ones for each",
+        .timeLimit(.minutes(1)))
+    func many() {
+        let fields = (0..<20_000).map { "f\($0): { type: string }" }.joined(separator: ", ")
+        #expect(error(fields)?.description == nil)
+    }
 }

@@ -45,6 +45,24 @@ struct DraftUpstreamTests {
         #expect(draft.schema.upstream.baseURL == "https://b.shop.com")
     }
 
+    @Test("An address that grows without end by variables in its variables is left out")
+    func endless() throws {
+        let many = { (name: String) in String(repeating: "{\(name)}", count: 500) }
+        let draft = try draft([
+            """
+            servers:
+              - url: https://a.shop.com/\(many("a"))
+                variables:
+                  a: { default: "\(many("b"))" }
+                  b: { default: "\(many("c"))" }
+                  c: { default: "\(many("d"))" }
+              - url: https://{host}.shop.com
+                variables: { host: { default: b } }
+            """
+        ])
+        #expect(draft.schema.upstream.baseURL == "https://b.shop.com")
+    }
+
     @Test("The word before the token is the one that the document shows")
     func word() throws {
         let draft = try signIn(

@@ -82,6 +82,7 @@ struct EntityReader {
 
     private func fields(_ node: SchemaNode) throws(SchemaError) -> [Field] {
         var fields: [Field] = []
+        var known: [String: String] = [:]
         for (name, value) in try node.members() {
             _ = try value.identifier(name, mayBeginWithLine: true)
             if EntitySchema.ownMembers.contains(name.lowercased()) {
@@ -93,8 +94,8 @@ struct EntityReader {
                 throw value.error(
                     "\(name) is a query parameter of the local API and cannot name a field; choose another name")
             }
-            if let other = fields.first(where: { $0.name.lowercased() == name.lowercased() }) {
-                throw value.error("\(name) and \(other.name) differ only in case, which columns cannot; rename one")
+            if let other = known.updateValue(name, forKey: name.lowercased()) {
+                throw value.error("\(name) and \(other) differ only in case, which columns cannot; rename one")
             }
             fields.append(try FieldReader(node: value, name: name).field())
         }

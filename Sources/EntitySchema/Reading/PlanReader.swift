@@ -252,8 +252,11 @@ extension SchemaNode {
         return Place(paths: paths)
     }
 
-    /// A place between two dots has a name.
+    /// A place between two dots has a name. No answer is as deep as a place may be; what is around a field is kept for each.
     func checkSteps(of path: String) throws(SchemaError) {
+        guard path.utf8.count <= 2000, JSONPath.steps(path).count <= 20 else {
+            throw error("\(path.prefix(40))… is longer than a place; expected at most 20 names, and 2000 bytes")
+        }
         guard !path.contains("\""), path.split(separator: ".", omittingEmptySubsequences: false).contains("") else {
             return
         }

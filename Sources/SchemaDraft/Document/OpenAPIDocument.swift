@@ -47,12 +47,16 @@ package struct OpenAPIDocument: Sendable {
         return ["\(scheme)://\(host)\(root["basePath"]?.text ?? "")"]
     }
 
+    /// Nil if it is no address, or longer than any: the value of a variable may have variables, which would make it grow
+    /// without end.
     private static func address(_ server: DocumentValue) -> String? {
-        server["url"]?.text.map { url in
-            (server["variables"]?.members ?? []).reduce(url) { url, variable in
-                url.replacing("{\(variable.name)}", with: variable.value["default"]?.text ?? "{\(variable.name)}")
-            }
+        guard var url = server["url"]?.text else { return nil }
+        for variable in (server["variables"]?.members ?? []).prefix(100) {
+            guard let value = variable.value["default"]?.text else { continue }
+            guard url.utf8.count <= 2000, value.utf8.count <= 2000 else { return nil }
+            url = url.replacing("{\(variable.name)}", with: value)
         }
+        return url.utf8.count <= 2000 ? url : nil
     }
 }
 
