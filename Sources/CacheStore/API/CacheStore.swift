@@ -36,6 +36,7 @@ package final class CacheStore: Sendable {
     /// Makes record ids and idempotency keys.
     let makeID: @Sendable () -> String
     let searchCatchUp: SearchCatchUp
+    let largeAnswers = LargeAnswers()
     /// Wakes callers that wait for the next commit.
     package let signal = ChangeSignal()
     /// Identifies the file that the change log's numbers belong to.

@@ -104,9 +104,10 @@ extension Problem {
         Problem(code, detail, headers: [("Retry-After", "5")])
     }
 
-    /// What a repeatable write stored is of no known form.
+    /// What a repeatable write stored is of no known form, or no longer kept.
     static let unreadableFirstAnswer = unavailable(
-        "the answer to the first of these requests cannot be read; use another Idempotency-Key")
+        "the first of these requests was done, and its answer is no longer kept; read the record, and use another Idempotency-Key for another change"
+    )
 
     /// Several mistakes of one request, reported at once; there is at least one.
     ///

@@ -65,4 +65,34 @@ struct RepeatableCallTests {
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(try await change(cache, "k", #"{"notes":"x"}"#).contains(#""notes":"x""#))
     }
+
+    @Test("Of many large answers the newest are kept, of the others the key, and all small ones")
+    func large() throws {
+        let answers = LargeAnswers(most: 100_000)
+        let large = #""\#(String(repeating: "x", count: 30_000))""#
+        let kept = try DatabaseQueue().write { db in
+            try db.execute(sql: Migrations.idempotency)
+            for number in 0..<10 {
+                let answer = number == 2 ? #""small""# : large
+                try answers.add(answer, db)
+                try db.execute(
+                    sql: "INSERT INTO sync_answer VALUES (?, ?, '', ?)", arguments: ["k\(number)", number, answer])
+            }
+            return try String.fetchAll(
+                db, sql: "SELECT key FROM sync_answer WHERE answer <> '{}' ORDER BY at")
+        }
+        #expect(kept.first == "k2" && kept.last == "k9")
+        #expect((3...6).contains(kept.count))
+    }
+
+    @Test("A repeat whose answer is no longer kept does nothing")
+    func forgotten() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        _ = try await change(cache, "k", #"{"notes":"x"}"#)
+        _ = try await cache.store.write(at: now) { try $0.db.execute(sql: "UPDATE sync_answer SET answer = '{}'") }
+        try await cache.store.update("orders", key: "a", body: .object(["notes": "y"]), at: now)
+        #expect(try await change(cache, "k", #"{"notes":"x"}"#) == "{}")
+        #expect(try cache.record("orders", "a")?["notes"] == "y")
+    }
 }

@@ -5,7 +5,7 @@ internal import SQLiteStore
 
 /// A write that its caller may repeat without knowing whether the first one was done.
 package struct RepeatableCall: Sendable {
-    /// How long a result is kept at least.
+    /// How long a result is kept, unless it is one of many `LargeAnswers`.
     static let kept = Duration.seconds(24 * 3600)
 
     /// The name that the caller gives the request.
@@ -45,8 +45,10 @@ extension CacheStore {
                 return try sealers.openedAnswer(first["answer"])
             }
             let result = try body(transaction)
+            let answer = try sealers.sealedAnswer(result)
+            try largeAnswers.add(answer, db)
             try db.cachedStatement(sql: "INSERT INTO sync_answer VALUES (?, ?, ?, ?)")
-                .execute(arguments: [call.key, now.milliseconds, fingerprint, sealers.sealedAnswer(result)])
+                .execute(arguments: [call.key, now.milliseconds, fingerprint, answer])
             return result
         }
     }
