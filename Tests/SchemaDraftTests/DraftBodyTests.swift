@@ -32,11 +32,41 @@ struct DraftBodyTests {
         #expect(draft.schema["things"]?.push.create.first?.sendable == ["title", "note", "rank"])
     }
 
-    @Test("A body with a list of records is left out, whatever stands beside it")
+    @Test("A body that takes a list of records gets a list of one")
     func list() throws {
         let draft = try draft("properties: { things: { type: array, items: { \(Self.thing) } } }")
-        #expect(draft.schema["things"]?.push.create.isEmpty == true)
-        #expect(draft.yaml.contains("its body has a list of records, things"))
+        #expect(draft.schema["things"]?.push.create.first?.sendable == ["title"])
+        #expect(
+            draft.yaml.contains("body: { things: [$fields] }") || draft.yaml.contains("body: { things: [\"$fields\"] }")
+        )
+    }
+
+    @Test("A body that is a list of records gets a list of one, and a PUT of a list is left out")
+    func bareList() throws {
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, title: { type: string } } }"
+        let things = "Things: { type: array, items: { \(Self.thing) } }"
+        let draft = try SchemaDraft.of(
+            Document(
+                schemas: [thing, things],
+                paths: [
+                    "/things: { \(Document.list("Thing")), \(Document.call("post", "Things", "Thing")) }",
+                    "/things/{id}: { \(Document.single("Thing")), \(Document.call("put", "Things", "Thing")) }",
+                ]
+            ).text)
+        #expect(draft.yaml.contains("body: [$fields]") || draft.yaml.contains("body: [\"$fields\"]"))
+        #expect(draft.schema["things"]?.push.update.isEmpty == true)
+        #expect(draft.yaml.contains("which may take the place of all"))
+    }
+
+    @Test("Times that the upstream sets by itself are not sent, nor does the key find a lost creation")
+    func serverTimes() throws {
+        let draft = try draft(
+            "properties: { id: { type: integer }, \(Self.title), created_at: { type: string, format: date-time } }",
+            more: ", created_at: { type: string, format: date-time }")
+        let create = try #require(draft.schema["things"]?.push.create.first)
+        #expect(create.sendable == ["title"])
+        guard case .match(let fields, _, _) = create.lookUp else { return #expect(Bool(false), "no look-up") }
+        #expect(fields == ["title"])
     }
 
     @Test("A member of the record is not taken for the record")

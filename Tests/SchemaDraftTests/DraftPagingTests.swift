@@ -48,6 +48,32 @@ struct DraftPagingTests {
         #expect(draft.yaml.contains("TODO pagination: its answer has total_pages"))
     }
 
+    @Test("An answer that says which page it is, and of how many, is asked for the next by its number")
+    func guessed() throws {
+        let draft = try list(
+            [],
+            "meta: { type: object, properties: { current_page: { type: integer }, total_pages: { type: integer } } }")
+        #expect(
+            draft.schema["things"]?.pull?.list.style
+                == .page(parameter: "page", pages: Place(paths: ["meta.total_pages"])))
+        #expect(draft.yaml.contains("TODO pagination.page: the document names no parameter"))
+    }
+
+    @Test("What changed is asked for by a bound that is a member of a parameter")
+    func deepObject() throws {
+        let bounds = "{ type: object, properties: { \"$gte\": { type: string, format: date-time } } }"
+        let item =
+            "{ type: object, properties: { id: { type: integer }, updated_at: { type: string, format: date-time } } }"
+        let draft = try SchemaDraft.of(
+            SmallDocument(
+                schemas: ["Thing: \(item)"],
+                paths: [
+                    "/things: { \(SmallDocument.list("Thing", "parameters: [{ name: updated_at, in: query, schema: \(bounds) }],")) }"
+                ]
+            ).text)
+        #expect(draft.yaml.contains("param: updated_at[$gte]") || draft.yaml.contains("param: \"updated_at[$gte]\""))
+    }
+
     @Test("A size of a page that the list needs is the paging's, and no parameter besides")
     func neededSize() throws {
         let size = "{ name: limit, in: query, required: true, schema: { type: integer } }"

@@ -111,9 +111,121 @@ struct DraftUpstreamTests {
         #expect(only.yaml.contains("client_credentials"))
     }
 
-    @Test("A header that calls need and the document has no value for is marked")
+    // MARK: Headers
+
+    private func headers(_ header: String) throws -> SchemaDraft {
+        try draft([], "parameters: [{ in: header, required: true, \(header) }],")
+    }
+
+    @Test("A header that most lists need and the document has no value for is a setting")
     func header() throws {
-        let draft = try draft([], "parameters: [{ name: From, in: header, required: true, schema: { type: string } }],")
-        #expect(draft.yaml.contains("TODO headers: { From: … }: GET /things needs it"))
+        let draft = try headers("name: X-Tenant, schema: { type: string }")
+        #expect(draft.yaml.contains("X-Tenant: \"{$setting.x_tenant}\""))
+        #expect(draft.settings == ["x_tenant"])
+    }
+
+    @Test("A header with a version has the value that the document shows")
+    func versionHeader() throws {
+        let draft = try headers("name: Api-Version, example: \"2026-01\", schema: { type: string }")
+        #expect(draft.yaml.contains("Api-Version: \"2026-01\""))
+        #expect(draft.settings.isEmpty)
+    }
+
+    @Test("A header that only one of several calls needs is marked")
+    func rareHeader() throws {
+        let thing = "Thing: { type: object, properties: { id: { type: integer } } }"
+        let from = "parameters: [{ name: From, in: header, required: true, schema: { type: string } }],"
+        let draft = try SchemaDraft.of(
+            SmallDocument(
+                schemas: [thing],
+                paths: [
+                    "/things: { \(SmallDocument.list("Thing")) }", "/others: { \(SmallDocument.list("Thing", from)) }",
+                ]
+            ).text)
+        #expect(draft.yaml.contains("TODO headers: { From: … }: GET /others needs it"))
+    }
+
+    @Test(
+        "The header of the token and the type of the body are no headers to set",
+        arguments: ["X-Api-Token", "contentType"])
+    func ownHeader(_ name: String) throws {
+        let text =
+            SmallDocument(
+                schemas: ["Thing: { type: object, properties: { id: { type: integer } } }"],
+                paths: [
+                    "/things: { \(SmallDocument.list("Thing", "parameters: [{ name: \(name), in: header, required: true, schema: { type: string } }],")) }"
+                ]
+            ).text
+        let draft = try SchemaDraft.of(
+            text.replacing(
+                "components:",
+                with: "components:\n  securitySchemes: { key: { type: apiKey, in: header, name: X-API-TOKEN } }"))
+        #expect(!draft.yaml.contains("TODO headers"))
+        #expect(draft.settings.isEmpty)
+    }
+
+    // MARK: The word before the token
+
+    @Test(
+        "The word before the token is that of the scheme's description, of its name or of the document",
+        arguments: [
+            (
+                "key: { type: apiKey, in: header, name: Authorization, description: 'Token-based, with required prefix \"Token\"' }",
+                "Token "
+            ),
+            ("jwtAuth: { type: apiKey, in: header, name: Authorization }", "Bearer "),
+            (
+                "key: { type: apiKey, in: header, name: Authorization, description: 'Prefixed with Api-Key' }",
+                "Api-Key "
+            ),
+        ])
+    func usualWord(_ scheme: String, _ word: String) throws {
+        let name = String(scheme.prefix { $0 != ":" })
+        let place = try signIn(scheme, "\(name): []").schema.upstream.tokenPlace
+        #expect(place == (word == "Bearer " ? .bearer : .header(name: "Authorization", before: word, after: "")))
+    }
+
+    @Test("Without a way to sign in, the parameter of the calls that is called like a token has it")
+    func tokenParameter() throws {
+        let header = try draft(
+            [], "parameters: [{ name: X-API-Key, in: header, required: true, schema: { type: string } }],")
+        #expect(header.schema.upstream.tokenPlace == .header(name: "X-API-Key", before: "", after: ""))
+        #expect(header.settings.isEmpty)
+        let query = try draft(
+            [], "parameters: [{ name: api_key, in: query, required: true, schema: { type: string } }],")
+        #expect(query.schema.upstream.tokenPlace == .query(name: "api_key"))
+        #expect(query.settings.isEmpty)
+    }
+
+    // MARK: Addresses
+
+    @Test(
+        "An address with a place for something of the reader's own is shown, not used",
+        arguments: ["{ store: { default: store } }", "{ store: { default: unknown } }", "{ store: { default: \"\" } }"])
+    func template(_ variables: String) throws {
+        let draft = try draft([
+            "servers: [{ url: \"https://api.shop.com/stores/{store}/v2\", variables: \(variables) }]"
+        ])
+        #expect(draft.schema.upstream.baseURL == nil)
+        #expect(draft.yaml.contains("TODO base_url: the address of the API"))
+    }
+
+    @Test("A version that each call needs in its address is there")
+    func versionParameter() throws {
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, title: { type: string } } }"
+        let version =
+            "parameters: [{ name: api-version, in: query, required: true, schema: { type: string, example: \"1.0\" } }],"
+        let gone = "delete: { \(version) responses: { \"204\": { description: gone } } }"
+        let things = try SchemaDraft.of(
+            SmallDocument(
+                schemas: [thing],
+                paths: [
+                    "/things: { \(SmallDocument.list("Thing", version)), \(SmallDocument.call("post", "Thing", "Thing", version)) }",
+                    "/things/{id}: { \(SmallDocument.single("Thing", version)), \(gone) }",
+                ]
+            ).text
+        ).schema["things"]
+        #expect(things?.push.create.first?.call == "POST /things?api-version=1.0")
+        #expect(things?.push.delete.first?.call == "DELETE /things/{id}?api-version=1.0")
     }
 }

@@ -22,8 +22,11 @@ struct Collection: Sendable {
     /// The path without what only says that it is a list.
     var base: [String] { Self.base(of: path) }
 
+    /// The ends of paths that only say that they are lists.
+    static let listWords: Set = ["all", "list", "listall", "listcreate", "getall"]
+
     static func base(of path: PathPattern) -> [String] {
-        let isWord = ["all", "list"].contains(path.lastSegment.lowercased()) && path.segments.count > 1
+        let isWord = listWords.contains(Words.folded(path.lastSegment)) && path.segments.count > 1
         return PathPattern.withoutJSON(isWord ? Array(path.segments.dropLast()) : path.segments)
     }
 
@@ -35,6 +38,13 @@ struct Collection: Sendable {
 }
 
 extension APIOperation {
+    private static let creating: Set = ["create", "add", "new", "post", "insert", "register", "upsert", "invite"]
+
+    /// Whether it is described as a call that creates something.
+    var isCreation: Bool { verb(among: Self.creating) != nil }
+    /// Whether it creates and never changes.
+    var isOnlyCreation: Bool { verb(among: Self.creating.subtracting(["upsert"])) != nil }
+
     /// Which of these it is described as doing, by the first words of its summary and its id, or by the last name of a GET:
     /// `Creates an order` and `createOrder` do `create`. A plural in the path is a name: `checks_add` does `add`.
     func verb(among names: Set<String>) -> String? {

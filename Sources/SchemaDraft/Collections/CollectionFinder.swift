@@ -38,7 +38,12 @@ struct CollectionFinder {
             case .nothing: continue
             case .other(let reason):
                 found.leftOut.append(LeftOut(path: operation.path.text, why: .noList, reason: reason))
-            case .list(let list): add(operation, list, to: &found)
+            case .list(let list):
+                if let reason = document.isObserved ? nil : PartialList.reason(operation) {
+                    found.leftOut.append(LeftOut(path: operation.path.text, why: .sameRecords, reason: reason))
+                } else {
+                    add(operation, list, to: &found)
+                }
             }
         }
         let views = Views(found.collections, document.shapes).found()
@@ -51,7 +56,8 @@ struct CollectionFinder {
     }
 
     private func add(_ operation: APIOperation, _ answer: ListAnswer, to found: inout Found) {
-        let path = recordPath(of: operation.path, answer.item)
+        let actions = ActionCalls(calls: calls).record(base: Collection.base(of: operation.path))
+        let path = recordPath(of: operation.path, answer.item) ?? actions?.path
         let parameter = path.flatMap { recordName($0, operation.path, answer.item) }
         let guess = KeyGuess(shapes: document.shapes, others: others, isObserved: document.isObserved)
         var key = guess.key(of: answer.item, at: operation.path, record: parameter)
@@ -69,6 +75,9 @@ struct CollectionFinder {
                 for call in calls[path.form] ?? [] where call.path == path {
                     collection.recordCalls[call.method] = call
                 }
+                for (method, call) in actions?.calls ?? [:] where collection.recordCalls[method] == nil {
+                    if call.path.parameters == path.parameters { collection.recordCalls[method] = call }
+                }
             } else {
                 collection.hasUnclearRecord = true
                 collection.todos.append(
@@ -79,10 +88,14 @@ struct CollectionFinder {
         found.collections.append(collection)
     }
 
+    /// A POST to the list; or a PUT that is described as creating one record, as a PUT of several would replace them all.
     private func creation(_ list: APIOperation, base: [String]) -> APIOperation? {
-        [list.path.form, PathPattern.form(base[...])].lazy.compactMap { form in
-            calls[form]?.first { $0.method == "POST" && $0.path.parameters == list.path.parameters }
-        }.first
+        let found = [list.path.form, PathPattern.form(base[...])].flatMap { form in
+            (calls[form] ?? []).filter { $0.path.parameters == list.path.parameters }
+        }
+        return found.first { $0.method == "POST" }
+            ?? ActionCalls(calls: calls).creation(list.path, base: base)
+            ?? found.first { $0.method == "PUT" && $0.isOnlyCreation && !$0.bodies.contains(where: \.shape.isList) }
     }
 
     // MARK: Records

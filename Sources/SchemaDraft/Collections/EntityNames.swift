@@ -4,7 +4,8 @@ internal import EntitySchema
 struct EntityNames {
     /// Words at the end of a path that say too little alone.
     private static let vague: Set = [
-        "all", "list", "mine", "search", "index", "current", "me", "find", "query", "items", "objects", "values",
+        "all", "list", "list_all", "list_create", "get_all", "getall", "mine", "by", "search", "index", "current", "me",
+        "find", "query", "items", "objects", "values",
     ]
 
     func name(_ collections: inout [Collection]) {
@@ -36,7 +37,7 @@ struct EntityNames {
             let tail = words.suffix(count)
             if count == 1, vague.contains(last), words.count > 1 { continue }
             var name = tail.joined(separator: "_")
-            if ["all", "list"].contains(last), count > 1 {
+            if Collection.listWords.contains(Words.folded(last)), count > 1 {
                 name = tail.dropLast().joined(separator: "_")
             }
             candidates.append(valid(name))
@@ -44,7 +45,7 @@ struct EntityNames {
         return candidates.filter { !isReserved($0) } + [valid("\(last)_list")]
     }
 
-    private static func isVersion(_ word: String) -> Bool {
+    static func isVersion(_ word: String) -> Bool {
         word.first == "v" && word.dropFirst().first?.isNumber == true && word.count < 8
     }
 

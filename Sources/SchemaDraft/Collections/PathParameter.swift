@@ -46,7 +46,14 @@ struct PathParameter {
             }
             if let found = find(rest) ?? find(word) { return found }
         }
-        return nil
+        return withoutStem(all)
+    }
+
+    /// `{external_customer_id}` of a customer is its `external_id`.
+    private func withoutStem(_ all: String) -> String? {
+        Self.stems(of: list, last: 1).lazy.compactMap { stem in
+            all.contains("_\(stem)_") ? find(all.replacing("_\(stem)_", with: "_")) : nil
+        }.first
     }
 
     /// What names in a list are prefixed with: `order` for `/orders`.

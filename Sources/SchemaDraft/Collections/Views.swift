@@ -8,23 +8,53 @@ struct Views {
     private let parents: Parents
     /// What the records of other lists are called.
     private let stems: Set<String>
+    /// By their path without its version.
+    private let versions: [String: [Collection]]
 
     init(_ collections: [Collection], _ shapes: ShapeReader) {
         self.collections = collections
         self.shapes = shapes
         whole = collections.filter { $0.path.parameters.isEmpty }
         parents = Parents(collections)
+        versions = Dictionary(grouping: collections) { Self.unversioned($0.path) }
         stems = Set(whole.map { Words.folded(Words.singular($0.base.last ?? "")) })
     }
 
     /// Path → why the list is left out.
     func found() -> [String: String] {
         collections.reduce(into: [:]) { found, collection in
+            if let reason = otherVersion(collection) {
+                found[collection.path.text] = reason
+                return
+            }
             guard !collection.path.parameters.isEmpty else { return }
             found[collection.path.text] =
                 sameRecords(collection) ?? connection(collection)
                 ?? sharedPath(collection, among: collections.filter { found[$0.path.text] == nil })
         }
+    }
+
+    /// `/v1/orders` beside `/v2/orders`: the one with the most calls is kept, or the newest.
+    private func otherVersion(_ collection: Collection) -> String? {
+        let all = versions[Self.unversioned(collection.path)] ?? []
+        let same = all.filter { $0.key.value == collection.key.value && Self.areAlike($0, collection) }
+        let best = same.max { Self.worth($0) < Self.worth($1) }
+        guard let best, best.path != collection.path else { return nil }
+        return "its records are those of \(best.path.text), in another version of the API"
+    }
+
+    private static func unversioned(_ path: PathPattern) -> String {
+        PathPattern.form(path.segments.filter { !EntityNames.isVersion($0.lowercased()) }[...])
+    }
+
+    private static func areAlike(_ one: Collection, _ other: Collection) -> Bool {
+        let names = Set(one.answer.item.properties.map(\.name))
+        let others = Set(other.answer.item.properties.map(\.name))
+        return names.intersection(others).count * 10 >= 6 * min(names.count, others.count)
+    }
+
+    private static func worth(_ collection: Collection) -> (Int, String) {
+        (collection.recordCalls.count + (collection.creation == nil ? 0 : 1), collection.path.text)
     }
 
     /// `/products/{id}/entries` and `/shelves/{id}/entries`, when each entry is at `/entry/{id}`: the first one is kept.

@@ -13,6 +13,8 @@ struct APIOperation: Sendable {
     struct Body: Sendable {
         var mediaType: String
         var shape: DataShape
+        /// Only an example says what it has, which may leave out some.
+        var isShown = false
 
         /// Whether it is JSON, or anything.
         var isJSON: Bool { mediaType.contains("json") || mediaType == "*/*" }

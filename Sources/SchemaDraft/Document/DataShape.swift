@@ -23,6 +23,8 @@ struct DataShape: Sendable {
     var required: Set<String> = []
     /// What the document says about elements of an array.
     var items: [DocumentValue] = []
+    /// Its members have any names, and values of one kind.
+    var isMap = false
     var isReadOnly = false
     var isWriteOnly = false
     var isNullable = false

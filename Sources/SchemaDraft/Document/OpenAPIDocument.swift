@@ -28,6 +28,9 @@ package struct OpenAPIDocument: Sendable {
         operations = OperationReader(root: root).operations()
     }
 
+    /// What the document says about the API as a whole.
+    var about: String { root["info"]?["description"]?.text ?? "" }
+
     /// The names of security schemes that apply to all operations without their own.
     var security: [String] { root["security"]?.elements.first?.members.map(\.name) ?? [] }
 
@@ -52,7 +55,9 @@ package struct OpenAPIDocument: Sendable {
     private static func address(_ server: DocumentValue) -> String? {
         guard var url = server["url"]?.text else { return nil }
         for variable in (server["variables"]?.members ?? []).prefix(100) {
-            guard let value = variable.value["default"]?.text else { continue }
+            let value = variable.value["default"]?.text ?? ""
+            // One that is called like the variable only shows where a value belongs.
+            guard !value.isEmpty, Words.folded(value) != Words.folded(variable.name) else { continue }
             guard url.utf8.count <= 2000, value.utf8.count <= 2000 else { return nil }
             url = url.replacing("{\(variable.name)}", with: value)
         }

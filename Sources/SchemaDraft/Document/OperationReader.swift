@@ -15,7 +15,7 @@ struct OperationReader {
 
     func operations() -> [APIOperation] {
         (root["paths"]?.members ?? []).prefix(Self.mostPaths).flatMap { text, item -> [APIOperation] in
-            guard let path = PathPattern(text) else { return [] }
+            guard let path = PathPattern(PathPattern.asJSON(text)) else { return [] }
             let item = shapes.resolver.resolve(item).value
             return Self.methods.compactMap { method in
                 item[method].map { operation(method, path, $0, item) }
@@ -30,7 +30,7 @@ struct OperationReader {
         let success = success(of: value)
         return APIOperation(
             method: method.uppercased(), path: path,
-            parameters: raw.compactMap(parameter), bodies: bodies(value, raw),
+            parameters: raw.flatMap(all), bodies: bodies(value, raw),
             answer: success.flatMap(answerShape),
             answerHeaders: (success?["headers"]?.members ?? []).map(\.name),
             error: error(of: value).flatMap(answerShape),
@@ -58,9 +58,28 @@ struct OperationReader {
     private func parameter(_ value: DocumentValue) -> APIOperation.Parameter? {
         guard let name = value["name"]?.text, let place = value["in"]?.text else { return nil }
         let content = value["content"]?.members.first?.value["schema"]
+        var shape = shapes.shape(of: value["schema"] ?? content ?? value)
+        shape.example = shape.example ?? value["example"]
         return APIOperation.Parameter(
             name: name, place: place, isRequired: value["required"]?.boolean ?? false,
-            description: value["description"]?.text, shape: shapes.shape(of: value["schema"] ?? content ?? value))
+            description: value["description"]?.text, shape: shape)
+    }
+
+    private static let bounds: Set = ["gt", "gte", "lt", "lte", "after", "before", "since", "from"]
+
+    /// A parameter, and the members of an object as they stand in an address: `updated_at[gte]`.
+    private func all(_ value: DocumentValue) -> [APIOperation.Parameter] {
+        guard let whole = parameter(value) else { return [] }
+        let names = whole.shape.properties.map { Words.folded($0.name) }
+        guard whole.place == "query", whole.shape.kind == .object,
+            value["style"]?.text == "deepObject" || names.contains(where: Self.bounds.contains)
+        else { return [whole] }
+        return [whole]
+            + whole.shape.properties.prefix(20).map { member in
+                APIOperation.Parameter(
+                    name: "\(whole.name)[\(member.name)]", place: whole.place, isRequired: false,
+                    description: whole.description, shape: shapes.shape(of: member))
+            }
     }
 
     // MARK: Bodies
@@ -68,8 +87,11 @@ struct OperationReader {
     private func bodies(_ operation: DocumentValue, _ parameters: [DocumentValue]) -> [APIOperation.Body] {
         if let body = operation["requestBody"] {
             return (shapes.resolver.resolve(body).value["content"]?.members ?? []).prefix(8).map { type, content in
-                APIOperation.Body(
-                    mediaType: Self.essence(type), shape: content["schema"].map(shapes.shape) ?? DataShape())
+                let media = MediaDescription(content: content, shapes.resolver)
+                let said = media.schema.map(shapes.shape) ?? DataShape()
+                return APIOperation.Body(
+                    mediaType: Self.essence(type), shape: media.shape(shapes) ?? said,
+                    isShown: said.properties.isEmpty && said.items.isEmpty)
             }
         }
         let types = (operation["consumes"] ?? root["consumes"])?.elements.compactMap(\.text) ?? []
@@ -112,24 +134,21 @@ struct OperationReader {
         let answers = operation["responses"]?.members ?? []
         let known = answers.filter { $0.name.hasPrefix("2") }.sorted { $0.name.uppercased() < $1.name.uppercased() }
         let found = (known + answers.filter { $0.name == "default" }).map { shapes.resolver.resolve($0.value).value }
-        return found.first { answerSchema($0) != nil } ?? found.first
+        return found.first { !described($0).isEmpty } ?? found.first
     }
 
     private func error(of operation: DocumentValue) -> DocumentValue? {
         let answers = operation["responses"]?.members ?? []
         return ["422", "400", "4XX", "409", "404", "403", "401", "500", "default"].lazy.compactMap { status in
             answers.first { $0.name.uppercased() == status }
-        }.map { shapes.resolver.resolve($0.value).value }.first { answerSchema($0) != nil }
+        }.map { shapes.resolver.resolve($0.value).value }.first { !described($0).isEmpty }
     }
 
-    private func answerSchema(_ answer: DocumentValue) -> DocumentValue? {
-        if let schema = answer["schema"] { return schema }
+    private func described(_ answer: DocumentValue) -> MediaDescription {
         let content = answer["content"]?.members ?? []
         let json = content.first { Self.essence($0.name).contains("json") } ?? content.first { $0.name == "*/*" }
-        return json?.value["schema"]
+        return json.map { MediaDescription(content: $0.value, shapes.resolver) } ?? MediaDescription(answer: answer)
     }
 
-    private func answerShape(_ answer: DocumentValue) -> DataShape? {
-        answerSchema(answer).map(shapes.shape)
-    }
+    private func answerShape(_ answer: DocumentValue) -> DataShape? { described(answer).shape(shapes) }
 }

@@ -27,6 +27,13 @@ struct PathPattern: Sendable, Hashable {
         segments.map { "/" + (parts($0) ?? []).map { $0.isParameter ? "{}" : $0.text }.joined() }.joined()
     }
 
+    /// `/orders.{format}` as `/orders.json`, and `/orders{.format}` without it: a draft speaks JSON.
+    static func asJSON(_ text: String) -> String {
+        guard text.contains("{") else { return text }
+        return text.replacing(#/\(?\.\{_?(format|ext|extension)\}\)?$/#, with: ".json")
+            .replacing(#/\(?\{\.(format|ext|extension)\}\)?$/#, with: "")
+    }
+
     /// Without `.json` at the end of the last one.
     static func withoutJSON(_ segments: [String]) -> [String] {
         guard let last = segments.last, last.hasSuffix(".json"), last.count > 5 else { return segments }

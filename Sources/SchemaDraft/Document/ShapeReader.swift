@@ -18,11 +18,23 @@ struct ShapeReader {
     func shape(of parts: [DocumentValue]) -> DataShape {
         var shape = DataShape()
         var room = Self.most
+        var seen: [DocumentValue] = []
         for part in parts {
+            guard part[ExampleShape.mark] == nil else {
+                seen.append(part)
+                continue
+            }
             let required = add(part, to: &shape, depth: 0, &room)
             shape.required.formUnion(required)
         }
         if shape.kind == .unknown { shape.kind = Self.kind(impliedBy: shape) }
+        for part in seen + [ownExample(of: shape)].compactMap(\.self) {
+            if shape.kind == .unknown {
+                _ = add(part, to: &shape, depth: 0, &room)
+            } else {
+                complete(&shape, with: part)
+            }
+        }
         return shape
     }
 
@@ -97,6 +109,7 @@ struct ShapeReader {
         shape.initial = shape.initial ?? value["default"]?.text
         shape.example = shape.example ?? value["example"] ?? value["examples"]?.elements.first
         shape.refersTo = shape.refersTo ?? value["x-refers-to"]?.text
+        if value["additionalProperties"]?.members.isEmpty == false { shape.isMap = true }
         if value["readOnly"]?.boolean == true { shape.isReadOnly = true }
         if value["writeOnly"]?.boolean == true { shape.isWriteOnly = true }
     }

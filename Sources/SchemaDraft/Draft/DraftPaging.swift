@@ -22,6 +22,9 @@ struct DraftPaging: Sendable, Equatable {
         }
     }
 
+    /// The parameter of a numbered page.
+    var parameter: String? { if case .page(let name, _, _) = style { name } else { nil } }
+
     var style = Style.single
     /// The parameter for the number of records; nil if there is none.
     var size: String?

@@ -6,6 +6,8 @@ struct DraftRoute: Sendable, Equatable {
     var fields: [String]?
     /// What stands around the fields.
     var body: Body = .plain
+    /// The body takes a list of records, and gets one of one.
+    var isInList = false
     /// Members of the body beside the fields.
     var beside: [Constant] = []
     /// Other names of fields on the wire.
@@ -37,7 +39,8 @@ struct DraftRoute: Sendable, Equatable {
     }
 
     static func == (one: DraftRoute, other: DraftRoute) -> Bool {
-        one.call == other.call && one.fields == other.fields && one.body == other.body && one.beside == other.beside
+        one.call == other.call && one.fields == other.fields && one.body == other.body && one.isInList == other.isInList
+            && one.beside == other.beside
             && one.encoding == other.encoding && one.record == other.record && one.lookUp == other.lookUp
             && one.names.map(\.wire) == other.names.map(\.wire)
     }

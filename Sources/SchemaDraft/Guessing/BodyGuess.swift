@@ -5,6 +5,8 @@ struct BodyGuess {
 
     struct Found {
         var body = DraftRoute.Body.plain
+        /// It takes a list of records.
+        var isInList = false
         /// Nil if the document does not say which fields it takes.
         var fields: [DraftField]?
         var encoding: String?
@@ -28,18 +30,24 @@ struct BodyGuess {
             found.fields = nil
             return found
         }
-        if body.shape.isList { throw Problem(reason: "its body is a list of records, and one change is one record") }
-        if body.shape.properties.isEmpty {
+        let shape = body.shape.isList ? shapes.elements(of: body.shape) : body.shape
+        if shape.properties.isEmpty {
+            if body.shape.isList { throw Problem(reason: "its body is a list, and the document does not say of what") }
             found.fields = nil
             return found
         }
-        let parts = body.shape.properties.prefix(10).compactMap(part)
-        let whole = Part(name: nil, body: .plain, members: body.shape, fields: sent(body.shape))
+        let parts = body.shape.isList ? [] : shape.properties.prefix(10).compactMap(part)
+        let whole = Part(
+            name: nil, body: .plain, members: shape, fields: sent(shape), isList: body.shape.isList)
         let best = parts.reduce(whole) { $1.fields.count > $0.fields.count ? $1 : $0 }
-        try check(best, in: body.shape)
-        (found.body, found.fields) = (best.body, best.fields)
+        try check(best, in: shape, of: operation)
+        if body.isShown, best.name == nil, best.fields.count < Self.fewest {
+            found.fields = nil
+            return found
+        }
+        (found.body, found.fields, found.isInList) = (best.body, best.fields, best.isList)
         found.required = best.members.required
-        found.beside = beside(body.shape)
+        found.beside = beside(shape)
         return found
     }
 
@@ -52,6 +60,9 @@ struct BodyGuess {
         var fields: [DraftField]
         var isList = false
     }
+
+    /// An example with fewer fields shows one change, not all that can be changed.
+    private static let fewest = 3
 
     static let jsonPatch = "application/json-patch+json"
     static let mergePatch = "application/merge-patch+json"
@@ -98,7 +109,7 @@ struct BodyGuess {
         shape.properties.compactMap { property in
             let wanted = shapes.shape(of: property)
             if wanted.isReadOnly || Self.constant(property.name, wanted) == Self.key { return nil }
-            let fitting = fields.filter { isThere($0, at: place) && fits($0, wanted) }
+            let fitting = fields.filter { isThere($0, at: place) && fits($0, wanted) && !ServerTime.isMade($0) }
             if let field = fitting.first(where: { $0.wireName == property.name }) { return field }
             if place == nil, let field = reference(property.name, wanted) { return field }
             // `FriendlyName` is sent where `friendly_name` is read.
@@ -163,15 +174,15 @@ struct BodyGuess {
             isList: shape.isList)
     }
 
-    private func check(_ part: Part, in shape: DataShape) throws(Problem) {
+    private func check(_ part: Part, in shape: DataShape, of operation: APIOperation) throws(Problem) {
         guard !part.fields.isEmpty else {
             let names = shape.properties.prefix(5).map(\.name).joined(separator: ", ")
             throw Problem(reason: "its body (\(names)) has none of the record's fields")
         }
+        if part.isList, operation.method == "PUT" {
+            throw Problem(reason: "its body has a list of records, which may take the place of all")
+        }
         if let name = part.name {
-            if part.isList {
-                throw Problem(reason: "its body has a list of records, \(name), and one change is one record")
-            }
             let known = beside(shape).map(\.name)
             if let other = shape.required.subtracting([name]).subtracting(known).min() {
                 throw Problem(reason: "its body needs \(other) beside \(name)")

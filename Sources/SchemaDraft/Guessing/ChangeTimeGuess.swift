@@ -4,7 +4,7 @@ struct ChangeTimeGuess {
     let fields: [DraftField]
 
     private static let verbs = ["updated", "modified", "changed", "edited", "update", "modification", "change"]
-    private static let bounds = ["since", "after", "gte", "gt", "from", "min", "start", "ge"]
+    private static let bounds = ["since", "after", "gte", "gt", "from", "min", "start", "ge", "begin", "newer"]
 
     /// The field with the time of a record's last change: the likeliest verb; of several fields, one in UTC.
     var field: DraftField? {

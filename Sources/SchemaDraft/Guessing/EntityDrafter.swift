@@ -15,6 +15,7 @@ struct EntityDrafter {
             let parent = above.flatMap { above in drafted.first { $0.name == above.name } }
             drafted.append(entity(collection, targets, below: parent, above))
         }
+        Self.trust(&drafted)
         let order = Dictionary(collections.enumerated().map { ($1.name, $0) }) { first, _ in first }
         return drafted.sorted { (order[$0.name] ?? 0) < (order[$1.name] ?? 0) }
     }
@@ -61,6 +62,21 @@ struct EntityDrafter {
             )
         }
         return entity
+    }
+
+    /// A number of a page that other lists have by their parameters is no mere guess.
+    private static func trust(_ entities: inout [DraftEntity]) {
+        let guessed = { (entity: DraftEntity) in entity.todos.contains { $0.hasPrefix(PagingGuess.unnamed) } }
+        let known = entities.filter { !guessed($0) }.compactMap {
+            ($0.pull?.paging ?? $0.below?.paging)?.value.parameter
+        }
+        for index in entities.indices where guessed(entities[index]) {
+            let paging = (entities[index].pull?.paging ?? entities[index].below?.paging)?.value
+            guard let name = paging?.parameter, known.contains(name) else { continue }
+            entities[index].todos.removeAll { $0.hasPrefix(PagingGuess.unnamed) }
+            entities[index].pull?.paging.reason = "other lists have the parameter \(name)"
+            entities[index].below?.paging.reason = "other lists have the parameter \(name)"
+        }
     }
 
     // MARK: Parts
@@ -125,9 +141,11 @@ struct EntityDrafter {
     /// Parameters without which the list does not answer, but for the size of a page, which the paging sends.
     private func query(_ list: APIOperation, _ paging: DraftPaging) -> [(name: String, value: Guess<String>)] {
         let size = paging.style == .single ? nil : paging.size
-        let needed = list.queries.filter { $0.isRequired && !$0.name.contains("{") && $0.name != size }
+        let needed = list.queries.filter {
+            $0.isRequired && !$0.name.contains("{") && $0.name != size && !TokenParameter.isToken($0)
+        }
         return needed.prefix(10).map { parameter in
-            if let known = parameter.shape.preset, !known.isEmpty, !known.contains("{") {
+            if let known = FixedParameter.value(of: parameter), !known.contains("{") {
                 return (parameter.name, Guess(known, "the list needs it"))
             }
             return (
@@ -139,10 +157,10 @@ struct EntityDrafter {
 
     private func single(_ collection: Collection, _ filler: PathFiller) -> DraftEntity.Single {
         guard let path = collection.recordPath, let single = collection.single,
-            !single.queries.contains(where: { $0.isRequired && $0.shape.initial == nil })
+            let query = FixedParameter.query(of: single)
         else { return collection.hasUnclearRecord ? .unclear : .none }
         let place = RecordPlace(of: collection, shapes).place(in: single.answer)
-        return .path(filler.path(path, list: collection.path), at: place)
+        return .path(filler.path(path, list: collection.path) + query, at: place)
     }
 
     private func deleted(_ entity: DraftEntity) -> Guess<String>? {

@@ -58,7 +58,7 @@ struct PagingGuess {
         let known =
             (cursor == nil ? nil : address) ?? counted(list, places, found) ?? address
             ?? byLast(cursor, found, key: key)
-        return known.map { ($0, nil) }
+        return known.map { ($0, nil) } ?? (cursor == nil ? Self.numbered(places, found) : nil)
             ?? Self.single(
                 found, [size?.name, cursor?.name], places.first(Self.pageCounts, [.integer, .number]), list.nextPlace)
     }
@@ -95,6 +95,27 @@ struct PagingGuess {
         else { return nil }
         found.style = .offset(parameter: offset.name, first: offset.shape.initial == "1" ? 1 : nil)
         return Guess(found, "it has the parameter \(offset.name)")
+    }
+
+    /// How the TODO of a guessed parameter begins.
+    static let unnamed = "pagination.page:"
+    private static let current = ["currentpage", "pagenumber", "pageno", "pageindex", "page"]
+
+    /// The parameter that the document leaves out, for an answer that says which page it is, and of how many.
+    private static func numbered(
+        _ places: Places, _ known: DraftPaging
+    ) -> (paging: Guess<DraftPaging>, todo: String?)? {
+        let numbers: [DataShape.Kind] = [.integer, .number]
+        guard let pages = places.first(pageCounts, numbers), let current = places.first(current, numbers),
+            let name = current.split(separator: ".").last.map({ $0.filter { $0 != "\"" } })
+        else { return nil }
+        let parameter = Words.folded(name) == "currentpage" ? "page" : name
+        var found = known
+        found.style = .page(parameter: parameter, pages: pages, first: nil)
+        return (
+            Guess(found, "a guess: its answer has \(current) and \(pages)"),
+            "\(unnamed) the document names no parameter; check that \(parameter) asks for the next page"
+        )
     }
 
     private func addressed(_ list: APIOperation, _ places: Places, _ known: DraftPaging) -> Guess<DraftPaging>? {

@@ -15,6 +15,12 @@ struct ReferenceTargets: Sendable {
     init(_ collections: [Collection], _ shapes: ShapeReader) {
         var found: [String: Target] = [:]
         var paths: [String: Target] = [:]
+        func add(_ target: Target, _ names: [String]) {
+            for name in names {
+                let stem = Words.folded(Words.singular(Words.snake(name)))
+                if stem.count > 1, found[stem] == nil { found[stem] = target }
+            }
+        }
         let order = collections.sorted {
             ($0.path.parameters.count, $0.path.segments.count) < ($1.path.parameters.count, $1.path.segments.count)
         }
@@ -24,11 +30,11 @@ struct ReferenceTargets: Sendable {
                 entity: collection.name, key: collection.key.value,
                 isNumber: key?.isNumber ?? false)
             paths[collection.path.text] = target
-            let names = [collection.name, collection.base.last ?? "", collection.answer.item.name ?? ""]
-            for name in names {
-                let stem = Words.folded(Words.singular(Words.snake(name)))
-                if stem.count > 1, found[stem] == nil { found[stem] = target }
-            }
+            add(target, [collection.name, collection.base.last ?? ""])
+        }
+        // What a list is called comes before what the document calls its records.
+        for collection in order {
+            if let target = paths[collection.path.text] { add(target, [collection.answer.item.name ?? ""]) }
         }
         (byStem, byPath) = (found, paths)
     }

@@ -14,10 +14,12 @@ struct SignInGuess {
     func found() -> Found {
         let schemes = document.securitySchemes
         guard !schemes.isEmpty else {
-            return Found(
-                signIn: Guess(
-                    .none,
-                    document.isObserved ? "it answered without a token" : "the document declares no way to sign in"))
+            return TokenParameter(calls: operations).found(document)
+                ?? Found(
+                    signIn: Guess(
+                        .none,
+                        document.isObserved ? "it answered without a token" : "the document declares no way to sign in")
+                )
         }
         let usable = used().lazy.compactMap { name in schemes.first { $0.name == name } }
         let all = Array(usable) + schemes
@@ -25,7 +27,7 @@ struct SignInGuess {
         for (name, scheme) in all {
             if isOnlyForPrograms(scheme), all.contains(where: { Self.isBearer($0.value) }) { continue }
             let reason = document.isObserved ? "as the token was sent" : "the security scheme \(name)"
-            if let found = Self.found(scheme, reason) { return found }
+            if let found = Self.found(scheme, reason, name, document) { return found }
         }
         return Found(
             signIn: Guess(.none, nil),
@@ -87,7 +89,9 @@ struct SignInGuess {
         return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
     }
 
-    private static func found(_ scheme: DocumentValue, _ reason: String) -> Found? {
+    static func found(
+        _ scheme: DocumentValue, _ reason: String, _ name: String, _ document: OpenAPIDocument
+    ) -> Found? {
         switch scheme["type"]?.text?.lowercased() {
         case "http":
             switch scheme["scheme"]?.text?.lowercased() {
@@ -96,7 +100,7 @@ struct SignInGuess {
             default: return nil
             }
         case "basic": return Found(signIn: Guess(.basic, reason))
-        case "apikey": return key(scheme, reason)
+        case "apikey": return key(scheme, reason, AuthorizationWord(scheme, name, document))
         case "oauth2": return oauth(scheme, reason)
         case "openidconnect":
             return Found(
@@ -106,27 +110,19 @@ struct SignInGuess {
         }
     }
 
-    private static func key(_ scheme: DocumentValue, _ reason: String) -> Found? {
+    private static func key(_ scheme: DocumentValue, _ reason: String, _ word: AuthorizationWord) -> Found? {
         guard let name = scheme["name"]?.text, isHeader(name) || scheme["in"]?.text == "query" else { return nil }
         switch scheme["in"]?.text {
         case "query":
             guard name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
             return Found(signIn: Guess(.query(name), reason))
         case "header" where name.lowercased() == "authorization":
-            let said = scheme["description"]?.text ?? ""
-            let words = said.lowercased()
-            let usual = ["Token token=", "Bearer ", "Token ", "ApiKey ", "Basic "].first {
-                words.contains($0.lowercased())
-            }
-            let shown = said.firstMatch(of: /Authorization:\s*([A-Za-z][A-Za-z0-9-]*) +[<{\[(A-Za-z]/).map {
-                "\($0.1) "
-            }
-            if let word = shown ?? usual {
-                switch word.lowercased() {
-                case "bearer ": return Found(signIn: Guess(.bearer, reason))
-                case "basic ": return Found(signIn: Guess(.basic, reason))
-                default: return Found(signIn: Guess(.header(name: name, value: "\(word){$token}"), reason))
-                }
+            switch word.text?.lowercased() {
+            case "bearer ": return Found(signIn: Guess(.bearer, reason))
+            case "basic ": return Found(signIn: Guess(.basic, reason))
+            case .some:
+                return Found(signIn: Guess(.header(name: name, value: "\(word.text ?? ""){$token}"), reason))
+            case nil: break
             }
             return Found(
                 signIn: Guess(.header(name: name, value: nil), reason),
@@ -169,8 +165,8 @@ struct SignInGuess {
     }
 
     static func isHeader(_ name: String) -> Bool {
-        let own = ["accept", "connection", "content-length", "content-type", "expect", "host", "if-match", "upgrade"]
-        return !name.isEmpty && !own.contains(name.lowercased())
+        let own = ["accept", "connection", "contentlength", "contenttype", "expect", "host", "ifmatch", "upgrade"]
+        return !name.isEmpty && !own.contains(Words.folded(name))
             && name.utf8.allSatisfy { byte in
                 byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte)
                     || (0x61...0x7A).contains(byte | 0x20)

@@ -11,11 +11,14 @@ struct UpstreamGuess {
         upstream.todos += [signIn.todo].compactMap(\.self)
         upstream.address = address()
         if upstream.address == nil {
-            upstream.todos.append("base_url: the address of the API, https://…, here or in the configuration")
+            let shown = document.addresses.first { $0.hasPrefix("https://") && $0.contains("{") }
+            let such = shown.map { ", such as \($0)" } ?? ", https://…"
+            upstream.todos.append("base_url: the address of the API\(such), here or in the configuration")
         }
-        let own = Set(signIn.headers.map { $0.name.lowercased() })
+        var own = Set(signIn.headers.map { $0.name.lowercased() })
+        if case .header(let name, _) = signIn.signIn.value { own.insert(name.lowercased()) }
         upstream.headers = signIn.headers + headers().filter { !own.contains($0.name.lowercased()) }
-        upstream.todos += missingHeaders(Set(upstream.headers.map { $0.name.lowercased() }))
+        upstream.todos += missingHeaders(own.union(upstream.headers.map { $0.name.lowercased() }))
         upstream.probe = probe()
         upstream.errorMessage = errorMessage()
         upstream.idempotencyHeader = idempotencyHeader()
@@ -52,7 +55,14 @@ struct UpstreamGuess {
         while address.hasSuffix("/") { address.removeLast() }
         let host = Self.origin(of: address)?.lowercased() ?? ""
         let isSource = source.flatMap(Self.origin)?.lowercased() == host
+        if address.dropFirst(8).split(separator: "/").dropFirst().contains(where: Self.isSampleSegment) { return nil }
         return document.isObserved || isSource || address.hasPrefix("https://") && !Self.isSample(host) ? address : nil
+    }
+
+    /// `https://api.shop.com/stores/unknown/v2`, `…/your-store/…`.
+    private static func isSampleSegment(_ segment: Substring) -> Bool {
+        let word = segment.lowercased()
+        return word == "unknown" || word.hasPrefix("your")
     }
 
     private static func isSample(_ origin: String) -> Bool {
@@ -60,6 +70,7 @@ struct UpstreamGuess {
         let labels = host.split(separator: ".")
         if labels.count < 2 || labels.allSatisfy({ $0.allSatisfy(\.isNumber) }) { return true }
         return samples.contains(String(labels[0])) || labels.contains { $0.hasPrefix("your") }
+            || labels[0].hasPrefix("demo") || labels[0] == "try"
             || labels.dropLast().contains("example") || labels.last == "invalid"
     }
 
@@ -70,25 +81,30 @@ struct UpstreamGuess {
         return host.isEmpty ? nil : String(address[..<scheme.upperBound]) + host
     }
 
-    /// Headers that most lists need, and that can have only one value.
+    private static let notSettings: Set = ["authorization", "if-match", "if-none-match"]
+
+    /// Headers that most lists need. One without a value in the document, such as that of a tenant, is a setting.
     private func headers() -> [(name: String, value: Guess<String>)] {
         let needed = collections.flatMap { $0.list.parameters.filter { $0.place == "header" && $0.isRequired } }
         let names = needed.map { $0.name.lowercased() }
         return needed.reduce(into: []) { found, parameter in
             let name = parameter.name
-            let own = ["authorization", "if-match", "if-none-match"].contains(name.lowercased())
-            guard !own, SignInGuess.isHeader(name),
+            guard !Self.notSettings.contains(name.lowercased()), SignInGuess.isHeader(name),
                 names.count(where: { $0 == name.lowercased() }) * 2 > collections.count,
-                !found.contains(where: { $0.name.lowercased() == name.lowercased() }),
-                let value = parameter.shape.preset, Self.isHeaderText(value)
+                !found.contains(where: { $0.name.lowercased() == name.lowercased() })
             else { return }
-            found.append((name, Guess(value, "the lists need it")))
+            if let value = FixedParameter.value(of: parameter), Self.isHeaderText(value) {
+                found.append((name, Guess(value, "the lists need it")))
+            } else {
+                let setting = DraftSetting.text(PathFiller.setting(name))
+                found.append((name, Guess(setting, "the lists need it: set upstream.settings")))
+            }
         }
     }
 
     /// Headers that calls need, and the document has no value for.
     private func missingHeaders(_ known: Set<String>) -> [String] {
-        var known = known.union(["authorization", "if-match", "if-none-match"])
+        var known = known.union(Self.notSettings)
         return calls.flatMap { call in
             call.parameters.filter { $0.place == "header" && $0.isRequired && SignInGuess.isHeader($0.name) }
                 .filter { known.insert($0.name.lowercased()).inserted }

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// How records of a collection are created, changed and deleted.
 struct WriteGuess {
     let shapes: ShapeReader
@@ -19,7 +21,7 @@ struct WriteGuess {
     // MARK: Creation
 
     private func addCreation(to entity: inout DraftEntity) {
-        let upsert = collection.recordCalls["PUT"].flatMap { $0.verb(among: Self.creating) != nil ? $0 : nil }
+        let upsert = collection.recordCalls["PUT"].flatMap { $0.isCreation ? $0 : nil }
         guard let operation = collection.creation ?? upsert else { return }
         do throws(BodyGuess.Problem) {
             try check(operation, entity)
@@ -47,7 +49,6 @@ struct WriteGuess {
         }
     }
 
-    private static let creating: Set = ["create", "add", "new", "post", "insert", "register", "upsert", "invite"]
     private static let other: Set = [
         "get", "list", "search", "delete", "update", "fetch", "retrieve", "find", "query", "remove", "count", "export",
         "download", "check", "validate",
@@ -55,7 +56,7 @@ struct WriteGuess {
 
     /// Whether a call creates a record of this list, and answers it.
     private func check(_ operation: APIOperation, _ entity: DraftEntity) throws(BodyGuess.Problem) {
-        if let verb = operation.verb(among: Self.other), operation.verb(among: Self.creating) == nil,
+        if let verb = operation.verb(among: Self.other), !operation.isCreation,
             !operation.words.lowercased().contains("create")
         {
             throw BodyGuess.Problem(reason: "it is described as a call to \(verb) something")
@@ -119,16 +120,29 @@ struct WriteGuess {
         }
     }
 
+    /// Last words of names whose values differ for most records.
+    private static let telling: Set = [
+        "name", "title", "number", "email", "reference", "subject", "code", "sku", "phone",
+    ]
+
     private func lookUp(_ entity: DraftEntity, _ sent: [DraftField], isOwn: Bool) -> DraftRoute.LookUp? {
         if isOwn, entity.pull != nil, collection.single != nil { return .key }
         let shown = sent.filter { field in
             // A body may spell the member otherwise than the record.
-            (entity[field.name]?.wireName).map { item[$0] != nil } == true && field.isPlain && !field.isSecret
+            entity[field.name].map(isListed) == true && field.isPlain && !field.isSecret && field.name != key
                 && (entity[field.name]?.from).map { !$0.contains("*") } ?? true
         }
         let required = shown.filter { entity[$0.name]?.isRequired == true }
-        let names = Array((required.isEmpty ? shown : required).prefix(3)).map(\.name)
+        let telling = shown.filter { Self.telling.contains(Words.lastWord(of: $0.wireName)) }
+        let best = [required, telling, shown].first { !$0.isEmpty } ?? []
+        let names = best.prefix(3).map(\.name)
         return names.isEmpty ? nil : .match(names, path: entity.pull == nil ? listPath : nil)
+    }
+
+    /// Whether the records of the list have it.
+    private func isListed(_ field: DraftField) -> Bool {
+        item[field.wireName] != nil
+            || field.from.map { shapes.shape(at: JSONPath.steps($0).map(String.init), in: item) != nil } == true
     }
 
     // MARK: Updates and deletions
@@ -136,7 +150,10 @@ struct WriteGuess {
     private func addUpdate(to entity: inout DraftEntity) {
         var calls = ["PATCH", "PUT"].compactMap { collection.recordCalls[$0] }
         // As Stripe and others have it.
-        if calls.isEmpty, let post = collection.recordCalls["POST"], post.words.lowercased().contains("update") {
+        if calls.isEmpty, let post = collection.recordCalls["POST"],
+            post.words.lowercased().contains("update")
+                || post.path.segments.contains(where: ActionCalls.changes.contains)
+        {
             calls = [post]
         }
         var reasons: [String] = []
@@ -160,20 +177,26 @@ struct WriteGuess {
 
     private func addDeletion(to entity: inout DraftEntity) {
         guard let operation = collection.recordCalls["DELETE"] else { return }
-        if let needed = operation.queries.first(where: { $0.isRequired && $0.shape.initial == nil }) {
-            return entity.todos.append(todo("delete", operation, "it needs the parameter \(needed.name)"))
+        if FixedParameter.query(of: operation) == nil {
+            let needed = operation.queries.filter(\.isRequired).map(\.name).joined(separator: ", ")
+            return entity.todos.append(todo("delete", operation, "it needs the parameter \(needed)"))
         }
         if !operation.bodies.isEmpty, operation.bodies.contains(where: { !$0.shape.required.isEmpty }) {
             return entity.todos.append(todo("delete", operation, "it needs a body"))
         }
-        entity.delete = DraftRoute(call: filler.call("DELETE", operation.path, list: collection.path))
+        entity.delete = DraftRoute(call: call(operation))
     }
 
     // MARK: Parts
 
+    private func call(_ operation: APIOperation) -> String {
+        filler.call(operation.method, operation.path, list: collection.path)
+            + (FixedParameter.query(of: operation) ?? "")
+    }
+
     private func route(_ operation: APIOperation, _ found: BodyGuess.Found) -> DraftRoute {
-        var route = DraftRoute(call: filler.call(operation.method, operation.path, list: collection.path))
-        route.body = found.body
+        var route = DraftRoute(call: call(operation))
+        (route.body, route.isInList) = (found.body, found.isInList)
         route.encoding = found.encoding
         route.beside = found.beside.filter { constant in
             // A field of the record is sent as the record has it.

@@ -133,8 +133,11 @@ struct EntityWriter {
         let fields = names.map { YAMLNode.mapping([YAMLNode.Member(slot, $0)]) } ?? .text(slot)
         let beside = route.beside.map { YAMLNode.Member($0.name, .text($0.value)) }
         switch route.body {
+        case .plain where route.isInList:
+            return .list([beside.isEmpty ? fields : .mapping([YAMLNode.Member("<<", fields)] + beside)])
         case .plain: return beside.isEmpty ? names : .mapping([YAMLNode.Member("<<", fields)] + beside)
-        case .inside(let name): return .mapping([YAMLNode.Member(name, fields)] + beside)
+        case .inside(let name):
+            return .mapping([YAMLNode.Member(name, route.isInList ? .list([fields]) : fields)] + beside)
         case .resource(let type, let hasID):
             var members: [YAMLNode.Member] = []
             if !type.isEmpty { members.append(YAMLNode.Member("type", .text(type))) }

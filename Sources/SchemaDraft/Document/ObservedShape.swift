@@ -4,6 +4,8 @@ internal import JSONText
 struct ObservedShape {
     /// The path of the list whose keys all of these texts are, if there is one.
     var reference: (_ name: String, _ values: [JSONText]) -> String? = { _, _ in nil }
+    /// Whether the values are examples of a document, which counts more.
+    var isExample = false
 
     private static let deepest = 12
     /// Of one object, and of the lists at one place together.
@@ -14,9 +16,11 @@ struct ObservedShape {
 
     func schema(of values: [JSONText], name: String = "", depth: Int = 0) -> DocumentValue {
         let known = values.filter { $0.kind != .null }
-        guard let first = known.first, depth < Self.deepest else { return .object(DocumentObject([])) }
-        guard known.allSatisfy({ $0.kind == first.kind }) else { return .object(DocumentObject([])) }
         var members: [(name: String, value: DocumentValue)] = []
+        if isExample { members.append((ExampleShape.mark, .scalar("true", isPlain: true))) }
+        guard let first = known.first, depth < Self.deepest, known.allSatisfy({ $0.kind == first.kind }) else {
+            return .object(DocumentObject(members))
+        }
         func add(_ key: String, _ text: String) { members.append((key, .scalar(text, isPlain: false))) }
         switch first.kind {
         case .object:

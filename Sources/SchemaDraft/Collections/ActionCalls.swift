@@ -1,0 +1,45 @@
+/// Calls for one record whose paths say what they do: `/orders/{id}/edit`, `/orders/delete/{id}`.
+struct ActionCalls {
+    /// The calls by the form of their path.
+    let calls: [String: [APIOperation]]
+
+    private static let reads = ["detail", "details", "view", "show", "get", "retrieve"]
+    static let changes = ["update", "edit", "modify", "change", "update-delete", "update_delete"]
+    private static let deletions = ["delete", "remove", "destroy"]
+    private static let creations = ["create", "add", "new", "store", "insert"]
+
+    /// The path of a record, and the calls for it by what they do, as methods say it. `base`: the path of the list.
+    func record(base: [String]) -> (path: PathPattern, calls: [String: APIOperation])? {
+        let form = PathPattern.form(base[...])
+        var found: [String: APIOperation] = [:]
+        var path: PathPattern?
+        for word in Self.reads + Self.changes + Self.deletions {
+            for call in (calls["\(form)/{}/\(word)"] ?? []) + (calls["\(form)/\(word)/{}"] ?? []) {
+                guard let method = Self.meaning(of: call, word), found[method] == nil,
+                    path.map({ $0.parameters == call.path.parameters }) ?? true
+                else { continue }
+                path = path ?? call.path
+                found[method] = call
+            }
+        }
+        return path.map { ($0, found) }
+    }
+
+    /// `POST /orders/create`.
+    func creation(_ list: PathPattern, base: [String]) -> APIOperation? {
+        let form = PathPattern.form(base[...])
+        return Self.creations.lazy.compactMap { word in
+            calls["\(form)/\(word)"]?.first { $0.method == "POST" && $0.path.parameters == list.parameters }
+        }.first
+    }
+
+    /// The method that is usual for what the call does; nil for one that says something else than its path.
+    private static func meaning(of call: APIOperation, _ word: String) -> String? {
+        switch call.method {
+        case "GET": deletions.contains(word) || call.answer?.isList == true ? nil : "GET"
+        case "DELETE": reads.contains(word) ? nil : "DELETE"
+        case "POST": changes.contains(word) ? "POST" : deletions.contains(word) ? "DELETE" : nil
+        default: deletions.contains(word) ? nil : call.method
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import EntitySchema
+import Testing
+
+@testable import SchemaDraft
+
+@Suite("Drafting which calls belong to a list")
+struct DraftCallTests {
+    private typealias Document = SmallDocument
+
+    private static let order =
+        "Order: { type: object, properties: { id: { type: integer }, note: { type: string }, state: { type: string } } }"
+
+    private func draft(_ paths: [String], _ schemas: [String] = []) throws -> SchemaDraft {
+        try SchemaDraft.of(Document(schemas: [Self.order] + schemas, paths: paths).text)
+    }
+
+    @Test("Paths that say what they do are the calls of their list")
+    func actions() throws {
+        let orders = try draft([
+            "/orders/list: { \(Document.list("Order")) }",
+            "/orders/create: { \(Document.call("post", "Order", "Order")) }",
+            "/orders/{id}/edit: { \(Document.call("post", "Order", "Order")) }",
+            "/orders/{id}/delete: { post: { responses: { \"204\": { description: gone } } } }",
+        ]).schema["orders"]
+        #expect(orders?.push.create.first?.call == "POST /orders/create")
+        #expect(orders?.push.update.first?.call == "POST /orders/{id}/edit")
+        #expect(orders?.push.delete.first?.call == "POST /orders/{id}/delete")
+    }
+
+    @Test("A word before the key says what a path does, too")
+    func before() throws {
+        let orders = try draft([
+            "/orders: { \(Document.list("Order")) }",
+            "/orders/update/{id}: { \(Document.call("put", "Order", "Order")) }",
+            "/orders/delete/{id}: { \(Document.deletion) }",
+        ]).schema["orders"]
+        #expect(orders?.push.update.first?.call == "PUT /orders/update/{id}")
+        #expect(orders?.push.delete.first?.call == "DELETE /orders/delete/{id}")
+    }
+
+    @Test("A deletion by GET, and a POST to a path that only reads, are left out")
+    func otherMethods() throws {
+        let orders = try draft([
+            "/orders: { \(Document.list("Order")) }", "/orders/delete/{id}: { \(Document.single("Order")) }",
+            "/orders/{id}/view: { \(Document.call("post", "Order", "Order")) }",
+        ]).schema["orders"]
+        #expect(orders?.push.delete.isEmpty == true)
+        #expect(orders?.push.update.isEmpty == true)
+    }
+
+    @Test(
+        "A PUT to a list creates if it is described so, and is not taken for the replacement of all",
+        arguments: [("Creates an order", false), ("Replaces the orders", true), ("Orders", true)])
+    func put(_ summary: String, _ isOther: Bool) throws {
+        let put = Document.call("put", "Order", "Order", "summary: \(summary),")
+        let orders = try draft(["/orders: { \(Document.list("Order")), \(put) }"]).schema["orders"]
+        #expect(orders?.push.create.isEmpty == isOther)
+    }
+
+    @Test("A list that only finds or suggests records is left out")
+    func searches() throws {
+        let query = "parameters: [{ name: q, in: query, required: true, schema: { type: string } }],"
+        let keys =
+            "parameters: [{ name: ids, in: query, required: true, schema: { type: array, items: { type: integer } } }],"
+        let draft = try draft([
+            "/orders: { \(Document.list("Order")) }", "/orders/search: { \(Document.list("Order", query)) }",
+            "/autocomplete/orders: { \(Document.list("Order")) }", "/orders/by: { \(Document.list("Order", keys)) }",
+        ])
+        #expect(draft.schema.entities.map(\.name) == ["orders"])
+        #expect(draft.leftOut.map(\.why) == [.sameRecords, .sameRecords, .sameRecords])
+    }
+
+    @Test("Of two versions of a list, the one with the most calls is drafted, else the newest")
+    func versions() throws {
+        let even = try draft(["/v1/orders: { \(Document.list("Order")) }", "/v2/orders: { \(Document.list("Order")) }"])
+        #expect(even.paths.map(\.path) == ["/v2/orders"])
+        let more = try draft([
+            "/orders: { \(Document.list("Order")), \(Document.call("post", "Order", "Order")) }",
+            "/v2/orders: { \(Document.list("Order")) }",
+        ])
+        #expect(more.paths.map(\.path) == ["/orders"])
+        #expect(more.leftOut.map(\.path) == ["/v2/orders"])
+    }
+
+    @Test("A name in the path that has the record's own in its middle is the member without it")
+    func middle() throws {
+        let shop = "Shop: { type: object, properties: { code: { type: string }, external_id: { type: string } } }"
+        let shops = try draft(
+            [
+                "/shops: { \(Document.list("Shop")) }",
+                "/shops/{external_shop_id}: { \(Document.single("Shop")), \(Document.deletion) }",
+            ], [shop]
+        ).schema["shops"]
+        #expect(shops?.push.delete.first?.call == "DELETE /shops/{external_id}")
+    }
+
+    @Test("A reference is to the list of its name before one that only has records of its kind")
+    func names() throws {
+        let line = "Line: { type: object, properties: { id: { type: integer }, order_id: { type: integer } } }"
+        let draft = try draft(
+            [
+                "/stock: { \(Document.list("Order")) }", "/admin/orders: { \(Document.list("Order")) }",
+                "/lines: { \(Document.list("Line")) }",
+            ], [line])
+        #expect(draft.schema["lines"]?[field: "order_id"]?.kind == .reference(to: "orders"))
+    }
+}
