@@ -180,18 +180,36 @@ struct Merge {
     /// Whether the server's old and new version differ only in the times of changes, of the record and of its children,
     /// and in fields for which `isOwn`, given the new value, recognizes the work of an earlier local change. A field that
     /// the new one lacks says nothing.
+    ///
+    /// Fields that only the server sets, such as totals and versions, move with such a change: in a version that shows one
+    /// they are no work of others. `isAnswer`: the new version is the answer to it.
     func isOwnChange(
-        _ before: JSONText, _ now: JSONText, _ isOwn: (_ field: String, _ value: JSONText) -> Bool
+        _ before: JSONText, _ now: JSONText, isAnswer: Bool = false,
+        _ isOwn: (_ field: String, _ value: JSONText) -> Bool
     ) throws -> Bool {
         let comparison = try context.comparison(entity)
-        return entity.fields.allSatisfy { field in
+        var (hasOwn, moved) = (isAnswer, false)
+        for field in entity.fields {
             guard !field.isDerivedHere, field.name != entity.pull?.changedAt,
                 field.name != entity.pull?.whenChanged,
                 let new = entity.value(of: field.name, in: now)
-            else { return true }
+            else { continue }
             let old = entity.value(of: field.name, in: before) ?? .null
-            return comparison.isSame(old, new, of: field.name) || isOwn(field.name, new)
+            if comparison.isSame(old, new, of: field.name) { continue }
+            if isOwn(field.name, new) {
+                hasOwn = true
+            } else if isSetByServer(field.name) {
+                moved = true
+            } else {
+                return false
+            }
         }
+        return hasOwn || !moved
+    }
+
+    private func isSetByServer(_ field: String) -> Bool {
+        if case .field(let version)? = context.schema.upstream.version, version.place == field { return true }
+        return entity.isSetByServer(field) || entity.touchedFields.contains { $0.name == field }
     }
 
     /// Rebases the change's field on the server's value, or drops the field.

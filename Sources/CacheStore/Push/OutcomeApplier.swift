@@ -218,7 +218,8 @@ struct OutcomeApplier {
         for later in try queue.changes(of: change.entity, key: change.key)
         where later.operation == .delete && !later.base.members.isEmpty {
             // The server may have stored the value in another spelling.
-            let isOurs = try merge(table).isOwnChange(later.base, result.remote) { field, value in
+            let isOurs = try merge(table).isOwnChange(later.base, result.remote, isAnswer: true) {
+                field, value in
                 ours.contains(field) && sent[field].map { comparison.isSame(value, $0, of: field) } ?? true
             }
             if isOurs { try queue.store(later.body, base: result.remote, of: later, makeID: context.makeID) }

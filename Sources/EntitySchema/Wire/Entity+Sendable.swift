@@ -17,6 +17,13 @@ extension Entity {
         return writable.filter { names.contains($0.name) }
     }
 
+    /// Whether no edit sets the field: no update sends it, or it is what updates are based on, beside their fields.
+    package func isSetByServer(_ field: String) -> Bool {
+        push.update.allSatisfy { route in
+            !route.canSend(field) || route.envelope.map { $0.hasFields && $0.names.contains(field) } ?? false
+        }
+    }
+
     /// The fields that the routes of the operation can send of `record`; nil for any.
     package func sendable(for operation: Operation, record: JSONText) -> [String]? {
         if isLocal { return nil }

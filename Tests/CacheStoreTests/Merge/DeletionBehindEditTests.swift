@@ -1,0 +1,89 @@
+import EntitySchema
+import JSONText
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Deletions that wait behind an edit of the same record")
+struct DeletionBehindEditTests {
+    private let now = TestCache.now
+
+    /// What only the server sets: `code` is in no route, `revision` is what edits are based on, `etag` is the version.
+    private static let schema = """
+        schema: shop
+        upstream:
+          base_url: http://localhost
+          pagination: { style: page }
+          version: { field: etag, header: If-Match }
+        entities:
+          orders:
+            fields:
+              id: { type: string }
+              notes: { type: string }
+              status: { type: string }
+              code: { type: string }
+              revision: { type: string }
+              etag: { type: string }
+              updated_at: { type: time }
+            pull: { path: /orders, since: { param: since, field: updated_at } }
+            push:
+              update: { call: "PATCH /orders/{id}", body: { <<: $fields, revision: "{revision}" }, fields: [notes, status, revision, etag] }
+              delete: { call: "DELETE /orders/{id}" }
+        """
+
+    private func record(_ members: String, after seconds: Int) -> String {
+        #"{"id":"a",\#(members),"updated_at":"\#((now + .seconds(seconds)).description)"}"#
+    }
+
+    /// A record that was deleted here while an edit of its notes was being sent, and that edit.
+    private func deleted() async throws -> (TestCache, OutboxChange) {
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await cache.pull(
+            "orders", "[\(record(#""notes":"n","status":"s","code":"c1","revision":"1","etag":"e1""#, after: -60))]")
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
+        let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(edit, at: now))
+        try await cache.store.delete("orders", key: "a", at: now)
+        return (cache, edit)
+    }
+
+    private func conflicts(_ cache: TestCache) throws -> Int {
+        try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts.count
+    }
+
+    @Test("what the server sets with each edit is no edit of another person: the deletion is sent")
+    func moved() async throws {
+        let (cache, edit) = try await deleted()
+        let answer = record(#""notes":"mine","status":"s","code":"c2","revision":"2","etag":"e2""#, after: 60)
+        try await cache.store.settle(edit.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
+        #expect(try conflicts(cache) == 0)
+        #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.operation) == [.delete])
+    }
+
+    @Test("a list that shows the edit before its answer, with what the server set with it, is no conflict either")
+    func shown() async throws {
+        let (cache, _) = try await deleted()
+        let page = record(#""notes":"mine","status":"s","code":"c2","revision":"2","etag":"e2""#, after: 60)
+        _ = try await cache.pull("orders", "[\(page)]")
+        #expect(try conflicts(cache) == 0)
+        #expect(try cache.record("orders", "a") == nil)
+    }
+
+    @Test("another value of a field that edits set is the work of another person")
+    func others() async throws {
+        let (cache, edit) = try await deleted()
+        let answer = record(#""notes":"mine","status":"theirs","code":"c2","revision":"3","etag":"e3""#, after: 60)
+        try await cache.store.settle(edit.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
+        #expect(try conflicts(cache) == 1)
+    }
+
+    @Test("without an edit of ours, what only the server sets still shows an edit")
+    func alone() async throws {
+        let (cache, _) = try await deleted()
+        _ = try await cache.pull(
+            "orders", "[\(record(#""notes":"n","status":"s","code":"c2","revision":"2","etag":"e2""#, after: 60))]")
+        #expect(try conflicts(cache) == 1)
+    }
+}
