@@ -125,7 +125,7 @@ struct PlanReader {
 
     /// `POST /api/orders/{id}`.
     private func target(_ node: SchemaNode, _ methods: [String]) throws(SchemaError) -> (String, Template) {
-        let words = try node.string().split(separator: " ").map(String.init)
+        let words = try node.words()
         guard words.count == 2, methods.contains(words[0]), words[1].hasPrefix("/"), let path = Template(words[1])
         else {
             throw node.error(
@@ -158,22 +158,22 @@ struct PlanReader {
         ])
         let body = BodyReader.body(of: node, operation)
         let call = try node.required("call")
-        let words = try call.string().split(separator: " ")
+        let words = try call.words()
         guard words.count == 2, ["POST", "PUT", "PATCH", "DELETE"].contains(words[0]), words[1].hasPrefix("/"),
-            let path = Template(String(words[1]))
+            let path = Template(words[1])
         else {
             throw call.error(
                 "expected a method and a path, such as PATCH /api/orders/{id}; changes go by POST, PUT, PATCH or DELETE"
             )
         }
         return PushRoute(
-            method: String(words[0]), path: path,
+            method: words[0], path: path,
             conditions: try pairs(node.child("when")) ?? [:],
             fields: try node.child("fields")?.strings(),
             body: try body?.places(),
             envelope: body?.isTemplate == true ? try body?.template() : nil,
             sendsRecord: body?.sendsRecord ?? (words[0] == "PUT"),
-            encoding: try encoding(node.child("encoding"), String(words[0]), body),
+            encoding: try encoding(node.child("encoding"), words[0], body),
             html: try pairs(node.child("html")) ?? [:],
             file: try node.child("file")?.string(),
             record: try node.child("record")?.place() ?? record, isRecordInherited: node.child("record") == nil,
@@ -230,7 +230,25 @@ extension SchemaNode {
     func urlPath() throws(SchemaError) -> String {
         let text = try string()
         guard text.hasPrefix("/") else { throw error("expected a path that begins with /") }
+        try refuseSpaces(in: text)
         return text
+    }
+
+    /// A method and a path, if that is what the text has.
+    func words() throws(SchemaError) -> [String] {
+        let text = try string()
+        let words = text.split(separator: " ", maxSplits: 1).map { String($0.drop { $0 == " " }) }
+        if words.count == 2, words[1].hasPrefix("/") { try refuseSpaces(in: words[1]) }
+        return words
+    }
+
+    /// A path is sent as it is written, except for what stands in braces.
+    private func refuseSpaces(in path: String) throws(SchemaError) {
+        var depth = 0
+        for character in path {
+            if character == "{" { depth += 1 } else if character == "}" { depth -= 1 }
+            if depth == 0, character == " " { throw error("an address has no spaces; write %20 for each of them") }
+        }
     }
 
     func urlTemplate() throws(SchemaError) -> Template {

@@ -190,6 +190,23 @@ struct WrongSchemaTests {
         expectRefusal(error, "entities.notes.push.update", "refers to no record as lst; did you mean list?")
     }
 
+    @Test("a space in an address is refused with what to write; between braces it belongs to a form of a time")
+    func spaces() {
+        let words = "write %20 for each of them"
+        expectRefusal(Self.error(pull: "path: /sales notes"), "entities.notes.pull.path", words)
+        expectRefusal(
+            Self.error(pull: "path: /notes, record: { path: \"/sales notes/{id}\" }"),
+            "entities.notes.pull.record.path",
+            words)
+        expectRefusal(Self.error(pull: "call: POST /sales notes"), "entities.notes.pull.call", words)
+        expectRefusal(
+            Self.error(push: #"update: { call: "PATCH /sales notes/{id}" }"#), "entities.notes.push.update.call", words)
+        #expect(
+            Self.error(pull: #"path: "/notes/{$now-9d:yyyy-MM-dd HH:mm}", record: { path: "/notes/{id}" }"#)?
+                .description == nil)
+        #expect(Self.error(push: #"update: { call: "PATCH  /sales%20notes/{id}" }"#)?.description == nil)
+    }
+
     @Test("a word that is nearly one of those allowed is recognised")
     func words() {
         #expect(Self.error(entity: "key: [id, text]")?.problem.contains("a record has one key") == true)

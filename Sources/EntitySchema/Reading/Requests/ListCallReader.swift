@@ -60,7 +60,7 @@ struct ListCallReader {
             return ("GET", (try path.urlPath(), path))
         }
         if let path = node.child("path") { throw path.error("call has the path already; remove path") }
-        let words = try call.string().split(separator: " ").map(String.init)
+        let words = try call.words()
         guard words.count == 2, ["GET", "POST"].contains(words[0]), words[1].hasPrefix("/") else {
             throw call.error("expected GET or POST and a path, such as POST /graphql")
         }
