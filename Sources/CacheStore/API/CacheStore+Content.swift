@@ -48,7 +48,7 @@ extension CacheStore {
         let kept: String? = row?["_content"]
         let sha256 = queued ?? kept
         let address = table.entity.contentAddress(
-            of: try FarValues(schema: schema, db: db).added(to: document, of: table.entity))
+            of: try FarValues(schema: schema, db: db).added(to: document, as: record.remote, of: table.entity))
         let known: String? = row?["_content_address"]
         return ContentStatus(
             key: key, record: document, here: try sha256.flatMap(ContentTable(db: db).content),

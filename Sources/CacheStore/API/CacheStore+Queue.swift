@@ -285,13 +285,17 @@ extension CacheStore {
         let operation = Operation(rawValue: row["operation"]) ?? .update
         let replaced = try replaced(by: body, operation, entity, record)
         let shown = sealer.withoutSealed(record?.document ?? body)
+        let far = FarValues(schema: schema, db: db)
+        let known = try far.added(to: shown, of: entity)
+        let remote = operation == .create || entity.addressFields.isEmpty ? nil : record?.remote
+        let located = remote.map { entity.located(shown, as: sealer.withoutSealed($0)) } ?? shown
         var trace = (row["trace"] as String?).flatMap(TraceContext.init(stored:))
         trace?.attempt = row["tried"]
         return OutboxChange(
             id: row["id"], entity: entity.name, key: row["record_key"],
             operation: operation, body: opened.record, storedBody: body,
             unreadable: opened.unreadable + (replaced?.unreadable ?? []), secrets: secrets,
-            record: try FarValues(schema: schema, db: db).added(to: shown, of: entity),
+            record: known, address: located == shown ? known : try far.added(to: located, of: entity),
             idempotencyKey: row["idempotency_key"],
             attemptCount: row["attempt_count"], tried: row["tried"], version: version,
             createdAt: Timestamp(milliseconds: row["created_at"]),

@@ -1,4 +1,4 @@
-internal import EntitySchema
+package import EntitySchema
 internal import GRDB
 package import JSONText
 internal import SQLiteStore
@@ -98,6 +98,72 @@ extension CacheStore {
                         """),
                 arguments: [JSONText.array(of: keys).text, children]
             ).map { sealers[parents].withoutSealed(try JSONText(parsing: $0)) }
+        }
+    }
+}
+
+/// Where the upstream may have a record whose address was changed here.
+extension CacheStore {
+    /// More would be asked for in vain.
+    private static let mostAddresses = 3
+
+    /// The other addresses of a record, as records with the values that lead there: those to which attempts without a known
+    /// outcome may have moved it, and those from which accepted changes have moved it, while the upstream may be behind.
+    package func otherAddresses(of known: JSONText, _ entity: Entity) throws -> [JSONText] {
+        guard !entity.addressFields.isEmpty, let key = known[entity.key]?.plain else { return [] }
+        return try read { db in
+            let table = EntityTable(entity: entity)
+            let current = try KeyAlias.current(of: key, entity.name, db)
+            let remote = try RecordRow(table: table, db: db).remote(of: current)
+            let here = remote.map { entity.located(known, as: sealers[entity.name].withoutSealed($0)) } ?? known
+            let settling = try SettlingTable(entity: entity.name, db: db).row(of: current)
+            let candidates = try [here] + attempted(current, from: here, entity, db) + former(settling, here, entity)
+            var found: [JSONText] = []
+            for candidate in candidates
+            where entity.isMoved(candidate, from: known)
+                && found.allSatisfy({ entity.isMoved(candidate, from: $0) }) && found.count < Self.mostAddresses
+            {
+                found.append(candidate)
+            }
+            return found
+        }
+    }
+
+    /// Where attempts to change the record may have moved it, the last one first.
+    private func attempted(
+        _ key: String, from here: JSONText, _ entity: Entity, _ db: Database
+    ) throws -> [JSONText] {
+        let rows = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT iif(tried > 0, body, '{}'), coalesce(sent, '{}') FROM sync_outbox
+                    WHERE entity = ? AND record_key = ? AND operation = 'update' AND (tried > 0 OR sent IS NOT NULL)
+                    ORDER BY id
+                    """),
+            arguments: [entity.name, key])
+        var places: [JSONText] = []
+        for row in rows {
+            let (body, sent) = (try JSONText(parsing: row[0] as String), try JSONText(parsing: row[1] as String))
+            let last = places.last ?? here
+            // What a change sent before it was corrected.
+            let earlier = entity.addressFields.flatMap { name in
+                (sent[name]?.elements ?? []).map { entity.moved(last, by: .object([name: $0])) }
+            }
+            places += earlier + [entity.moved(earlier.last ?? last, by: body)]
+        }
+        return places.reversed()
+    }
+
+    /// Where the record was before accepted changes, the last place first.
+    private func former(_ settling: Settling?, _ here: JSONText, _ entity: Entity) -> [JSONText] {
+        let earlier = entity.addressFields.compactMap { name in
+            (settling?.parts[name]?.earlier).map { (name: name, values: $0) }
+        }
+        return (0..<(earlier.map(\.values.count).max() ?? 0)).map { age in
+            earlier.reduce(here) { place, field in
+                guard age < field.values.count else { return place }
+                return entity.moved(place, by: .object([field.name: field.values[field.values.count - 1 - age]]))
+            }
         }
     }
 }

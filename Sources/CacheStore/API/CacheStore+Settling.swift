@@ -83,10 +83,14 @@ extension CacheStore {
         }
     }
 
-    /// Whether the record was created here so recently that its absence upstream says nothing.
+    /// Whether the record was created here, or moved to another address, so recently that its absence upstream says nothing.
     package func isNew(_ entity: String, key: String, at now: Timestamp) throws -> Bool {
         try read { db in
-            try SettlingTable(entity: entity, db: db).created(after: now - schema.upstream.settle).contains(key)
+            let settling = SettlingTable(entity: entity, db: db)
+            if try settling.created(after: now - schema.upstream.settle).contains(key) { return true }
+            guard let fields = schema[entity]?.addressFields, !fields.isEmpty else { return false }
+            let parts = try settling.alive(key, at: now, schema.upstream.settle)?.parts ?? [:]
+            return fields.contains { parts[$0] != nil }
         }
     }
 }

@@ -36,7 +36,7 @@ struct ContentWriter {
         // The same content again is no change; after a failure it asks for another attempt.
         if let last = waiting.last {
             if last.content == column, last.state != .failed { return }
-        } else if try kept(key, record.document) == column {
+        } else if try kept(key, record) == column {
             return
         }
         guard content == nil || entity.content?.upload != nil else { throw unreplaceable(key, creation) }
@@ -93,12 +93,12 @@ struct ContentWriter {
     }
 
     /// The hash of the local content; nil when the server has different content by now.
-    private func kept(_ key: String, _ document: JSONText) throws -> String? {
+    private func kept(_ key: String, _ record: RecordRow.Content) throws -> String? {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT _content, _content_address FROM \(table.name) WHERE _key = ?"),
             arguments: [key])
         let address = entity.contentAddress(
-            of: try FarValues(schema: context.schema, db: db).added(to: document, of: entity))
+            of: try FarValues(schema: context.schema, db: db).added(to: record.document, as: record.remote, of: entity))
         guard let row, row["_content_address"] as String? == address else { return nil }
         return row["_content"]
     }

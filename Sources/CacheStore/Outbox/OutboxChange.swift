@@ -16,8 +16,11 @@ package struct OutboxChange: Sendable, Equatable {
     package var unreadable: [String]
     /// The record's secrets, so that messages can be scrubbed of them.
     package var secrets: [String]
-    /// The whole local record without its secrets, for the placeholders of a path.
+    /// The whole local record without its secrets.
     package var record: JSONText
+    /// The same, with the values that lead to the record upstream: of an update or a deletion those that the server last
+    /// said, since queued changes have not moved it yet.
+    package var address: JSONText
     package var idempotencyKey: String
     /// Failed attempts so far that count towards the limit.
     package var attemptCount: Int
@@ -151,9 +154,11 @@ package struct OutboxChange: Sendable, Equatable {
     package func request(of entity: Entity) -> PushRequest? {
         var request =
             switch content {
-            case .removal where isContentOnly: entity.request(for: nil, record: record)
-            case .upload(let content) where isContentOnly: entity.request(for: content, record: record)
-            default: entity.request(for: operation, record: record, body: body, version: version, remote: replaced)
+            case .removal where isContentOnly: entity.request(for: nil, record: address)
+            case .upload(let content) where isContentOnly: entity.request(for: content, record: address)
+            default:
+                entity.request(
+                    for: operation, record: record, body: body, version: version, remote: replaced, address: address)
             }
         if case .upload(let content) = content, !isContentOnly {
             // Without a part for it, the request would leave the content behind.

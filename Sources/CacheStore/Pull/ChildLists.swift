@@ -41,7 +41,8 @@ extension PageApplier {
         return outcome
     }
 
-    /// Cached children of parents whose children are complete in the answer, but which are not in it.
+    /// Cached children of parents whose children are complete in the answer, but which are not in it. Whether one is gone that
+    /// an attempt may have moved to another parent, its change finds out.
     private func missing(
         _ children: PulledChildren, _ present: Set<String>, _ position: Int64
     ) throws -> [(key: String, parent: String)] {
@@ -53,14 +54,24 @@ extension PageApplier {
                     SELECT _key, CAST(\(parent) AS TEXT) FROM \(table.name)
                     WHERE \(Self.isNotBeingDeleted("?3")) AND \(parent) IN (SELECT value FROM json_each(?1))
                       AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2
+                      AND _key NOT IN (
+                        SELECT record_key FROM sync_outbox WHERE entity = ?3 AND operation = 'update' AND tried > 0
+                          AND state <> \(OutboxState.failed.sql) AND body -> ?4 IS NOT NULL)
                     """),
-            arguments: [JSONText.array(of: children.complete).text, position, table.entity.name]
+            arguments: [
+                JSONText.array(of: children.complete).text, position, table.entity.name, "$.\"\(children.by)\"",
+            ]
         ).map { (key: $0[0] as String, parent: $0[1] as String) }.filter { !present.contains($0.key) }
-        // The list may not show yet what was just created, and is not read again before its parent changes.
-        let new = try context.newKeys(of: table.entity.name)
+        // The list may not show yet what was just created or moved there, and is not read again before its parent changes.
+        let created = try context.newKeys(of: table.entity.name)
         let settling = SettlingTable(entity: table.entity.name, db: db)
-        for child in missing where new.contains(child.key) { try settling.doubt(child.key) }
-        return missing.filter { !new.contains($0.key) }
+        let settle = context.schema.upstream.settle
+        return try missing.filter { child in
+            let moved = try settling.alive(child.key, at: context.now, settle)?.parts[children.by] != nil
+            guard moved || created.contains(child.key) else { return true }
+            try settling.doubt(child.key)
+            return false
+        }
     }
 
     /// Leaves out a record whose deletion is on its way. One whose deletion failed, or waits for a change that failed, may

@@ -36,6 +36,8 @@ package struct Entity: Sendable, Equatable {
 
     /// The names with a dot in the paths of its requests: values of records that these refer to (`far`).
     package var farNames: [String] = []
+    /// The fields besides the key that lead to a record upstream (`located`).
+    package var addressFields: [String] = []
     /// The objects inside the upstream's records that fields are read from: `[properties]`, `[fields, customer]`.
     package var nests: Set<[String]> = []
     /// References to records that may have only one of these.

@@ -220,6 +220,8 @@ extension EntitySchema {
         var schema = self
         for (index, entity) in entities.enumerated() {
             schema.entities[index].farNames = entity.farNamesInPaths
+            schema.entities[index].addressFields = entity.fieldsInAddresses(
+                and: parents(of: entity).compactMap(\.detail.by))
             schema.entities[index].nests = entity.objectsWithFields
         }
         return schema

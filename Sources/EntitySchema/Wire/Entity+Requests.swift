@@ -4,22 +4,25 @@ package import JSONText
 extension Entity {
     /// The request that sends `body`, the fields that change, of `record`, the whole record. `version` is the server's
     /// version that the change was made on; a creation has none. `remote` is the record as the server last said it, for
-    /// an update that sends more of the record than it changes.
+    /// an update that sends more of the record than it changes. `address`: the record with the values that lead to it
+    /// upstream, if they may differ from its own.
     ///
     /// Nil when no route fits or the record lacks a field that the path needs.
     package func request(
-        for operation: Operation, record: JSONText, body: JSONText, version: String? = nil, remote: JSONText? = nil
+        for operation: Operation, record: JSONText, body: JSONText, version: String? = nil, remote: JSONText? = nil,
+        address: JSONText? = nil
     ) -> PushRequest? {
         guard let route = route(for: operation, record: record, fields: body.members.map(\.key)),
-            let path = path(route.path, of: record)
+            let path = path(of: route, for: operation, record, at: address)
         else { return nil }
+        let known = address.map { moved($0, by: body) } ?? record
         guard operation != .delete else {
             let envelope = envelope(of: route, record)
             var request = request(operation, route, path, envelope?.enclosing(.null), version)
             request.recordKey = record[key]?.plain
             request.envelope = envelope
             request.encoding = route.encoding
-            request.lift = lift?.completed(from: record)
+            request.lift = lift?.completed(from: known)
             return request
         }
         let members =
@@ -31,7 +34,7 @@ extension Entity {
         request.recordKey = operation == .create ? nil : record[key]?.plain
         request.envelope = envelope(of: route, record)
         request.encoding = route.encoding
-        request.lift = lift?.completed(from: record)
+        request.lift = lift?.completed(from: known)
         name(&request, by: route, record)
         return request
     }
@@ -106,7 +109,8 @@ extension Entity {
         return route.sendsRecord && route.sendable.map { !$0.allSatisfy(fields.contains) } ?? true
     }
 
-    /// The request that uploads `content`, or with nil deletes the content; nil when the schema has no route for it.
+    /// The request that uploads `content`, or with nil deletes the content; nil when the schema has no route for it. `record`
+    /// has the values that lead to it upstream.
     package func request(for upload: Content?, record: JSONText) -> PushRequest? {
         guard let route = upload == nil ? content?.delete : content?.upload, let path = path(route.path, of: record)
         else { return nil }
@@ -156,9 +160,13 @@ extension Entity {
     /// A path with its placeholders filled from a record, but for `{$key}`; nil when one of them would stay empty, or
     /// lead elsewhere.
     package func path(_ template: Template, of record: JSONText) -> String? {
+        path(template) { value(of: $0, in: record) }
+    }
+
+    func path(_ template: Template, _ value: (String) -> JSONText?) -> String? {
         template.filled { name in
             guard name != Template.key else { return PushRequest.keyMark }
-            return value(of: name, in: record).flatMap {
+            return value(name).flatMap {
                 self[field: name]?.isPath == true ? Self.segments($0.plain) : Self.segment($0.plain)
             }
         }

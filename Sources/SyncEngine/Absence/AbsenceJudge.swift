@@ -67,7 +67,7 @@ struct AbsenceJudge: Sendable {
 
     /// Reads a record by its key, and remembers that the upstream serves single records of the entity.
     func read(_ known: JSONText, of entity: Entity) async throws -> RemoteRecord? {
-        let found = try await upstream.record(of: entity, known: known)
+        let found = try await RecordPlaces(store: store, upstream: upstream).record(of: entity, known: known)
         if found != nil, try !hasServed(entity) { try await store.setSetting(Self.setting(entity), to: Self.served) }
         return found
     }

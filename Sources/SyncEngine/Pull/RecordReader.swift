@@ -41,10 +41,12 @@ struct RecordReader {
 
     /// The same, whatever record it answers with.
     func answer(of entity: Entity, known: JSONText) async throws -> RemoteRecord? {
-        guard entity.pull == nil else { return try await upstream.record(of: entity, known: known) }
+        guard entity.pull == nil else {
+            return try await RecordPlaces(store: store, upstream: upstream).record(of: entity, known: known)
+        }
         guard let family = try family(of: entity, known) else { return nil }
-        return try await children(of: family).children.first { $0[entity.key]?.plain == known[entity.key]?.plain }
-            .map { record(of: family, $0) }
+        if let child = child(known, among: try await children(of: family), entity) { return record(of: family, child) }
+        return try await childElsewhere(known, entity)
     }
 
     /// Whether the upstream has an address for the record.
@@ -77,14 +79,28 @@ struct RecordReader {
     func verdictOfSiblings(of entity: Entity, _ known: JSONText) async throws -> SiblingVerdict {
         guard let family = try family(of: entity, known) else { return .cannotSay("its parent is not known") }
         let siblings = try await children(of: family)
-        if let found = siblings.children.first(where: { $0[entity.key]?.plain == known[entity.key]?.plain }) {
-            return .here(record(of: family, found))
-        }
+        if let found = child(known, among: siblings, entity) { return .here(record(of: family, found)) }
+        if let found = try await childElsewhere(known, entity) { return .here(found) }
         guard siblings.isComplete else { return .cannotSay("the list of \(entity.name) may lack some") }
         guard siblings.children.isEmpty else { return .absent }
         let witness = FamilyWitness(store: store, upstream: upstream, parent: family.parent, detail: family.detail)
         return try await witness.isWell(than: family.key)
             ? .absent : .cannotSay("every list of \(entity.name) is empty now")
+    }
+
+    private func child(_ known: JSONText, among siblings: ChildReader.Family, _ entity: Entity) -> JSONText? {
+        siblings.children.first { $0[entity.key]?.plain == known[entity.key]?.plain }
+    }
+
+    /// The record in the list of another parent, to which a change made here may have moved it.
+    private func childElsewhere(_ known: JSONText, _ entity: Entity) async throws -> RemoteRecord? {
+        for other in try store.otherAddresses(of: known, entity) {
+            guard let family = try family(of: entity, other) else { continue }
+            if let found = child(known, among: try await children(of: family), entity) {
+                return record(of: family, found)
+            }
+        }
+        return nil
     }
 
     private func record(of family: Family, _ child: JSONText) -> RemoteRecord {

@@ -29,7 +29,7 @@ extension Pusher {
                 let outcome = isRule ? .failed(refusal(failure)) : again(change, failure, atOnce: true)
                 return try await settle(change, as: outcome)
             }
-            let verdict = try await verdict(on: change.record, entity, wasRead: true)
+            let verdict = try await verdict(on: change.address, entity, wasRead: true)
             return try await settle(change, as: outcome(of: verdict, change, failure))
         } catch let error as UpstreamError {
             return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
@@ -75,10 +75,10 @@ extension Pusher {
     /// The key may be another record's by now. What differs from the record that was deleted is merged like any change
     /// of the server.
     func repeatable(deletion change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
-        guard try reader.canRead(entity, change.record) else { return change }
+        guard try reader.canRead(entity, change.address) else { return change }
         do {
             if try await refresh(change, entity) != nil { return try store.sendableChange(change.id) }
-            guard try await verdict(on: change.record, entity, wasRead: true) == .gone else { return change }
+            guard try await verdict(on: change.address, entity, wasRead: true) == .gone else { return change }
         } catch UpstreamError.refused, UpstreamError.gone {
             return change
         }
@@ -91,11 +91,29 @@ extension Pusher {
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
         do {
-            let verdict = try await verdict(on: change.record, entity)
+            let position = try store.position()
+            let verdict = try await verdict(on: change.address, entity)
+            if case .here(let found) = verdict, entity.isMoved(found.record, from: change.address) {
+                return try await meet(moved: found, change, entity, failure, position)
+            }
             return try await settle(change, as: outcome(of: verdict, change, failure))
         } catch let error as UpstreamError {
             return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
         }
+    }
+
+    /// The record is at another address: an attempt whose answer was lost has moved it, and has done the change if the record
+    /// shows it. Else the change is sent there.
+    private func meet(
+        moved found: RemoteRecord, _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure, _ position: Int64
+    ) async throws -> UpstreamError? {
+        if change.operation == .update, !change.isContentOnly, change.isTried,
+            change.isSaid(by: found.record, of: entity)
+        {
+            return try await settle(change, as: acknowledged(asRead: found))
+        }
+        _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: now())
+        return try await settle(change, as: again(change, failure, atOnce: true))
     }
 
     /// The server answered a creation with 404: what it belongs to is gone, or a gateway answers for the server. It fails

@@ -15,11 +15,11 @@ extension Pusher {
     ) async throws -> PushOutcome {
         if case .repeatedFailure(let status, let message) = answer { return underAnotherKey(change, status, message) }
         guard change.operation == .update, let record = answer.record?.record,
-            let key = record[entity.key]?.plain, key != change.key, try reader.canRead(entity, change.record)
+            let key = record[entity.key]?.plain, key != change.key, try reader.canRead(entity, change.address)
         else { return try await acknowledgement(of: change, entity, answer) }
         var believed = answer
         do {
-            if let old = try await reader.record(of: entity, known: change.record),
+            if let old = try await reader.record(of: entity, known: change.address),
                 old.record[entity.key]?.plain == change.key
             {
                 guard change.isSaid(by: old.record, of: entity) else {
@@ -54,7 +54,9 @@ extension Pusher {
         of change: OutboxChange, _ entity: Entity, _ answer: PushAnswer
     ) async throws -> PushOutcome {
         if let record = unusable(answer, entity) { return try await outcome(ofUnusable: record, change, entity) }
-        let answered = answer.record.map { reader.withParent($0, of: entity, like: change.record) }
+        // Where the change has put it.
+        let moved = entity.moved(change.address, by: change.body)
+        let answered = answer.record.map { reader.withParent($0, of: entity, like: moved) }
         let plain = PushOutcome.acknowledged(record: answered?.record, version: answered?.version)
         if change.operation == .create,
             let outcome = try await outcome(ofUncertain: change, entity, answer, showing: answered)
@@ -62,7 +64,7 @@ extension Pusher {
             return outcome
         }
         let isUnknown = !change.isContentOnly && (answered.map { change.isStub($0.record, of: entity) } ?? true)
-        let known = answered?.record ?? change.record
+        let known = answered?.record ?? moved
         guard change.isTried || isUnknown, change.operation != .delete, try reader.canRead(entity, known) else {
             return plain
         }
@@ -147,14 +149,14 @@ extension Pusher {
     func outcome(
         ofUnrecognised change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> PushOutcome {
-        guard !change.isContentOnly, change.operation != .create, try reader.canRead(entity, change.record) else {
+        guard !change.isContentOnly, change.operation != .create, try reader.canRead(entity, change.address) else {
             return again(change, failure)
         }
         do {
-            let found = try await reader.record(of: entity, known: change.record)
+            let found = try await reader.record(of: entity, known: change.address)
             switch (change.operation, found) {
             case (_, nil):
-                return outcome(of: try await verdict(on: change.record, entity, wasRead: true), change, failure)
+                return outcome(of: try await verdict(on: change.address, entity, wasRead: true), change, failure)
             case (.update, let found?) where change.isSaid(by: found.record, of: entity):
                 return acknowledged(asRead: found)
             case (.delete, let found?) where entity.isDeleted(found.record): return .acknowledged(record: nil)

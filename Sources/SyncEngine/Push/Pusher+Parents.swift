@@ -11,9 +11,13 @@ extension Pusher {
     func forgetParents(of change: OutboxChange, after outcome: PushOutcome) async {
         guard outcome.isAccepted, let entity = schema[change.entity] else { return }
         for (parent, detail) in schema.parents(of: entity) where detail.isInSingle {
-            guard let key = detail.by.flatMap({ entity.value(of: $0, in: change.record) }), key.kind != .null,
-                (try? await store.forgetFetched([key.plain], of: parent.name, at: now())) != nil
-            else { continue }
+            guard let by = detail.by else { continue }
+            // It may have been moved from one to another.
+            let keys = [change.address, change.record].compactMap { entity.value(of: by, in: $0) }
+                .filter { $0.kind != .null }.map(\.plain)
+            guard !keys.isEmpty, (try? await store.forgetFetched(keys, of: parent.name, at: now())) != nil else {
+                continue
+            }
             changedParents.add(parent.name)
         }
     }

@@ -36,10 +36,10 @@ extension Pusher {
     private func shown(
         of change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> PushOutcome? {
-        guard try reader.canRead(entity, change.record), try change.isTried || judge.hasServed(entity) else {
+        guard try reader.canRead(entity, change.address), try change.isTried || judge.hasServed(entity) else {
             return nil
         }
-        guard let found = try await reader.record(of: entity, known: change.record) else {
+        guard let found = try await reader.record(of: entity, known: change.address) else {
             return try await isGone(change, entity) ? .gone(failure) : nil
         }
         if change.isTried, change.isSaid(by: found.record, of: entity) {
@@ -51,7 +51,7 @@ extension Pusher {
     /// Whether the record that was just asked for in vain is gone; not if that cannot be found out now.
     private func isGone(_ change: OutboxChange, _ entity: Entity) async throws -> Bool {
         do {
-            return try await verdict(on: change.record, entity, wasRead: true) == .gone
+            return try await verdict(on: change.address, entity, wasRead: true) == .gone
         } catch is UpstreamError {
             return false
         }
@@ -59,8 +59,8 @@ extension Pusher {
 
     /// Nil if the record is there, or cannot be read.
     private func applied(deletion change: OutboxChange, _ entity: Entity) async throws -> PushOutcome? {
-        guard try reader.canRead(entity, change.record),
-            try await verdict(on: change.record, entity) == .gone
+        guard try reader.canRead(entity, change.address),
+            try await verdict(on: change.address, entity) == .gone
         else { return nil }
         return .acknowledged(record: nil)
     }

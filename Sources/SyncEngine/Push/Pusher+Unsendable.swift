@@ -6,8 +6,8 @@ internal import JSONText
 extension Pusher {
     /// Says why; the address may need a value of another record.
     func unsendable(_ change: OutboxChange, _ entity: Entity) throws -> PushFailure {
-        for name in entity.missingPathFields(for: change.operation, record: change.record) {
-            guard let far = entity.far(name), let key = entity.value(of: far.reference, in: change.record)?.plain,
+        for name in entity.missingPathFields(for: change.operation, record: change.address) {
+            guard let far = entity.far(name), let key = entity.value(of: far.reference, in: change.address)?.plain,
                 !key.isEmpty
             else { continue }
             let isCached = try store.record(far.entity, key: key) != nil

@@ -202,7 +202,7 @@ struct Pusher {
     /// Brings the server's version of the record into the cache; nil when the server has none.
     func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
         let position = try store.position()
-        guard let found = try await reader.record(of: entity, known: change.record) else { return nil }
+        guard let found = try await reader.record(of: entity, known: change.address) else { return nil }
         _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: now())
         return found
     }
