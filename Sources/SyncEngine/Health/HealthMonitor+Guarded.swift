@@ -20,14 +20,17 @@ extension HealthMonitor {
             })
     }
 
-    /// For pulls: a 401 to a read holds nothing until `meaning` has found out what it concerns.
+    /// For pulls: a 401 or 429 to a read holds nothing until `meaning` has found out what it concerns.
     nonisolated func pullUpstream(for heartbeat: Heartbeat) -> GuardedUpstream {
         let guarded = guardedUpstream(for: heartbeat, .background)
         return GuardedUpstream(
             upstream: guarded.upstream, schema: guarded.schema, refusal: guarded.refusal,
             report: { origin, error in
-                if case .unauthorized = error, origin.entity != nil { return await self.noteAnswer() }
-                await guarded.report(origin, error)
+                switch error {
+                case .unauthorized where origin.entity != nil, .throttled where origin.entity != nil:
+                    await self.noteAnswer()
+                default: await guarded.report(origin, error)
+                }
             })
     }
 

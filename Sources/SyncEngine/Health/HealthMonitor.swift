@@ -33,6 +33,7 @@ actor HealthMonitor {
     }
     /// Which changes the upstream asks to wait with. It has no effect on anything else.
     private(set) var throttled = ThrottledChanges()
+    var lists = ThrottledLists()
     private(set) var freshness: Freshness
     private var budget = RetryBudget()
     /// Attempts under way that the budget was charged for.
@@ -120,7 +121,7 @@ actor HealthMonitor {
     }
 
     /// The upstream asks to wait: with everything, or only with the change that this is about.
-    private func hold(for delay: Duration, _ message: String, _ origin: RequestOrigin) {
+    func hold(for delay: Duration, _ message: String, _ origin: RequestOrigin) {
         let time = environment.monotonicNow()
         let end = time + environment.schedule.holdWait(asked: delay)
         let metadata: Logger.Metadata = ["for": "\(delay)", "error": "\(message)"]
@@ -184,10 +185,14 @@ actor HealthMonitor {
     // MARK: What the account may not read
 
     /// What the failure of a pull means. `.refused` for a 401 that concerns only this entity: others are served with the same
-    /// token, which the account and the schema's check confirm. Records any other 401, and returns it as it is.
+    /// token, which the account and the schema's check confirm. Records any other 401, and returns it as it is. The same for a
+    /// 429.
     func meaning(of failure: UpstreamError, toReadsOf entity: String, by heartbeat: Heartbeat) async throws
         -> UpstreamError
     {
+        if case .throttled(let delay, let message) = failure {
+            return meaning(ofWait: delay, message, withReadsOf: entity)
+        }
         guard case .unauthorized(let message) = failure, breaker.unauthorized == nil else { return failure }
         do {
             let witness = TokenWitness(
@@ -199,6 +204,7 @@ actor HealthMonitor {
                 return failure
             }
         } catch let other as UpstreamError {
+            if case .throttled = other { await note(other) }
             return other
         }
         unreadable.insert(entity)
@@ -207,7 +213,10 @@ actor HealthMonitor {
     }
 
     /// Pulling the entity has succeeded.
-    func noteReadable(_ entity: String) { unreadable.remove(entity) }
+    func noteReadable(_ entity: String) {
+        unreadable.remove(entity)
+        lists.pass(entity, at: environment.monotonicNow())
+    }
 
     // MARK: Probes
 

@@ -19,6 +19,9 @@ struct ThrottledChanges {
             self.key = key
             route = "\(operation) \(entity)\(hasContent ? " content" : "")"
         }
+
+        /// The list of an entity, among lists.
+        init(listOf entity: String) { (key, route) = (entity, entity) }
     }
 
     /// Who must wait.

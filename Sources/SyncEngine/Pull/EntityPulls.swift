@@ -40,7 +40,9 @@ struct EntityPulls {
 
     private func pullAll(onlyChanges: Bool) async throws {
         let schema = environment.schema
-        let lists = Self.inOrder(schema.entities.filter { $0.pull != nil && isRequested($0) })
+        let lists = Self.inOrder(
+            await monitor.inOrder(schema.entities.map(\.name)).compactMap { schema[$0] }
+                .filter { $0.pull != nil && isRequested($0) })
         let fetches = schema.entities.compactMap { entity in
             entity.pull?.fetch.map { (entity: entity, fetch: $0) }
         }.filter { isRequested($0.entity) }
@@ -187,6 +189,7 @@ struct EntityPulls {
         var outcome = SyncMeasurement.PullOutcome.failed
         defer { environment.measure(.pull(entity: entity, outcome, duration: stopwatch.duration)) }
         do {
+            try await monitor.requireMayRead(entity)
             let result = try await body()
             outcome = .completed
             let now = environment.now()

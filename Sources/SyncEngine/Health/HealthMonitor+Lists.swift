@@ -1,0 +1,38 @@
+internal import EntitySchema
+internal import Logging
+internal import Upstream
+
+/// Lists that the upstream asks to wait with, while others go on.
+extension HealthMonitor {
+    /// Throws `.refused` while only this entity's list waits.
+    func requireMayRead(_ entity: String) throws {
+        let time = environment.monotonicNow()
+        guard let end = lists.wait(with: entity, at: time) else { return }
+        throw UpstreamError.refused(
+            status: 429, "the upstream asks to wait with this list for another \(end.since(time)); others are read")
+    }
+
+    /// These entities, with the lists last with which the upstream has asked to wait.
+    func inOrder(_ entities: [String]) -> [String] {
+        entities.filter { !lists.isSuspect($0) } + entities.filter(lists.isSuspect)
+    }
+
+    /// What it means that the upstream asks to wait with an entity's list: `.refused` if only this list must. Else everything
+    /// waits.
+    func meaning(
+        ofWait delay: Duration, _ message: String, withReadsOf entity: String
+    ) -> UpstreamError {
+        let time = environment.monotonicNow()
+        let end = time + environment.schedule.holdWait(asked: delay)
+        guard let times = lists.wait(entity, until: end, at: time) else {
+            hold(for: delay, message, RequestOrigin())
+            return .throttled(delay, message)
+        }
+        if times == 1 {
+            environment.log.warning(
+                "the upstream asks to wait with one list; others go on",
+                metadata: ["for": "\(delay)", "error": "\(message)", "entity": "\(entity)"])
+        }
+        return .refused(status: 429, "\(message); others are served, so only this list waits")
+    }
+}

@@ -1,0 +1,63 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("An upstream that asks to wait with a list")
+struct ThrottledListsTests {
+    private static let start = Timestamp(milliseconds: 0)
+
+    @Test("concerns only the list once others are read to their end between its attempts, until it is")
+    func oneList() {
+        var (lists, now) = (ThrottledLists(), Self.start)
+        func waits(_ entity: String) -> Bool { lists.wait(entity, until: now + .seconds(60), at: now) != nil }
+        #expect(!waits("a") && lists.isSuspect("a") && lists.wait(with: "a", at: now) == nil)
+        now = now + .seconds(60)
+        lists.pass("b", at: now)
+        #expect(waits("a") && lists.wait(with: "a", at: now) == now + .seconds(60))
+        now = now + .seconds(60)
+        #expect(lists.wait(with: "a", at: now) == nil && waits("a"))
+        lists.pass("a", at: now)
+        #expect(!lists.isSuspect("a") && !waits("a"))
+    }
+
+    @Test("concerns everything while no other is read, and where a second list is asked to wait in turn")
+    func everything() {
+        var (lists, now) = (ThrottledLists(), Self.start)
+        func waits(_ entity: String) -> Bool { lists.wait(entity, until: now + .seconds(60), at: now) != nil }
+        #expect(!waits("a"))
+        now = now + .seconds(60)
+        #expect(!waits("a"))
+        now = now + .seconds(60)
+        lists.pass("b", at: now)
+        #expect(waits("a") && !waits("c"))
+    }
+
+    @Test("reads the others and sends changes while one list is limited")
+    func limitOfList() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/parts", #"[{"id":"p"}]"#)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+        test.upstream.failList("/orders", .throttled(.seconds(600), "too many"))
+        func asked() -> Int { test.upstream.pages.count { $0.path == "/orders" } }
+        try await test.running {
+            try await test.until { await test.engine.status().retryAfter != nil }
+            #expect(try test.record("p", "parts") == nil, "the first time, everything waits")
+            try await test.until(step: .seconds(5)) { asked() == 2 }
+            try await test.until { await test.engine.status().retryAfter == nil }
+            #expect(try test.record("p", "parts") != nil)
+            let began = test.clock.timestamp
+            _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: began)
+            try await test.until { try test.store.pendingCount().pending == 0 }
+            #expect(test.clock.timestamp.since(began) < .seconds(60))
+            try await test.until(step: .seconds(5)) { test.clock.timestamp.since(began) > .seconds(400) }
+            #expect(asked() == 2, "as long as the upstream asks for")
+            test.upstream.failList("/orders", nil)
+            try await test.until(step: .seconds(5)) { try test.record("a") != nil }
+        }
+    }
+}
