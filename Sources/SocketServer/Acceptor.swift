@@ -8,6 +8,7 @@ final class Acceptor: EventSource {
     static let events = EPOLLIN.rawValue
 
     let descriptor: Int32
+    let turnTaker: ConnectionHolder? = nil
     private let socket: ListeningSocket
     private let context: ServerContext
     private let state: Mutex<State>

@@ -71,9 +71,21 @@ extension Connection {
 
     private func sendsAtOnce(_ head: [UInt8], _ body: [UInt8]) -> Bool {
         let sent = max(0, SocketParts(head, body, []).send(from: 0, to: descriptor))
-        if sent == head.count + body.count { return true }
+        let total = head.count + body.count
+        if sent == total { return true }
+        // Before others have their turn: they may have large answers too.
+        guard hold(unsent: total, insteadOf: 0) else {
+            isBroken = true
+            return false
+        }
+        unsentBytes = total
         // The task tries again, and finds out why.
         unfinished = .answer(head: head, body: body, sent: sent)
         return false
+    }
+
+    /// Counts an answer that its caller has not received completely: all of it is in memory. False if that would be too much.
+    func hold(unsent bytes: Int, insteadOf before: Int) -> Bool {
+        context.unsent.change(from: before, to: bytes, of: holder)
     }
 }

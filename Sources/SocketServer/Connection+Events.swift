@@ -3,6 +3,8 @@ import Glibc
 
 /// What the event loop reports to a connection.
 extension Connection: EventSource {
+    nonisolated var turnTaker: ConnectionHolder? { ConnectionHolder(caller, peer) }
+
     nonisolated func ready(_ events: UInt32) {
         assumeIsolated { connection in
             if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 {
@@ -12,6 +14,7 @@ extension Connection: EventSource {
                 connection.peerClosed = true
                 connection.noticeClosing()
             }
+            if let turn = connection.turn.take() { return turn.resume() }
             if !connection.answersAtOnce() { connection.resume() }
         }
     }
@@ -41,6 +44,14 @@ extension Connection: EventSource {
             connection.task?.cancel()
             shutdown(connection.descriptor, Int32(SHUT_RDWR))
             connection.resume()
+        }
+    }
+
+    /// Waits until the callers before this one have had their turns: its other connections may have many requests.
+    func ownTurn() async {
+        await withCheckedContinuation { continuation in
+            turn = continuation
+            loop.awaitTurn(of: self)
         }
     }
 }

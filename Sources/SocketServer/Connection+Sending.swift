@@ -46,23 +46,24 @@ extension Connection {
     }
 
     /// Hands everything to the kernel, head and body in one call, within the write deadline.
-    func send(_ head: [UInt8], _ body: [UInt8] = [], _ tail: [UInt8] = [], after start: Int = 0) async throws {
+    func send(
+        _ head: [UInt8], _ body: [UInt8] = [], _ tail: [UInt8] = [], after start: Int = 0, held: Int = 0
+    ) async throws {
         let total = head.count + body.count + tail.count
         var sent = start
         var blocked: (at: ContinuousClock.Instant, sent: Int)?
-        var held = 0
+        var held = held
         defer {
             if blocked != nil { awaitsCaller(since: nil) }
-            _ = context.unsent.change(from: held, to: 0, of: holder)
+            _ = hold(unsent: 0, insteadOf: held)
         }
         while sent < total {
             let count = SocketParts(head, body, tail).send(from: sent, to: descriptor)
             if count >= 0 {
                 sent += count
             } else if errno == EAGAIN {
-                // What callers have not received yet stays in memory.
-                guard context.unsent.change(from: held, to: total - sent, of: holder) else { throw Gone() }
-                held = total - sent
+                guard hold(unsent: total, insteadOf: held) else { throw Gone() }
+                held = total
                 let (began, before) = blocked ?? (.now, sent)
                 blocked = (began, before)
                 awaitsCaller(since: began + .seconds(1) * (sent - before) / limits.streamedBytesPerSecond)

@@ -32,6 +32,8 @@ actor Connection {
     var phase = Phase.receiving
     var task: Task<Void, Never>?
     private(set) var waiter: CheckedContinuation<Void, Never>?
+    /// While the task waits for its caller's turn.
+    var turn: CheckedContinuation<Void, Never>?
     /// What `answersAtOnce` has left to the task.
     var unfinished: Unfinished?
     /// The answer to the current request, if it is known before the task comes to it.
@@ -52,6 +54,8 @@ actor Connection {
     private var refusal: Refusal?
     /// What it holds of the budget for bodies.
     private var heldBytes = 0
+    /// What `unfinished` holds of the budget for answers.
+    var unsentBytes = 0
     /// The deadline of that body, extended as bytes arrive.
     private var bodyDue = ContinuousClock.now
 
@@ -85,6 +89,7 @@ actor Connection {
         loop.remove(self)
         close(descriptor)
         holdNothing()
+        _ = hold(unsent: 0, insteadOf: unsentBytes)
         context.limiter.release(self)
         task = nil
     }
@@ -233,7 +238,9 @@ actor Connection {
         case .answer(let head, let body, let sent):
             phase = .handling
             noticeClosing()
-            try await send(head, body, after: sent)
+            let held = unsentBytes
+            unsentBytes = 0
+            try await send(head, body, after: sent, held: held)
             phase = .receiving
             awaitNext()
             return nil
@@ -245,6 +252,7 @@ actor Connection {
         phase = .handling
         noticeClosing()
         bodyDue = .now + limits.body
+        if known == nil, loop.isBehind { await ownTurn() }
         let answer =
             switch known.take() ?? context.handler(request(message)) {
             case .now(let response): response

@@ -6,6 +6,8 @@ import SystemCalls
 /// An object with a descriptor that an event loop watches; all methods are called on the loop's thread.
 protocol EventSource: AnyObject, Sendable {
     var descriptor: Int32 { get }
+    /// With whom it shares its turns; nil for no caller.
+    var turnTaker: ConnectionHolder? { get }
     /// The descriptor became readable, writable or broken (`EPOLLIN` and so on).
     func ready(_ events: UInt32)
     /// Called at or after the last announced deadline; returns the next deadline.
@@ -24,6 +26,9 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         var jobs: [UnownedJob] = []
         var isAsleep = false
         var sources: [UInt64: any EventSource] = [:]
+        var late = LateEvents()
+        /// Jobs have taken longer than their turn, and some are left.
+        var isBehind = false
         var soonest: ContinuousClock.Instant?
         var drainStarted = false
         var drainLimit: ContinuousClock.Instant?
@@ -40,8 +45,11 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         case end
     }
 
-    /// How long jobs may keep the sockets waiting: with many connections, one request of each can take long together.
+    /// How long jobs may keep the sockets waiting, and these the jobs: with many connections, one request of each can take long
+    /// together.
     private static let turn: Duration = .milliseconds(2)
+    /// Once so many jobs wait, sockets wake others one by one: jobs have no turns by caller.
+    private static let manyJobs = 8
 
     private let epoll: Int32
     private let wakeup: Int32
@@ -131,6 +139,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
     func remove(_ source: any EventSource) {
         state.withLock { state in
             guard state.sources.removeValue(forKey: Self.token(source)) != nil else { return }
+            state.late.forget(Self.token(source))
             epoll_ctl(epoll, EPOLL_CTL_DEL, source.descriptor, nil)
         }
         wake()
@@ -151,6 +160,15 @@ final class EventLoop: SerialExecutor, TaskExecutor {
             if scratch.count < byteCount { scratch = [UInt8](repeating: 0, count: byteCount) }
             return scratch.withUnsafeMutableBytes { body(UnsafeMutableRawBufferPointer(rebasing: $0[..<byteCount])) }
         }
+    }
+
+    /// Whether a task had better wait for its caller's turn before it does what takes long.
+    var isBehind: Bool { state.withLock { $0.isBehind || !$0.late.isEmpty } }
+
+    /// Calls the source's `ready` without an event, when it is its caller's turn.
+    func awaitTurn(of source: any EventSource) {
+        let turnTaker = source.turnTaker
+        state.withLock { $0.late.add(0, of: Self.token(source), by: turnTaker) }
     }
 
     // MARK: Executor
@@ -180,7 +198,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
             while case .wait(let milliseconds) = next() {
                 let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), milliseconds)
                 turnCount.add(1, ordering: .relaxed)
-                dispatch(UnsafeBufferPointer(rebasing: events[..<Int(max(count, 0))]))
+                dispatch(UnsafeBufferPointer(rebasing: events[..<Int(max(count, 0))]), until: .now + Self.turn)
                 let now = ContinuousClock.now
                 expireSources(at: now)
                 drainSources()
@@ -197,7 +215,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
             if state.drainStarted, state.sources.isEmpty, state.jobs.isEmpty {
                 return (.end, state.drainWaiter.take())
             }
-            if !state.jobs.isEmpty { return (.wait(milliseconds: 0), nil) }
+            if !state.jobs.isEmpty || !state.late.isEmpty { return (.wait(milliseconds: 0), nil) }
             state.isAsleep = true
             guard let soonest = state.nextDeadline else { return (.wait(milliseconds: -1), nil) }
             let rest = (soonest - .now) / .milliseconds(1)
@@ -207,12 +225,36 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         return result
     }
 
-    private func dispatch(_ events: UnsafeBufferPointer<epoll_event>) {
-        for event in events {
-            let token = event.data.u64
-            state.withLock {
-                $0.isAsleep = false; return $0.sources[token]
-            }?.ready(event.events)
+    /// Usually all events have their turn in the order in which they came. When they take long together, callers take turns, and
+    /// what is left waits for the next round.
+    private func dispatch(_ events: UnsafeBufferPointer<epoll_event>, until end: ContinuousClock.Instant) {
+        var count = 0
+        if state.withLock({ $0.late.isEmpty }) {
+            for event in events {
+                let (source, isBusy) = source(of: event.data.u64)
+                guard count == 0 || !isBusy && ContinuousClock.now < end else { break }
+                source?.ready(event.events)
+                count += 1
+            }
+            guard count < events.count else { return }
+        }
+        for event in events[count...] {
+            guard let source = source(of: event.data.u64).source else { continue }
+            let turnTaker = source.turnTaker
+            state.withLock { $0.late.add(event.events, of: event.data.u64, by: turnTaker) }
+        }
+        while let (token, events) = state.withLock({ $0.late.next() }) {
+            let (source, isBusy) = source(of: token)
+            source?.ready(events)
+            guard !isBusy, ContinuousClock.now < end else { return }
+        }
+    }
+
+    /// The source of this token, unless it has been removed, and whether many jobs wait.
+    private func source(of token: UInt64) -> (source: (any EventSource)?, isBusy: Bool) {
+        state.withLock { state in
+            state.isAsleep = false
+            return (state.sources[token], state.isBehind || state.jobs.count >= Self.manyJobs)
         }
     }
 
@@ -250,11 +292,17 @@ final class EventLoop: SerialExecutor, TaskExecutor {
     /// taken long. `batch` is reusable memory.
     private func runJobs(_ batch: inout [UnownedJob], until end: ContinuousClock.Instant) {
         for round in 1...16 {
-            state.withLock { swap(&$0.jobs, &batch) }
+            state.withLock { state in
+                swap(&state.jobs, &batch)
+                if batch.isEmpty { state.isBehind = false }
+            }
             if batch.isEmpty { return }
             let ran = run(batch, until: end)
             if ran < batch.count {
-                state.withLock { $0.jobs.insert(contentsOf: batch[ran...], at: 0) }
+                state.withLock { state in
+                    state.jobs.insert(contentsOf: batch[ran...], at: 0)
+                    state.isBehind = true
+                }
                 return batch.removeAll(keepingCapacity: true)
             }
             batch.removeAll(keepingCapacity: true)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The memory that the bodies of all requests in flight may take together, or the unsent parts of all answers.
+/// The memory that the bodies of all requests in flight may take together, or all answers that are not sent completely.
 ///
 /// One holder may take half of it, so that others can still call.
 final class BodyBudget: Sendable {

@@ -11,9 +11,9 @@ package struct ServerLimits: Sendable {
     /// The bodies of all requests in flight together, in bytes, without streamed ones; more get 503. One caller other than the
     /// owner may take half, also of `allUnsentBytes`.
     package var allBodiesBytes = 24 * 1024 * 1024
-    /// The parts of all answers that their callers have not received yet, in bytes; the connections of those who read
-    /// slowly while there are more are dropped.
-    package var allUnsentBytes = 64 * 1024 * 1024
+    /// All answers that their callers have not received completely, in bytes; the connections of those who read slowly while
+    /// there are more are dropped.
+    package var allUnsentBytes = 96 * 1024 * 1024
     /// Chunk extensions in one body, in bytes; they are ignored, and more get 413.
     package var chunkExtensionBytes = 4 * 1024
     /// The read-ahead in bytes: the maximum of pipelined input in memory behind a request.

@@ -1,0 +1,56 @@
+import Glibc
+import SocketServer
+import Synchronization
+import TestSupport
+import Testing
+
+extension SocketServerTests {
+    /// Callers take turns, however many connections each of them has.
+    @Suite struct CallerTurnTests {
+        private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n" }
+
+        /// The user is the last part of the caller's address.
+        private static let user: Caller.Lookup = { _, peer in
+            guard case .tcp(let remote, _) = peer else { return .unknown }
+            return Caller(user: remote.address.split(separator: ".").last.flatMap { UInt32($0) }, access: .member)
+        }
+
+        private final class Count: Sendable {
+            private let count = Atomic(0)
+            var value: Int { count.load(ordering: .relaxed) }
+            func add() { count.add(1, ordering: .relaxed) }
+        }
+
+        @Test(arguments: [false, true])
+        func `one request of each of many connections lets another caller have its turn`(isLater: Bool) async throws {
+            let asked = Count()
+            let server = SocketServer(
+                listeners: [.tcp(host: "127.0.0.1", port: 0)], limits: .quick, threads: 1,
+                answering: { request in
+                    let answer: @Sendable () -> Response = {
+                        if request.path == "/crowd" {
+                            usleep(10_000)
+                            asked.add()
+                        }
+                        return Response(status: 200, body: [])
+                    }
+                    return isLater ? .later { answer() } : .now(answer())
+                }, lookup: Self.user)
+            try await TestServer.run(server) { server in
+                let crowd = try (1...60).map { _ in try server.connect(from: "127.0.0.5") }
+                let other = try server.connect(from: "127.0.0.6")
+                for client in crowd + [other] {
+                    client.send(Self.get("/first"))
+                    _ = try client.receiveAnswer()
+                }
+                for client in crowd { client.send(Self.get("/crowd")) }
+                _ = try crowd[0].receiveAnswer()
+                let before = asked.value
+                other.send(Self.get("/other"))
+                _ = try other.receiveAnswer()
+                #expect(asked.value - before < 20)
+                for client in crowd.dropFirst() { #expect(try client.receiveAnswer().status == 200) }
+            }
+        }
+    }
+}
