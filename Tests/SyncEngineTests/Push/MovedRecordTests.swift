@@ -10,7 +10,7 @@ import Testing
 /// Items below their orders: an edit of `order_id` moves an item to another address.
 @Suite("A change of a field in the record's own address")
 struct MovedRecordTests {
-    private static let listed = #"pull: { path: /items, record: "/orders/{order_id}/items/{id}" }"#
+    private static let listed = #"pull: { path: /items, record: { path: "/orders/{order_id}/items/{id}" } }"#
 
     private func schema(header: Bool, detail: Bool) -> String {
         """
