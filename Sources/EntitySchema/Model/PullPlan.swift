@@ -57,6 +57,13 @@ package struct PullPlan: Sendable, Equatable {
         package var expired: [Int]
         /// What changed since comes with the changed members alone.
         package var isPartial = false
+        /// Where an answer says that it has the whole list, in spite of the token.
+        package var full: Place?
+
+        /// Whether an answer says so.
+        package func isIgnored(by answer: JSONText) -> Bool {
+            DeletionMark(name: "").isSet(by: full?.value(in: answer))
+        }
     }
 
     /// What marks a record as deleted.

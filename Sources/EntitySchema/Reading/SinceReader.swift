@@ -22,16 +22,17 @@ struct SinceReader {
 
     private func token(isInTemplate: Bool) throws(SchemaError) -> PullPlan.DeltaToken {
         if let link = node.child("link") {
-            try node.requireKeys(["link", "expired", "field", "partial"])
+            try node.requireKeys(["link", "expired", "field", "partial", "full"])
             guard !isInTemplate else { throw link.error("the address is all that is sent; remove {$delta}") }
             return PullPlan.DeltaToken(
-                place: try link.place(), form: .link, expired: try expired(), isPartial: try node.flag("partial"))
+                place: try link.place(), form: .link, expired: try expired(), isPartial: try node.flag("partial"),
+                full: try node.child("full")?.place())
         }
-        try node.requireKeys(["token", "param", "expired", "field", "partial"])
+        try node.requireKeys(["token", "param", "expired", "field", "partial", "full"])
         let parameter = try parameterName(isInTemplate: isInTemplate)
         return PullPlan.DeltaToken(
             place: try node.required("token").place(), form: .token(parameter: parameter), expired: try expired(),
-            isPartial: try node.flag("partial"))
+            isPartial: try node.flag("partial"), full: try node.child("full")?.place())
     }
 
     /// 410, or a list of statuses.

@@ -86,6 +86,11 @@ package struct HTTPUpstream: Upstream {
         let envelope = body.leavingOut(elementsOf: records)
         let total = list.total(in: envelope, response)
         let whole = { (place: Place?) in place.map(list.isInRecords) ?? false ? body : envelope }
+        if let token = request.deltaToken, request.values.delta != nil, token.isIgnored(by: whole(token.full)) {
+            response.share?.release()
+            throw .refused(
+                status: response.status, "\(request.path) no longer knows the token: it answered with the whole list")
+        }
         let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""), plan.tokenPlace)
         var page = Page(
             records: answer.readable, count: count, total: total,

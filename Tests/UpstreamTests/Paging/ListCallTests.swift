@@ -113,6 +113,27 @@ struct ListCallTests {
         #expect(transport.requests.last?.url == "https://shop.example/api/orders?token=t%202&limit=100")
     }
 
+    @Test("an answer that says that it is the whole list refuses the token, and not a request without one")
+    func ignoredToken() async throws {
+        let schema = try Self.schema(
+            "path: /sync, records: items, since: { token: sync_token, param: sync_token, full: full_sync }")
+        for mark in ["true", "1", "false", "null"] {
+            let (upstream, _) = upstream(schema) { _ in
+                .json(200, #"{"items":[{"id":"a"}],"sync_token":"t2","full_sync":\#(mark)}"#)
+            }
+            let plan = try #require(schema["orders"]?.pull)
+            #expect(try await upstream.page(plan.request(of: "orders")).delta == "t2")
+            var isRefused = false
+            do {
+                _ = try await upstream.page(plan.request(of: "orders", delta: "t1"))
+            } catch {
+                guard case .refused = error else { throw error }
+                isRefused = true
+            }
+            #expect(isRefused == ["true", "1"].contains(mark), "\(mark)")
+        }
+    }
+
     @Test("a page that another one follows has a token only in passing")
     func passingToken() async throws {
         let schema = try Self.schema(
