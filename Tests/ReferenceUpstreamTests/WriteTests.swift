@@ -1,3 +1,4 @@
+import EntitySchema
 import JSONText
 import ReferenceUpstream
 import Testing
@@ -135,6 +136,24 @@ struct WriteTests {
         try harness.upstream.update("orders", "o1", with: .object(["client_id": "b"]))
         #expect(harness.upstream.record("clients", "a")?["order_count"] == 0)
         #expect(harness.upstream.record("clients", "b")?["order_count"] == 2)
+    }
+
+    @Test("a route that sends a list of one record takes that, and no record without the list")
+    func listOfOne() async throws {
+        let yaml = """
+            schema: shop
+            upstream: { base_url: http://localhost, idempotency_header: Idempotency-Key }
+            entities:
+              orders:
+                fields: { id: { type: string }, note: { type: string } }
+                pull: { path: /orders }
+                push: { create: { call: POST /orders, fields: [note], body: [$fields] } }
+            """
+        let harness = try Harness(EntitySchema(yaml: yaml, file: "shop.yaml"))
+        let made = try await harness.send("POST", "/orders", #"[{"note":"a"}]"#)
+        #expect(made.status == 201 || made.status == 200, "\(made.text)")
+        #expect(harness.upstream.records(of: "orders").compactMap { $0["note"] } == ["a"])
+        #expect(try await harness.send("POST", "/orders", #"{"note":"b"}"#).status == 422)
     }
 
     @Test("cascading children are deleted with their parent")

@@ -16,9 +16,10 @@ struct WriteBody {
             throw Refusal(status: 415, code: "media_type", message: "the body must be \(route.encoding.mediaType)")
         }
         switch route.encoding {
-        case .json, .mergePatch: return try enclosed(json(.object))
+        // What stands around the fields may be a list of one.
+        case .json, .mergePatch: return try enclosed(json(route.envelope == nil ? [.object] : [.object, .array]))
         case .form: return try enclosed(URLForm(request.body).members())
-        case .jsonPatch: return try patched(json(.array))
+        case .jsonPatch: return try patched(json([.array]))
         }
     }
 
@@ -33,14 +34,14 @@ struct WriteBody {
         return .object(members: kept + changed)
     }
 
-    private func json(_ kind: JSONText.Kind) throws(Refusal) -> JSONText {
+    private func json(_ kinds: [JSONText.Kind]) throws(Refusal) -> JSONText {
         let body: JSONText
         do {
             body = try JSONText(request.body)
         } catch {
             throw .malformed("\(error); send JSON")
         }
-        guard body.kind == kind else { throw .malformed("the body is no \(kind)") }
+        guard kinds.contains(body.kind) else { throw .malformed("the body is no \(kinds[0])") }
         return body
     }
 

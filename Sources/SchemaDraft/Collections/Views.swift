@@ -53,8 +53,13 @@ struct Views {
         return names.intersection(others).count * 10 >= 6 * min(names.count, others.count)
     }
 
-    private static func worth(_ collection: Collection) -> (Int, String) {
-        (collection.recordCalls.count + (collection.creation == nil ? 0 : 1), collection.path.text)
+    private static func worth(_ collection: Collection) -> (Int, Int, String) {
+        let isTrial = collection.path.segments.contains { segment in
+            let word = segment.lowercased()
+            return EntityNames.isVersion(word) && (word.contains("alpha") || word.contains("beta"))
+        }
+        let calls = collection.recordCalls.count + (collection.creation == nil ? 0 : 1)
+        return (calls, isTrial ? 0 : 1, collection.path.text)
     }
 
     /// `/products/{id}/entries` and `/shelves/{id}/entries`, when each entry is at `/entry/{id}`: the first one is kept.
