@@ -9,6 +9,7 @@ import time
 from contextlib import contextmanager
 
 from compare import check_history, differences, listed
+from liar import Liar
 from lib.programs import Failed, await_true
 from shop import SCHEMA, Feed, Shop
 from values import LONG
@@ -215,6 +216,18 @@ def shouted(postgres, folder, arguments):
         shop.close()
 
 
+def lied(postgres, folder, arguments):
+    """A database that answers with a row of a gigabyte does not take the machine's memory."""
+    shop = Shop(folder / "lied", "a", arguments.seed)
+    try:
+        with Liar() as liar:
+            said = Feed(shop, liar, "lied").once(expected=75)
+        require("memory" in said, f"it said {said!r}")
+        return said.splitlines()[-1]
+    finally:
+        shop.close()
+
+
 def locked(postgres, folder, arguments):
     """Someone else holds the lock under which tables are made: a feed ends when it is told to, and waits only to make some."""
     database = "locked"
@@ -286,4 +299,4 @@ def doubled(postgres, folder, arguments):
         shop.close()
 
 
-SCENES = {scene.__name__: scene for scene in (refused, shouted, locked, changed, doubled, killed)}
+SCENES = {scene.__name__: scene for scene in (refused, shouted, lied, locked, changed, doubled, killed)}

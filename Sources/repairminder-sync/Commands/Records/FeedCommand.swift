@@ -48,6 +48,8 @@ struct FeedCommand: AsyncParsableCommand {
             StandardStream.error.write(
                 "warning: every user of this machine can see the password in --to; put it into ~/.pgpass\n")
         }
+        // libpq takes rows of any size. It says so when there is no memory for one.
+        MemoryLimit.apply(MemoryLimit.ofFeed)
         let library = try LibPQ()
         guard library.accepts(to) else {
             throw CommandFailure(
