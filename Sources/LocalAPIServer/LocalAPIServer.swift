@@ -18,6 +18,7 @@ package final class LocalAPIServer: Sendable {
     private let callers: CallerGuard
     private let refusals: RefusalLog
     private let ids: RequestIDs
+    private let compression = CompressionThread()
 
     package init(
         schema: EntitySchema, store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: DaemonDescription,
@@ -46,14 +47,21 @@ package final class LocalAPIServer: Sendable {
         var label = RouteLabels.other
         let request = named(request)
         switch step(request, &label) {
-        case .answered(let response): return .now(finished(response, request, label, start))
+        case .answered(let response):
+            let response = completed(response, request)
+            guard AnswerCompression.takesLong(response, for: request) else {
+                return .now(measured(response, request, label, start))
+            }
+            return .later { [self, label] in await finished(response, request, label, start) }
         case .found(let held, let id, let mistakes):
             return .later { [self, label] in
-                finished(await answer(request, held.route, id, mistakes), request, label, start)
+                await finished(
+                    completed(await answer(request, held.route, id, mistakes), request), request, label, start)
             }
         case .failed(let error, let held):
             return .later { [self, label] in
-                finished(await answer(request, held.route, failedWith: error), request, label, start)
+                await finished(
+                    completed(await answer(request, held.route, failedWith: error), request), request, label, start)
             }
         }
     }
@@ -66,13 +74,24 @@ package final class LocalAPIServer: Sendable {
         }
     }
 
-    /// Completes and measures an answer.
+    private func completed(_ response: consuming Response, _ request: Request) -> Response {
+        AnswerHeaders.complete(&response, to: request)
+        AnswerCompression.apply(to: &response, for: request, on: compression)
+        return response
+    }
+
+    /// A large answer is still to be compressed.
     private func finished(
+        _ response: consuming Response, _ request: Request, _ label: String, _ start: Duration
+    ) async -> Response {
+        let response = await AnswerCompression.compressed(response, for: request, on: compression)
+        return measured(response, request, label, start)
+    }
+
+    private func measured(
         _ response: consuming Response, _ request: Request, _ label: String, _ start: Duration
     ) -> Response {
         let metrics = handlers.metrics
-        AnswerHeaders.complete(&response, to: request)
-        AnswerCompression.apply(to: &response, for: request)
         metrics.record(
             route: label, method: request.method, status: response.status, duration: metrics.uptime() - start)
         return response

@@ -1,3 +1,4 @@
+internal import CacheStore
 internal import SocketServer
 
 /// Compresses answers for callers who ask for it (`Accept-Encoding: gzip`).
@@ -12,26 +13,53 @@ enum AnswerCompression {
         "text/csv", "text/css", "text/html", "text/javascript", "text/plain",
     ]
 
-    /// Costs nothing for a small answer, and a look at one header field for a large one.
-    static func apply(to response: inout Response, for request: Request) {
+    /// More bytes take milliseconds, or a second, on a thread that others wait for.
+    private static let mostAtOnce = 64 << 10
+
+    /// Costs nothing for a small answer, and a look at one header field for a large one. Leaves an answer that `takesLong` as it
+    /// is.
+    static func apply(to response: inout Response, for request: Request, on thread: CompressionThread) {
         switch response.body {
         case .bytes(let bytes) where bytes.count > least:
-            guard fits(response, request), let gzip = GzipStream() else { return }
+            guard bytes.count <= mostAtOnce, fits(response, request), let gzip = GzipStream() else { return }
             code(&response, .bytes(gzip.compressed(bytes, isLast: true)))
         case .stream(let produce):
             guard fits(response, request) else { return }
-            code(&response, .stream { write in try await Self.compress(produce, write) })
+            let caller = ReadCaller(request)
+            code(&response, .stream { write in try await Self.compress(produce, write, on: thread, for: caller) })
         case .bytes, .pieces:
             if response.status == 304 { EntityTag.name(&response, as: request) }
         }
     }
 
+    /// Whether the answer would have to be compressed by `compressed`.
+    static func takesLong(_ response: Response, for request: Request) -> Bool {
+        guard case .bytes(let bytes) = response.body, bytes.count > mostAtOnce else { return false }
+        return fits(response, request)
+    }
+
+    /// A large answer, compressed on a thread of its own. While many wait for that thread, it stays as it is.
+    static func compressed(
+        _ response: consuming Response, for request: Request, on thread: CompressionThread
+    ) async -> Response {
+        var response = response
+        guard takesLong(response, for: request), case .bytes(let bytes) = response.body,
+            let compressed = await thread.compressed(bytes, for: ReadCaller(request))
+        else { return response }
+        code(&response, .bytes(compressed))
+        return response
+    }
+
     private static func compress(
-        _ produce: Response.Producer, _ write: @escaping Response.Write
+        _ produce: Response.Producer, _ write: @escaping Response.Write, on thread: CompressionThread,
+        for caller: ReadCaller
     ) async throws {
         guard let gzip = GzipStream() else { throw OutOfMemory() }
         // A page is let go of before its reader takes the compressed bytes.
-        try await produce { piece in try await write(gzip.compressed(consume piece)) }
+        try await produce { piece in
+            guard piece.count > mostAtOnce else { return try await write(gzip.compressed(consume piece)) }
+            try await write(thread.compressed(consume piece, by: gzip, for: caller))
+        }
         try await write(gzip.compressed([], isLast: true))
     }
 

@@ -63,4 +63,36 @@ struct FairThreadsTests {
         let ends = [await occupied(threads, for: root), await occupied(threads, for: root)]
         for end in ends { end() }
     }
+
+    /// Runs tasks on a queue that can be halted.
+    private final class HaltedExecutor: TaskExecutor {
+        let queue = DispatchQueue(label: "halted")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    @Test func `a caller's next work begins once its task has taken the result of the one before`() async throws {
+        let (threads, report, executor) = (FairThreads("test", count: 1), Report(), HaltedExecutor())
+        let hasBegun = AsyncStream.makeStream(of: Void.self)
+        let end = DispatchSemaphore(value: 0)
+        let first = Task(executorPreference: executor) {
+            try await threads.result(for: Self.ada) { _ in
+                hasBegun.continuation.yield()
+                end.wait()
+            }
+        }
+        for await _ in hasBegun.stream { break }
+        executor.queue.suspend()
+        async let second: Void = threads.result(for: Self.ada) { _ in report.add("a") }
+        end.signal()
+        for _ in 1...2 { try await threads.result(for: Self.bob) { _ in report.add("b") } }
+        #expect(report.all.suffix(2) == ["b", "b"])
+        executor.queue.resume()
+        try await first.value
+        try await second
+        #expect(report.all == ["b", "b", "a"])
+    }
 }

@@ -113,6 +113,28 @@ struct CompressionTests {
         #expect(try await expanded(coded.wholeBytes()) == plain.wholeBytes())
     }
 
+    @Test func `an answer that takes long to compress comes later, and expands to the plain one`() async throws {
+        let api = try await Self.api()
+        let notes = String(repeating: "A long text. ", count: 30_000)
+        let record = #"[{"id":"c","status":"ready","notes":"\#(notes)"}]"#
+        _ = try await api.store.apply(PulledPage(entity: "orders", records: record), at: TestAPI.now)
+        for path in ["/v1/orders/c", "/v1/orders"] {
+            let plain = await api.call("GET", path)
+            let coded = await api.call("GET", path, headers: Self.gzip)
+            #expect(coded.header("Content-Encoding") == "gzip", "\(path)")
+            #expect(try expanded(bytes(coded)) == bytes(plain))
+        }
+    }
+
+    @Test func `what would fill the memory while it waits is not compressed`() async {
+        let (thread, caller) = (CompressionThread(), ReadCaller(user: 1, mayTakeAll: false))
+        #expect(await thread.compressed([UInt8](repeating: 97, count: 17 << 20), for: caller) == nil)
+        for _ in 1...3 {
+            let compressed = await thread.compressed([UInt8](repeating: 97, count: 12 << 20), for: caller)
+            #expect((compressed?.count ?? 0) > 0)
+        }
+    }
+
     @Test("pieces of any size come back from the compressor")
     func pieces() throws {
         let gzip = try #require(GzipStream())

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A few threads for which callers take turns, however much one of them asks for. One caller takes one of the threads at a time,
 /// unless it may take all.
-final class FairThreads: Sendable {
+package final class FairThreads: Sendable {
     typealias Work = @Sendable () -> Void
 
     private struct State {
@@ -21,7 +21,7 @@ final class FairThreads: Sendable {
         }
 
         /// Whose turn it is, and a thread; nil when there is none for anyone who waits.
-        mutating func take() -> (queue: DispatchQueue, caller: ReadCaller, work: Work)? {
+        mutating func take() -> (queue: DispatchQueue, work: Work)? {
             guard !idle.isEmpty, let turn = turns.firstIndex(where: { !served.contains($0) }) else { return nil }
             let caller = turns.remove(at: turn)
             guard var works = waiting.removeValue(forKey: caller) else { return nil }
@@ -31,33 +31,65 @@ final class FairThreads: Sendable {
                 turns.append(caller)
             }
             if !caller.mayTakeAll { served.insert(caller) }
-            return (idle.removeLast(), caller, work)
+            return (idle.removeLast(), work)
         }
     }
 
     private let state: Mutex<State>
 
-    init(_ label: String, count: Int) {
+    package init(_ label: String, count: Int) {
         state = Mutex(State(idle: (1...count).map { DispatchQueue(label: "\(label)-\($0)") }))
     }
 
     /// Does the work once it is this caller's turn.
     func run(for caller: ReadCaller, _ work: @escaping Work) {
+        add(for: caller) { [self] in
+            work()
+            endTurn(of: caller)
+        }
+    }
+
+    /// Returns what `body` makes once it is this caller's turn, which ends when this returns: else what is made would fill the memory
+    /// while the tasks that wait for it cannot go on. `isCancelled` is set when the task is cancelled.
+    package func result<Result: Sendable>(
+        for caller: ReadCaller, _ body: @escaping @Sendable (_ isCancelled: CancellationFlag) throws -> Result
+    ) async throws -> Result {
+        let isCancelled = CancellationFlag()
+        defer { endTurn(of: caller) }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                add(for: caller) { continuation.resume(with: Swift.Result { try body(isCancelled) }) }
+            }
+        } onCancel: {
+            isCancelled.set()
+        }
+    }
+
+    private func add(for caller: ReadCaller, _ work: @escaping Work) {
         state.withLock { $0.add(work, for: caller) }
         startNext()
     }
 
+    private func endTurn(of caller: ReadCaller) {
+        state.withLock { _ = $0.served.remove(caller) }
+        startNext()
+    }
+
     private func startNext() {
-        guard let (queue, caller, work) = state.withLock({ $0.take() }) else { return }
+        guard let (queue, work) = state.withLock({ $0.take() }) else { return }
         queue.async { [self] in
             work()
-            state.withLock { state in
-                state.idle.append(queue)
-                state.served.remove(caller)
-            }
+            state.withLock { $0.idle.append(queue) }
             startNext()
         }
     }
+}
+
+/// Says to work on another thread that nothing waits for it any more.
+package final class CancellationFlag: Sendable {
+    private let value = Atomic(false)
+    package var isSet: Bool { value.load(ordering: .relaxed) }
+    func set() { value.store(true, ordering: .relaxed) }
 }
 
 /// For whom something is read that may take long.

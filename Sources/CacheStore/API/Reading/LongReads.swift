@@ -1,5 +1,4 @@
 internal import SQLiteStore
-internal import Synchronization
 
 /// Reads that may take long, away from the threads that serve everybody: two lists and one other read at a time. Callers take turns.
 final class LongReads: Sendable {
@@ -15,7 +14,8 @@ final class LongReads: Sendable {
     func read<Result: Sendable>(
         for caller: ReadCaller, _ body: @escaping @Sendable (ReadConnection) throws -> Result
     ) async throws -> Result {
-        try await run(lists, caller) { [readers] isCancelled in try Self.read(readers, until: isCancelled, body) }
+        try await lists.result(for: caller) { [readers] isCancelled in try Self.read(readers, until: isCancelled, body)
+        }
     }
 
     /// Runs a read that needs none of these connections, one at a time, so that long lists do not keep it waiting. Throws
@@ -23,23 +23,9 @@ final class LongReads: Sendable {
     func run<Result: Sendable>(
         for caller: ReadCaller, _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        try await run(others, caller) { isCancelled in
+        try await others.result(for: caller) { isCancelled in
             guard !isCancelled.isSet else { throw CancellationError() }
             return try body()
-        }
-    }
-
-    private func run<Result: Sendable>(
-        _ threads: FairThreads, _ caller: ReadCaller,
-        _ body: @escaping @Sendable (_ isCancelled: Flag) throws -> Result
-    ) async throws -> Result {
-        let isCancelled = Flag()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                threads.run(for: caller) { continuation.resume(with: Swift.Result { try body(isCancelled) }) }
-            }
-        } onCancel: {
-            isCancelled.set()
         }
     }
 
@@ -47,7 +33,7 @@ final class LongReads: Sendable {
     func close() { readers.close() }
 
     private static func read<Result: Sendable>(
-        _ readers: ReaderPool, until isCancelled: Flag, _ body: @Sendable (ReadConnection) throws -> Result
+        _ readers: ReaderPool, until isCancelled: CancellationFlag, _ body: @Sendable (ReadConnection) throws -> Result
     ) throws -> Result {
         // Its caller may have gone while it waited.
         guard !isCancelled.isSet else { throw CancellationError() }
@@ -56,11 +42,5 @@ final class LongReads: Sendable {
         } catch is ReadTakesLong {
             throw CancellationError()
         }
-    }
-
-    private final class Flag: Sendable {
-        private let value = Atomic(false)
-        var isSet: Bool { value.load(ordering: .relaxed) }
-        func set() { value.store(true, ordering: .relaxed) }
     }
 }
