@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// A content's file, open for reading. While it is open its bytes do not change, even if the content is removed.
 package final class ContentFile: Sendable {
@@ -12,14 +13,13 @@ package final class ContentFile: Sendable {
             if errno == ENOENT || errno == ELOOP { return nil }
             throw .failing("read", path)
         }
-        var status = stat()
         // Erasing takes the exclusive lock, and an erased file has no name any more.
-        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0, fstat(descriptor, &status) == 0, status.st_nlink > 0 else {
+        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0, let status = stat(of: descriptor), status.st_nlink > 0 else {
             close(descriptor)
             return nil
         }
         self.descriptor = descriptor
-        size = Int(status.st_size)
+        size = status.st_size
     }
 
     deinit { close(descriptor) }

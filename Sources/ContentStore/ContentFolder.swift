@@ -124,10 +124,9 @@ package final class ContentFolder: Sendable {
         }
         defer { close(descriptor) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .failing("overwrite", path) }
+        guard let status = stat(of: descriptor) else { throw .failing("overwrite", path) }
         let zeros = [UInt8](repeating: 0, count: 64 << 10)
-        var left = Int(status.st_size)
+        var left = status.st_size
         while left > 0 {
             let count = write(descriptor, zeros, min(left, zeros.count))
             guard count > 0 || errno == EINTR else { throw .failing("overwrite", path) }

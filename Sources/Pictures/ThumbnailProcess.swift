@@ -1,6 +1,7 @@
 internal import CGD
 internal import CLinux
 internal import Glibc
+internal import SystemCalls
 
 /// The body of the process that makes one thumbnail: a picture on standard input, the thumbnail on standard output.
 ///
@@ -24,13 +25,12 @@ package enum ThumbnailProcess {
     /// Returns the exit status. Call it while this is the only thread.
     package static func run(side: Int) -> Int32 {
         guard let gd = library(), limitResources() else { return EX_OSERR }
-        var status = stat()
-        guard fstat(STDIN_FILENO, &status) == 0, status.st_size > 0, status.st_size <= largestInput,
-            let start = mmap(nil, Int(status.st_size), PROT_READ, MAP_PRIVATE, STDIN_FILENO, 0), start != MAP_FAILED
+        guard let status = stat(of: STDIN_FILENO), status.st_size > 0, status.st_size <= largestInput,
+            let start = mmap(nil, status.st_size, PROT_READ, MAP_PRIVATE, STDIN_FILENO, 0), start != MAP_FAILED
         else { return PictureProblem.unreadable.rawValue }
         guard confine() else { return EX_OSERR }
         do throws(PictureProblem) {
-            let bytes = UnsafeRawBufferPointer(start: start, count: Int(status.st_size))
+            let bytes = UnsafeRawBufferPointer(start: start, count: status.st_size)
             var isWritten = false
             try PictureScaler(gd: gd, bytes: bytes, side: side).scale { isWritten = write($0) }
             return isWritten ? EX_OK : EX_IOERR

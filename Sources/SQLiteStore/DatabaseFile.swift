@@ -97,8 +97,7 @@ package struct DatabaseFile: Sendable {
     /// for good, also in a command that root runs on another user's directory. A missing file passes.
     package static func requireRegular(_ path: String) throws {
         for file in ["", "-journal", "-wal", "-shm"].map({ path + $0 }) {
-            var status = stat()
-            guard stat(file, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { continue }
+            guard let status = stat(of: file), !status.isFile else { continue }
             throw CacheError.unwritable("\(file) is not a file; find out who put it there, then delete it")
         }
     }

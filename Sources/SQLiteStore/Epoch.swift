@@ -8,8 +8,7 @@ internal import SystemCalls
 /// where it was taken, with numbers that clients have already seen.
 package enum Epoch {
     package static func current(_ pool: DatabasePool, path: String) throws -> String {
-        var file = stat()
-        guard stat(path, &file) == 0 else {
+        guard let file = stat(of: path) else {
             throw CacheError.unwritable("\(path) cannot be inspected (\(SystemError.last))")
         }
         let inode = "\(file.st_ino)"

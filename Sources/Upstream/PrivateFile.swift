@@ -34,8 +34,7 @@ package struct PrivateFile {
                 message: "\(path) is a link to a file that does not exist; restore that file, or correct the link")
         }
         defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = stat(of: file), status.isFile else {
             throw TokenFileError(message: "\(path) is not a regular file; correct the path")
         }
         guard !Self.isOpenToOthers(status, for: geteuid()) else {
@@ -71,10 +70,7 @@ package struct PrivateFile {
         return isLink ? "correct the mode of the file that this link leads to" : "run chmod 600 \(path)"
     }
 
-    private var isLink: Bool {
-        var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
-    }
+    private var isLink: Bool { stat(ofLink: path)?.isLink == true }
 
     /// Whether anyone but `user` may read the file.
     ///
@@ -115,8 +111,7 @@ package struct PrivateFile {
 
     /// Nil when there is no file.
     var identity: Identity? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
+        guard let status = stat(of: path) else { return nil }
         return Identity(
             device: UInt64(status.st_dev), number: UInt64(status.st_ino), seconds: status.st_mtim.tv_sec,
             nanoseconds: status.st_mtim.tv_nsec)

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// A database file or its log, read piece by piece, because it can be larger than the memory.
 ///
@@ -16,14 +17,13 @@ final class ScannedFile {
     init?(path: String, read: @escaping Read = { pread($0, $1, $2, $3) }) {
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = stat(of: file), status.isFile else {
             close(file)
             return nil
         }
         descriptor = file
         self.read = read
-        size = Int(status.st_size)
+        size = status.st_size
     }
 
     deinit { close(descriptor) }

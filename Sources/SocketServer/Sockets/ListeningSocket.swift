@@ -49,7 +49,7 @@ struct ListeningSocket: Sendable {
     /// Closes the socket, and removes its file.
     func close() {
         Glibc.close(descriptor)
-        guard case .unix(let path) = address, let file, let now = Self.fileStatus(path) else { return }
+        guard case .unix(let path) = address, let file, let now = stat(ofLink: path) else { return }
         if now.st_dev == file.device, now.st_ino == file.inode { unlink(path) }
     }
 
@@ -93,7 +93,7 @@ struct ListeningSocket: Sendable {
         }
         do throws(ServerError) {
             try setPermissions(path: path, mode: mode, group: group)
-            guard let status = fileStatus(path) else {
+            guard let status = stat(ofLink: path) else {
                 throw .system("\(path) disappeared while it was being created.")
             }
             try startListening(descriptor, path)
@@ -116,8 +116,7 @@ struct ListeningSocket: Sendable {
     private static func setPermissions(path: String, mode: UInt32, group: UInt32?) throws(ServerError) {
         let file = Glibc.open(path, asPlace | O_NOFOLLOW | O_CLOEXEC)
         defer { Glibc.close(file) }
-        var status = stat()
-        guard file >= 0, fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else {
+        guard file >= 0, let status = stat(of: file), status.isSocket else {
             throw .notPermitted("\(path) is no socket any more; find out who has replaced it, then restart the daemon.")
         }
         let place = "/proc/self/fd/\(file)"
@@ -147,8 +146,8 @@ struct ListeningSocket: Sendable {
 
     /// Removes a socket file without a listener; keeps any other file.
     private static func removeStale(_ path: String) throws(ServerError) {
-        guard let status = fileStatus(path) else { return }
-        guard status.st_mode & S_IFMT == S_IFSOCK else {
+        guard let status = stat(ofLink: path) else { return }
+        guard status.isSocket else {
             throw .unusable("\(path) exists and is not a socket; remove it or choose another path.")
         }
         var (address, length) = try SocketAddress.unix(path: path)
@@ -191,10 +190,5 @@ struct ListeningSocket: Sendable {
         case .unix(let path): return .unix(path: path)
         case nil: throw .unusable("Descriptor \(descriptor) is neither a TCP nor a Unix socket.")
         }
-    }
-
-    private static func fileStatus(_ path: String) -> stat? {
-        var status = stat()
-        return lstat(path, &status) == 0 ? status : nil
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Glibc
 import LocalAPI
+import SystemCalls
 import Upstream
 
 /// The flags that locate the daemon; without them the configuration does.
@@ -115,8 +116,7 @@ struct ConnectionOptions: ParsableArguments {
     /// its token. Throws when the token may be known to others.
     private static func ownToken(_ configuration: DaemonPlace) throws(CommandFailure) -> String? {
         let folder = configuration.stateDirectory
-        var status = stat()
-        guard stat(folder, &status) == 0, StateOwner.isOwnPath(of: folder, StateOwner(folder: folder)),
+        guard let status = stat(of: folder), StateOwner.isOwnPath(of: folder, StateOwner(folder: folder)),
             access(configuration.tokenFile, R_OK) == 0 || errno == ELOOP
         else { return nil }
         do {
@@ -133,9 +133,8 @@ struct ConnectionOptions: ParsableArguments {
 
     /// Also one in a folder that this user may not enter.
     private static func isSocket(_ path: String) -> Bool {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return errno == EACCES }
-        return status.st_mode & S_IFMT == S_IFSOCK
+        guard let status = stat(of: path) else { return errno == EACCES }
+        return status.isSocket
     }
 
     private static func requireAccess(_ socket: String) throws(CommandFailure) {

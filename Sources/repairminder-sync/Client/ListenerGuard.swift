@@ -2,6 +2,7 @@ import CallerLookup
 import Foundation
 import Glibc
 import SocketServer
+import SystemCalls
 
 /// Checks who listens at the daemon's address before a command sends anything there.
 ///
@@ -32,14 +33,13 @@ struct ListenerGuard: Sendable, Equatable {
     /// there.
     private static func detour(of descriptor: Int32, from path: String) -> String? {
         let folder = (path as NSString).deletingLastPathComponent
-        var status = stat()
-        guard stat(folder, &status) == 0, ![0, geteuid()].contains(status.st_uid) else { return nil }
+        guard let status = stat(of: folder), ![0, geteuid()].contains(status.st_uid) else { return nil }
         let owner = StateOwner.name(of: status.st_uid)
         // Asked of the connection, because the file may be another by now.
         guard case .unix(let bound) = SocketAddress.remote(of: descriptor),
             NamedFile.withoutLinks(bound) != NamedFile.withoutLinks(path)
         else { return nil }
-        let isLink = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        let isLink = stat(ofLink: path)?.isLink == true
         // A directory of another mount namespace, such as of a container, has other paths for the same sockets.
         guard isLink || access(bound, F_OK) == 0 else { return nil }
         return "it leads to the socket \(bound), because \(owner), who owns \(folder), has put a link there; find out "
@@ -62,12 +62,11 @@ struct ListenerGuard: Sendable, Equatable {
     mutating func trustOwner(of path: String) {
         guard let real = realpath(path, nil) else { return }
         defer { free(real) }
-        var status = stat()
-        guard lstat(real, &status) == 0 else { return }
-        let owner = status.st_uid
-        var folder = (String(cString: real) as NSString).deletingLastPathComponent
+        let place = String(cString: real)
+        guard let owner = stat(ofLink: place)?.st_uid else { return }
+        var folder = (place as NSString).deletingLastPathComponent
         while true {
-            guard lstat(folder, &status) == 0, status.st_mode & 0o022 == 0,
+            guard let status = stat(ofLink: folder), status.st_mode & 0o022 == 0,
                 [0, geteuid(), owner].contains(status.st_uid)
             else { return }
             if folder == "/" { break }

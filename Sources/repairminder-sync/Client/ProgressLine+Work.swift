@@ -1,6 +1,7 @@
 import Glibc
 import JSONText
 import LocalAPI
+import SystemCalls
 
 /// Progress of work that can only be observed from outside.
 extension ProgressLine {
@@ -91,7 +92,6 @@ extension ProgressLine {
     }
 
     @Sendable private static func size(of path: String) -> Int? {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int(status.st_size) : nil
+        stat(of: path)?.st_size
     }
 }

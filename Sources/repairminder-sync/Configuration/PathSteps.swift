@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SystemCalls
 
 /// What a path leads through: the folders on the way, the links among them with the folders through which they lead, and the
 /// file itself, as far as they can be seen.
@@ -25,12 +26,12 @@ struct PathSteps {
         var rest = Self.names(path)[...]
         var links = 0
         var isBroken = false
-        var steps = [Step(path: "/", status: Self.status(of: "/"))]
+        var steps = [Step(path: "/", status: stat(ofLink: "/"))]
         while let name = rest.popFirst() {
             if name == ".." { folder = folder.dropLast() }
             if name == "." || name == ".." { continue }
             let next = Self.path(folder + [name])
-            steps.append(Step(path: next, status: Self.status(of: next), folder: Self.status(of: Self.path(folder))))
+            steps.append(Step(path: next, status: stat(ofLink: next), folder: stat(ofLink: Self.path(folder))))
             guard let mode = steps.last?.status?.st_mode else { break }
             guard mode & S_IFMT == S_IFLNK else {
                 folder.append(name)
@@ -57,9 +58,4 @@ struct PathSteps {
     }
 
     private static func path(_ names: [String]) -> String { "/" + names.joined(separator: "/") }
-
-    private static func status(of path: String) -> stat? {
-        var status = stat()
-        return lstat(path, &status) == 0 ? status : nil
-    }
 }

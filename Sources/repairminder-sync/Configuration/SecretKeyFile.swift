@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Secrets
+internal import SystemCalls
 internal import Upstream
 
 /// The file with the key that encrypts secrets: 32 random bytes, readable only by the daemon's user.
@@ -51,8 +52,7 @@ struct SecretKeyFile {
     /// Whether this user cannot check it because the state directory belongs to another.
     var isInForeignDirectory: Bool {
         guard isDefault, isClosed else { return false }
-        var status = stat()
-        return stat(stateDirectory, &status) != 0 || status.st_uid != geteuid()
+        return stat(of: stateDirectory)?.st_uid != geteuid()
     }
 
     private var file: PrivateFile {

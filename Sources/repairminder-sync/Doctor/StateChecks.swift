@@ -3,6 +3,7 @@ import EntitySchema
 import Foundation
 import Glibc
 internal import SQLiteStore
+internal import SystemCalls
 import Upstream
 
 /// Checks the state directory and its private files: owner, permissions and free space.
@@ -65,7 +66,7 @@ struct StateChecks {
 
     /// Nil for a link, whose own mode does not matter.
     private func mode(of path: String) -> mode_t? {
-        guard let status = status(of: path), status.st_mode & S_IFMT != S_IFLNK else { return nil }
+        guard let status = status(of: path), !status.isLink else { return nil }
         return status.st_mode
     }
 
@@ -73,8 +74,7 @@ struct StateChecks {
 
     /// The directory itself may be a link, as systemd makes one for a dynamic user; what is in it may not.
     private func status(of path: String) -> stat? {
-        var status = stat()
-        return (path == folder ? stat(path, &status) : lstat(path, &status)) == 0 ? status : nil
+        path == folder ? stat(of: path) : stat(ofLink: path)
     }
 
     // MARK: Token and key
@@ -115,11 +115,11 @@ struct StateChecks {
         }
         let path = configuration.signInFile
         let login = configuration.loginCommand()
-        let mode = status(of: path)?.st_mode ?? S_IFREG
-        guard mode & S_IFMT == S_IFREG else {
+        let status = status(of: path)
+        guard status?.isFile ?? true else {
             return .error("token", error.message, "run rm -r \(ShellWord.quoted(path)), then \(login)")
         }
-        return .error("token", error.message, mode & 0o077 != 0 ? closing : "run \(login)")
+        return .error("token", error.message, status.map { $0.st_mode & 0o077 != 0 } == true ? closing : "run \(login)")
     }
 
     private func credentials(_ session: SignInCall, _ tokens: Tokens?) -> Finding {

@@ -1,13 +1,13 @@
 import Glibc
+import SystemCalls
 
 /// How a user who may not call the daemon gets permission.
 enum GroupAdvice {
     /// Why this user cannot open a socket; nil if nothing forbids it.
     static func refusal(of socket: String) -> String? {
         guard access(socket, W_OK) != 0, errno == EACCES else { return nil }
-        var status = stat()
         // The folder may hide it too.
-        guard stat(socket, &status) == 0 else {
+        guard let status = stat(of: socket) else {
             return text(user: user, group: standardGroup, isMember: isMember(of: standardGroup))
         }
         guard status.st_gid != 0, status.st_mode & S_IWGRP != 0, let entry = getgrgid(status.st_gid) else {

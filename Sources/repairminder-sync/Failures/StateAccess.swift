@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// Who may use the files in the state directory: its owner, and root, who becomes the owner first.
 enum StateAccess {
@@ -13,10 +14,9 @@ enum StateAccess {
 
     /// Who owns a directory that `user` may not use; nil if `user` may use it, or if there is none.
     static func closed(_ folder: String, to user: uid_t) -> String? {
-        var status = stat()
         // Others cannot enter a service's directory, and do not even see whose it is.
-        guard stat(folder, &status) == 0 else { return errno == EACCES ? "the daemon's user" : nil }
-        let isOpen = user == 0 || user == status.st_uid || status.st_mode & S_IFMT != S_IFDIR
+        guard let status = stat(of: folder) else { return errno == EACCES ? "the daemon's user" : nil }
+        let isOpen = user == 0 || user == status.st_uid || !status.isFolder
         return isOpen ? nil : StateOwner.name(of: status.st_uid)
     }
 

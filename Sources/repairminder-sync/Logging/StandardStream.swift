@@ -53,8 +53,7 @@ struct StandardStream: Sendable {
 
     /// Whether this stream goes to systemd's journal: `JOURNAL_STREAM` has its device and inode (systemd.exec(5)).
     func isJournal(environment: [String: String]) -> Bool {
-        var file = stat()
-        guard let named = environment["JOURNAL_STREAM"], fstat(descriptor, &file) == 0 else { return false }
+        guard let named = environment["JOURNAL_STREAM"], let file = stat(of: descriptor) else { return false }
         return named == "\(file.st_dev):\(file.st_ino)"
     }
 }

@@ -41,11 +41,10 @@ struct MirrorFile {
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { throw MirrorError(message: SystemError.last.description) }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = stat(of: file), status.isFile else {
             throw MirrorError(message: "it is not a file")
         }
-        guard Int(status.st_size) <= Self.room else {
+        guard status.st_size <= Self.room else {
             throw MirrorError(message: "it has \(status.st_size) bytes, more than a fourth of this machine's memory")
         }
         return try handle.readToEnd() ?? Data()

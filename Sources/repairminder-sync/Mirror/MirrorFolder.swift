@@ -45,8 +45,7 @@ struct MirrorFolder {
 
     /// Throws when another user may change the directory or put another in its place, or when there is none.
     func requireOwn() throws {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
+        guard let status = stat(of: path) else {
             throw MirrorError(
                 message: "cannot open \(path) (\(SystemError.last)); check mirror.directory")
         }
@@ -67,9 +66,8 @@ struct MirrorFolder {
 
     /// No command for a link: root could run it, and a compromised daemon chooses where a link in `state_dir` leads.
     private var closing: String {
-        var status = stat()
-        let isLink = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
-        return isLink ? "it is a link: set mirror.directory to another directory" : "run chmod go-w \(path)"
+        return stat(ofLink: path)?.isLink == true
+            ? "it is a link: set mirror.directory to another directory" : "run chmod go-w \(path)"
     }
 
     // MARK: Writing

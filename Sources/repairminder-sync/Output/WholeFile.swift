@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SystemCalls
 
 /// A file that a command writes as a whole, at a path that a person names.
 ///
@@ -11,7 +12,7 @@ enum WholeFile {
     /// file in the place of /dev/null. What is no regular file has to be where no other user can put a link in its place.
     static func write(_ text: String, to path: String) throws {
         let place = try Place(path)
-        guard let status = status(of: path), status.st_mode & S_IFMT != S_IFREG else { return try place.replace(text) }
+        guard let status = stat(of: path), !status.isFile else { return try place.replace(text) }
         guard !place.isChangeable else { throw CocoaError(.fileWriteNoPermission) }
         let file = open(path, O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { throw CocoaError(.fileWriteNoPermission) }
@@ -25,15 +26,8 @@ enum WholeFile {
     /// of it when it throws.
     static func create(_ text: String, at path: String) throws {
         // The last step of a link's path is what it leads to.
-        var status = stat()
-        if lstat(path, &status) == 0 { throw CocoaError(.fileWriteFileExists) }
+        if stat(ofLink: path) != nil { throw CocoaError(.fileWriteFileExists) }
         try Place(path).create(text)
-    }
-
-    /// Of what a link leads to; nil if nothing is there.
-    private static func status(of path: String) -> stat? {
-        var status = stat()
-        return stat(path, &status) == 0 ? status : nil
     }
 }
 
@@ -56,7 +50,7 @@ private struct Place {
         let end = (steps.last?.path ?? path) as NSString
         folder = end.deletingLastPathComponent
         name = end.lastPathComponent
-        let links = steps.compactMap(\.status).filter { $0.st_mode & S_IFMT == S_IFLNK }
+        let links = steps.compactMap(\.status).filter { $0.isLink }
         guard links.allSatisfy(isOwn) else { throw CocoaError(.fileWriteNoPermission) }
     }
 

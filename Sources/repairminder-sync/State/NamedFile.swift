@@ -47,8 +47,7 @@ struct NamedFile {
 
     /// Nil for what is not a regular file.
     private static func fileStatus(of descriptor: Int32) -> stat? {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
+        stat(of: descriptor).flatMap { $0.isFile ? $0 : nil }
     }
 
     /// The path with the real name of its folder, which users other than root may name by a link.
@@ -60,10 +59,7 @@ struct NamedFile {
     }
 
     /// In bytes; nil if the system does not say it.
-    var size: Int? {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 ? Int(status.st_size) : nil
-    }
+    var size: Int? { stat(of: descriptor)?.st_size }
 
     /// Copies a file into this one and waits for the disk. When it throws, this file is empty.
     ///
@@ -76,10 +72,10 @@ struct NamedFile {
         guard let status = Self.fileStatus(of: from) else {
             throw StateError(message: "\(source) is not a file; find out who put it there, then try again")
         }
-        guard Self.hasRoom(for: Int(status.st_size), beside: descriptor) else {
+        guard Self.hasRoom(for: status.st_size, beside: descriptor) else {
             throw StateError(message: "\(path) needs \(status.st_size) bytes, and its disk has less; free some space")
         }
-        guard Self.copy(from, to: descriptor, atMost: Int(status.st_size)), fsync(descriptor) == 0 else {
+        guard Self.copy(from, to: descriptor, atMost: status.st_size), fsync(descriptor) == 0 else {
             let error = failure("cannot write \(path)")
             ftruncate(descriptor, 0)
             throw error

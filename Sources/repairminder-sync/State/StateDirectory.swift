@@ -62,8 +62,7 @@ struct StateDirectory {
 
     /// Throws `StateError` unless the directory belongs to this user and is closed to all others.
     private static func check(_ path: String) throws(StateError) {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        guard let status = stat(of: path), status.isFolder else {
             throw StateError(
                 message: "state_dir \(path) cannot be read (\(SystemError.last)); check its owner and permissions")
         }
@@ -149,8 +148,7 @@ extension StateDirectory {
     func removeOldCopies(at now: Timestamp) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where Self.isCopy(name) {
-            var status = stat()
-            guard lstat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            guard let status = stat(ofLink: "\(folder)/\(name)"), status.isFile else { continue }
             let changed = Timestamp(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
             if changed + Self.longestCommand < now { unlink("\(folder)/\(name)") }
         }

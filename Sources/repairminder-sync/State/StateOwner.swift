@@ -22,7 +22,7 @@ struct StateOwner {
 
     /// Nil when there is no such directory.
     init?(folder: String) {
-        guard let status = Self.status(of: folder), status.st_mode & S_IFMT == S_IFDIR else { return nil }
+        guard let status = stat(of: folder), status.isFolder else { return nil }
         self.folder = folder
         user = status.st_uid
         group = Self.group(of: status)
@@ -84,7 +84,7 @@ struct StateOwner {
     /// is the administrator's choice.
     private static func stranger(in status: stat, _ owners: Set<uid_t>) -> String? {
         if !owners.contains(status.st_uid) { return name(of: status.st_uid) }
-        guard status.st_mode & S_IFMT == S_IFDIR else { return nil }
+        guard status.isFolder else { return nil }
         // With the sticky bit others can only add names, and who owns the next one is seen there.
         if status.st_mode & S_IWOTH != 0 { return status.st_mode & S_ISVTX != 0 ? nil : "every user" }
         let isOthers = status.st_mode & S_IWGRP != 0 && status.st_uid != 0
@@ -138,7 +138,7 @@ struct StateOwner {
             _ = clinux_setfsuid(0)
             _ = clinux_setfsgid(0)
         }
-        return Self.status(of: folder).map { Identity(device: $0.st_dev, inode: $0.st_ino) } == identity
+        return stat(of: folder).map { Identity(device: $0.st_dev, inode: $0.st_ino) } == identity
     }
 
     /// Shows the directory at its path to this process alone, inside an empty parent that the owner can enter.
@@ -160,8 +160,7 @@ struct StateOwner {
         let descriptor = openat(parent, place.lastPathComponent, Self.asDirectory)
         guard descriptor >= 0 else { throw unreachable }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0,
+        guard let status = stat(of: descriptor),
             Identity(device: status.st_dev, inode: status.st_ino) == identity,
             Self.cover(parent, with: descriptor, named: place.lastPathComponent), isReachable
         else { throw unreachable }
@@ -189,10 +188,5 @@ struct StateOwner {
             message: "\(name), who owns \(folder), cannot enter a directory above it; run this command as \(name), or "
                 + "run chmod o+x on the directories above it",
             isOwnedByAnother: true)
-    }
-
-    private static func status(of path: String) -> stat? {
-        var status = stat()
-        return stat(path, &status) == 0 ? status : nil
     }
 }

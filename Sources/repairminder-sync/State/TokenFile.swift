@@ -24,8 +24,7 @@ struct TokenFile {
             }
         }
         defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == owner else {
+        guard let status = stat(of: file), status.isFile, status.st_uid == owner else {
             throw StateError(
                 message: "\(path) is not a file of \(StateOwner.name(of: owner)); delete it, and restart the daemon "
                     + "for a new token",

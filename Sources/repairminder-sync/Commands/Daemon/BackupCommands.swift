@@ -4,6 +4,7 @@ import EntitySchema
 import Foundation
 import Glibc
 internal import SQLiteStore
+internal import SystemCalls
 
 struct BackupCommand: AsyncParsableCommand, StateCommand {
     static let configuration = CommandConfiguration(
@@ -170,8 +171,7 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
         // SQLite puts them beside the real file, whatever links lead there.
         let file = Self.real(path) ?? path
         for log in ["-wal", "-journal"].map({ file + $0 }) {
-            var status = stat()
-            guard lstat(log, &status) == 0, status.st_size > 0 else { continue }
+            guard let status = stat(ofLink: log), status.st_size > 0 else { continue }
             throw CommandFailure(
                 .badData,
                 "beside \(path) is \(log), which restore does not read; make the backup with `repairminder-sync backup`, "
@@ -181,8 +181,7 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
 
     /// Opening a pipe would wait for its writer, with the daemon stopped.
     private func requireFile() throws {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+        guard let status = stat(of: path), !status.isFile else { return }
         throw CommandFailure(.badData, "\(path) is not a file; name a backup that `repairminder-sync backup` has made")
     }
 }

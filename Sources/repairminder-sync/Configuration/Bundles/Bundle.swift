@@ -1,6 +1,7 @@
 import EntitySchema
 import Foundation
 import Glibc
+import SystemCalls
 import Yams
 
 /// A signed file with configuration and schema for many machines.
@@ -92,8 +93,7 @@ struct Bundle: Sendable {
     }
 
     private static func bytes(of path: String) throws(ConfigurationError) -> [UInt8] {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = stat(of: path), status.isFile else {
             throw ConfigurationError(place: path, problem: "the file does not exist")
         }
         guard status.st_size <= mostBytes else {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SystemCalls
 
 /// The environment of a process: its variables, files and working directory.
 struct Environment: Sendable {
@@ -59,10 +60,9 @@ struct Environment: Sendable {
 
     /// Whether there is anything by this name, even a link to nothing, except an empty file.
     func hasContent(_ path: String) -> Bool {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return ![ENOENT, ENOTDIR].contains(errno) }
-        guard stat(path, &status) == 0 else { return true }
-        return status.st_mode & S_IFMT != S_IFREG || status.st_size > 0
+        guard stat(ofLink: path) != nil else { return ![ENOENT, ENOTDIR].contains(errno) }
+        guard let status = stat(of: path) else { return true }
+        return !status.isFile || status.st_size > 0
     }
 
     func text(of path: String) throws(ConfigurationError) -> String {
@@ -76,8 +76,7 @@ struct Environment: Sendable {
 
     /// The names of a directory's entries; empty if there is no such directory. Throws when it cannot be listed.
     func listing(of folder: String) throws(ConfigurationError) -> [String] {
-        var status = stat()
-        if stat(folder, &status) != 0, [ENOENT, ENOTDIR].contains(errno) { return [] }
+        if stat(of: folder) == nil, [ENOENT, ENOTDIR].contains(errno) { return [] }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
             throw ConfigurationError(
                 place: folder, problem: "cannot be listed; check that it is a directory, and its permissions")
