@@ -47,12 +47,7 @@ package final class LocalAPIServer: Sendable {
         var label = RouteLabels.other
         let request = named(request)
         switch step(request, &label) {
-        case .answered(let response):
-            let response = completed(response, request)
-            guard AnswerCompression.takesLong(response, for: request) else {
-                return .now(measured(response, request, label, start))
-            }
-            return .later { [self, label] in await finished(response, request, label, start) }
+        case .answered(let response): return answered(completed(response, request), request, label, start)
         case .found(let held, let id, let mistakes):
             return .later { [self, label] in
                 await finished(
@@ -78,6 +73,15 @@ package final class LocalAPIServer: Sendable {
         AnswerHeaders.complete(&response, to: request)
         AnswerCompression.apply(to: &response, for: request, on: compression)
         return response
+    }
+
+    private func answered(
+        _ response: consuming Response, _ request: Request, _ label: String, _ start: Duration
+    ) -> Reply {
+        guard AnswerCompression.takesLong(response, for: request) else {
+            return .now(measured(response, request, label, start))
+        }
+        return .later { [self, response = consume response] in await finished(response, request, label, start) }
     }
 
     /// A large answer is still to be compressed.
