@@ -210,8 +210,14 @@ struct OutcomeApplier {
         let ours = Set(change.body.members.map(\.key))
         for later in try queue.changes(of: change.entity, key: change.key) where later.operation == .update {
             let fields = later.body.members.map(\.key).filter { change.operation == .create || ours.contains($0) }
-            let base = fields.reduce(later.base) { $0.setting($1, to: entity.value(of: $1, in: remote) ?? .null) }
-            try queue.store(later.body, base: base, of: later, makeID: context.makeID)
+            // What the server has not shown yet, such as its default in a new record, was not null: it is unknown.
+            let kept = later.base.members.filter { !fields.contains($0.key) }
+            let base =
+                kept
+                + fields.compactMap { name in
+                    entity.value(of: name, in: remote).map { (key: name, value: $0) }
+                }
+            try queue.store(later.body, base: .object(members: base), of: later, makeID: context.makeID)
         }
         guard let table = context.table(change.entity) else { return }
         let comparison = try context.comparison(entity)

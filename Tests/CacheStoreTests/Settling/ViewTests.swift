@@ -257,6 +257,24 @@ struct ViewTests {
     }
 
     @Test(
+        "the value that the server gives a new record, whose answer had the key alone, is no conflict with a later edit"
+    )
+    func defaulted() async throws {
+        let cache = try await cache()
+        _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a","notes":"n"}"#), at: now)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(creation, at: now))
+        try await cache.change("orders", "a", #"{"deep":"mine"}"#)
+        let answer = try JSONText(parsing: #"{"id":"a"}"#)
+        try await cache.store.settle(creation.id, .acknowledged(record: answer, view: .answer), at: now)
+        try await show(cache, #"{"id":"a","notes":"n","deep":"default"}"#)
+        #expect(try cache.conflictCount() == 0)
+        #expect(try cache.record("orders", "a")?["deep"] == "mine")
+        try await show(cache, #"{"id":"a","notes":"n","deep":"theirs"}"#)
+        #expect(try cache.conflictCount() == 1)
+    }
+
+    @Test(
         "a record with its changed members alone takes nothing away, of no view, and confirms no change that it lacks")
     func partial() async throws {
         let since = "deleted: deleted_at, since: { token: next, param: after, partial: true }"
