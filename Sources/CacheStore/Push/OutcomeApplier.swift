@@ -54,8 +54,7 @@ struct OutcomeApplier {
         guard change.operation == .create, let table = context.table(change.entity),
             let key = record[table.entity.key]?.plain, key != change.key
         else { return false }
-        let sql = "SELECT EXISTS (SELECT 1 FROM \(table.name) WHERE _key = ? AND _acknowledged IS NOT NULL)"
-        return try Bool.fetchOne(db.cachedStatement(sql: sql), arguments: [key]) ?? false
+        return try AcknowledgedCreations(table: table, db: db).have(key, since: change.id)
     }
 
     /// Where the log has our deletion of the record that a look-up found, if a pull had brought it under the server's key: a

@@ -161,7 +161,7 @@ struct CreateReconciler {
             extensions = before.map(reading.extends) ?? false ? extensions + 1 : 0
             // A list that grows while it is read has a greater total in the end.
             if reading.isNewer && reading.pages == 1 || isSame || extensions == 2 && reading.missing == 0 {
-                return try await finding(reading, entity)
+                return try await finding(reading, fields, change, entity)
             }
             before = reading
         }
@@ -180,9 +180,15 @@ struct CreateReconciler {
     private static let leastLookUps = 20
 
     /// What a list says that does not have the record.
-    private func finding(_ reading: Reading, _ entity: Entity) async throws -> Finding {
+    private func finding(
+        _ reading: Reading, _ fields: [String], _ change: OutboxChange, _ entity: Entity
+    ) async throws -> Finding {
         if let near = reading.near ?? (reading.isTelling ? nil : reading.hidden) {
             return .unknowable("the upstream has a record that may be this one: \(near)")
+        }
+        if let twin = try editedTwin(of: change, entity, fields) {
+            return .unknowable(
+                "\(twin) came after the attempt, and may be this one, with other values since it was edited here")
         }
         if reading.missing > 0 {
             return .unknowable("the list may be cut: its total is \(reading.missing) more than its records")
@@ -193,6 +199,15 @@ struct CreateReconciler {
                 status: 404, "a lost creation is looked up, and the upstream shows no \(entity.name) at all")
         }
         return .absent
+    }
+
+    /// The key of a record that came after the attempt and was edited here since, in what the look-up compares. Before that it
+    /// may have had all that was sent.
+    private func editedTwin(of change: OutboxChange, _ entity: Entity, _ fields: [String]) throws -> String? {
+        try store.editedTwins(of: change).first { twin in
+            !twin.fields.isDisjoint(with: fields)
+                && change.isSaid(by: twin.record, of: entity, fields.filter { !twin.fields.contains($0) })
+        }.map { entity.shownKey(of: $0.record) }
     }
 
     private static let mostReadings = 4

@@ -38,6 +38,49 @@ struct LostAnswerTests {
         #expect(test.upstream.records("/orders").map { $0["id"] } == ["b"])
     }
 
+    /// A creation whose answer was lost, and whose record a pull has brought and an edit here has changed since.
+    private func editedTwin(_ members: String) async throws -> (TestEngine, key: String) {
+        let yaml = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
+            .replacing("call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
+            .replacing("notes: { type: string }", with: "notes: { type: string }\n      place: { type: string }")
+        let test = try await test(yaml)
+        let now = test.clock.timestamp
+        let key = try await test.store.create("orders", body: .object(["notes": "new"]), at: now)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await test.send()
+        let made = test.upstream.records("/orders").compactMap { $0["id"]?.string }.filter { $0 != "a" }
+        let twin = try #require(made.first)
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"\#(twin)","notes":"new"}]"#), at: now)
+        try await test.change(twin, "{\(members)}")
+        let edit = try #require(try test.store.readyChanges(limit: 9, at: now).first { $0.operation == .update })
+        #expect(try await test.store.begin(edit, at: now))
+        let edited = try JSONText(parsing: #"{"id":"\#(twin)","notes":"new"}"#).setting(edit.body)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"},\#(edited.text)]"#)
+        try await test.store.settle(edit.id, .acknowledged(record: edited), at: now)
+        for _ in 1...3 {
+            test.clock.advance(by: .seconds(61))
+            try await test.send()
+        }
+        return (test, key)
+    }
+
+    @Test("a lost creation's record that was edited here, as a pull brought it, is found and not made again")
+    func foundTwin() async throws {
+        let (test, key) = try await editedTwin(#""place":"shelf""#)
+        #expect(test.upstream.records("/orders").map { $0["place"] } == [nil, "shelf"])
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record(key)?["place"] == "shelf")
+    }
+
+    @Test("nor is it made again if the edit changed what the look-up compares: a person decides")
+    func changedTwin() async throws {
+        let (test, _) = try await editedTwin(#""notes":"edited""#)
+        #expect(test.upstream.records("/orders").map { $0["notes"] } == ["n", "edited"])
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try test.error("message")?.contains("was edited here") == true)
+    }
+
     @Test("a creation is looked for less and less often while its list keeps changing")
     func restlessList() async throws {
         let yaml = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")

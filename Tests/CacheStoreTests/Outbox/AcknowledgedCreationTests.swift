@@ -1,0 +1,69 @@
+import EntitySchema
+import GRDB
+import JSONText
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Records that came from creations here")
+struct AcknowledgedCreationTests {
+    private let now = TestCache.now
+
+    /// A creation that was tried, and the record that a pull has brought since.
+    private func lost(_ cache: TestCache) async throws -> OutboxChange {
+        _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"n"}"#), at: now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        _ = try await cache.pull("orders", #"[{"id":"b","notes":"n"}]"#)
+        return change
+    }
+
+    private func send(_ operation: Operation, _ answer: String, _ cache: TestCache) async throws {
+        let change = try #require(
+            try cache.store.readyChanges(limit: 9, at: now).first { $0.operation == operation })
+        #expect(try await cache.store.begin(change, at: now))
+        try await cache.store.settle(change.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
+    }
+
+    @Test("a record that a pull brought may be a lost creation's, although it was edited here since")
+    func edited() async throws {
+        let cache = try TestCache()
+        let change = try await lost(cache)
+        try await cache.change("orders", "b", #"{"total":5}"#)
+        try await send(.update, #"{"id":"b","notes":"n","total":5}"#, cache)
+        #expect(try !cache.store.wasKnown("b", before: change))
+        let found = try JSONText(parsing: #"{"id":"b","notes":"n","total":5}"#)
+        try await cache.store.settle(
+            change.id,
+            .found(record: found, version: nil, view: .list, otherwise: PushFailure(.unseen, message: ""), at: now),
+            at: now)
+        #expect(try cache.store.pendingCount().pending == 0)
+    }
+
+    @Test("what another creation became is not the lost one's, also after it was edited and renamed")
+    func created() async throws {
+        let cache = try TestCache()
+        let change = try await lost(cache)
+        _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"n"}"#), at: now)
+        try await send(.create, #"{"id":"c","notes":"n"}"#, cache)
+        #expect(try cache.store.wasKnown("c", before: change))
+        try await cache.change("orders", "c", #"{"total":5}"#)
+        try await send(.update, #"{"id":"d","notes":"n","total":5}"#, cache)
+        #expect(try cache.store.wasKnown("d", before: change))
+        #expect(try !cache.store.wasKnown("b", before: change))
+    }
+
+    @Test("where the log no longer has the lost creation, a record that was edited here is not believed to be it")
+    func pruned() async throws {
+        let cache = try TestCache()
+        let change = try await lost(cache)
+        try await cache.change("orders", "b", #"{"total":5}"#)
+        try await send(.update, #"{"id":"b","notes":"n","total":5}"#, cache)
+        try await DatabaseQueue(path: cache.path).write { db in
+            try db.execute(sql: "DELETE FROM sync_change_log WHERE change_id = ?", arguments: [change.id])
+        }
+        #expect(try cache.store.wasKnown("b", before: change))
+    }
+}
