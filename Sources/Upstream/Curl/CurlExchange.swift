@@ -176,7 +176,12 @@ final class CurlExchange {
         guard request.isPublicOnly, let offset = MemoryLayout.offset(of: \curl_sockaddr.addr) else { return nil }
         let end = UnsafeMutableRawPointer(address) + offset
         let text = LocalAddresses.text(of: end.assumingMemoryBound(to: sockaddr.self)) ?? ""
-        return NetworkAddress.isPublic(text) ? nil : Self.localPlace(text)
+        return isInReach(text) ? nil : Self.localPlace(text)
+    }
+
+    private func isInReach(_ address: String) -> Bool {
+        !request.isPublicOnly || request.mayReachThisMachine && NetworkAddress.isLoopback(address)
+            || NetworkAddress.isPublic(address)
     }
 
     private static func localPlace(_ address: String) -> String {
@@ -294,7 +299,7 @@ final class CurlExchange {
     /// although the upstream may have applied the first one. Here a method that is not safe is sent only once, and so is
     /// one that is counted.
     private func mayBegin(to address: String) -> Bool {
-        guard !request.isPublicOnly || NetworkAddress.isPublic(address) else {
+        guard isInReach(address) else {
             refusal = Self.localPlace(address)
             return false
         }

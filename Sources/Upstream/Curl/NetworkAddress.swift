@@ -8,6 +8,14 @@ enum NetworkAddress {
             && (bytes.count == 4 || unicast.contains { $0.contains(bytes) })
     }
 
+    /// Whether it is this machine's own loopback.
+    static func isLoopback(_ text: String) -> Bool {
+        guard let bytes = NetworkPrefix.bytes(of: text) else { return false }
+        return loopback.contains { $0.contains(bytes) }
+    }
+
+    private static let loopback = ["127.0.0.0/8", "::1/128"].compactMap(NetworkPrefix.init)
+
     /// Global unicast: all that IPv6 has given out so far (RFC 4291, 2.4).
     private static let unicast = ["2000::/3"].compactMap(NetworkPrefix.init)
 

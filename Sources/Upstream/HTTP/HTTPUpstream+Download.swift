@@ -4,8 +4,8 @@ internal import JSONText
 /// Downloads of content from the addresses that records name.
 ///
 /// The upstream's own address is asked with credentials, like for anything else. Any other host is asked without
-/// credentials and only at a public address, so no record can make this machine query its neighbours. Redirects are
-/// never followed.
+/// credentials and only at a public address, so no record can make this machine query its neighbours; an upstream on this
+/// machine may name other programs here. Redirects are never followed.
 extension HTTPUpstream {
     package func serves(_ address: String) -> Bool { ownPath(of: address) != nil }
 
@@ -39,6 +39,9 @@ extension HTTPUpstream {
     }
 
     private func downloadElsewhere(_ text: String, _ transfer: Transfer) async throws(UpstreamError) -> String? {
+        guard fetchesElsewhere else {
+            throw .refused(status: nil, "nothing was fetched, because a sample has no contents at other addresses")
+        }
         guard let address = addressElsewhere(text) else {
             throw .refused(
                 status: nil,
@@ -53,8 +56,8 @@ extension HTTPUpstream {
         }
         var request = HTTPRequest(.download(address), deadline: caller.deadline)
         transfer.apply(to: &request)
-        // If the upstream itself is local, the addresses in its records may be local too.
-        request.isPublicOnly = base?.isLoopback != true
+        request.isPublicOnly = true
+        request.mayReachThisMachine = base?.isLoopback == true
         let response: HTTPResponse
         do {
             response = try await caller.transport.send(request)

@@ -11,6 +11,8 @@ package struct HTTPUpstream: Upstream {
     let verifier: TokenVerifier?
     /// Whether content on another machine may be fetched unencrypted.
     let allowsPlainHTTP: Bool
+    /// Whether content may be fetched from other addresses than the upstream's.
+    let fetchesElsewhere: Bool
     let elsewhere: @Sendable () -> [ListElsewhere]
 
     /// `secrets` are the stored credentials in the plan's headers. `baseURL` replaces the schema's; `deadline` is for each
@@ -20,10 +22,12 @@ package struct HTTPUpstream: Upstream {
         plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: (any Credentials)?,
         secrets: SecretFiles? = nil, deadline: Duration = .seconds(60), maximumBody: Int = 8 << 20,
         clock: ServerClock? = nil, budget: RequestBudget? = nil, allowsPlainHTTP: Bool = false,
-        elsewhere: @escaping @Sendable () -> [ListElsewhere] = { [] }, now: @escaping @Sendable () -> Timestamp
+        fetchesElsewhere: Bool = true, elsewhere: @escaping @Sendable () -> [ListElsewhere] = { [] },
+        now: @escaping @Sendable () -> Timestamp
     ) {
         self.plan = plan
         self.allowsPlainHTTP = allowsPlainHTTP
+        self.fetchesElsewhere = fetchesElsewhere
         self.elsewhere = elsewhere
         self.token = token
         verifier = plan.check.map { TokenVerifier($0) }

@@ -16,6 +16,8 @@ package struct HTTPRequest: Sendable, Equatable {
     package var stall: Duration?
     /// Refuses addresses that only this machine or its network can reach.
     package var isPublicOnly = false
+    /// Of these, allows those of this machine's loopback.
+    package var mayReachThisMachine = false
     /// For the whole exchange: name lookup, connection, request and every byte of the response.
     package var deadline: Duration
     /// The largest decoded body that is accepted, in bytes.

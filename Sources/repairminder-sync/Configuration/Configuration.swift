@@ -52,6 +52,8 @@ struct Configuration: Sendable, Equatable {
         var baseURL: String?
         /// Whether requests may go unencrypted to another machine.
         var allowPlainHTTP = false
+        /// Whether contents may be at other addresses. No file can set it.
+        var hasContentsElsewhere = true
         var tokenFile: String?
         /// What the schema names `{$setting.NAME}`: name → text.
         var settings: [String: String] = [:]

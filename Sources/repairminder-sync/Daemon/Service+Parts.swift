@@ -142,6 +142,7 @@ extension Service {
             token: try credentials(transport, clock, budget),
             secrets: SecretFiles(paths: configuration.upstream.secrets), deadline: configuration.upstream.deadline,
             clock: clock, budget: budget, allowsPlainHTTP: configuration.upstream.allowPlainHTTP,
+            fetchesElsewhere: configuration.upstream.hasContentsElsewhere,
             elsewhere: { [setup, schemas = host.schemas] in
                 schemas.lists(besides: setup.schema, for: setup.configuration)
             }, now: host.now)

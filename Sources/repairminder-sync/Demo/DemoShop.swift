@@ -95,7 +95,12 @@ struct DemoShop: Sendable {
         let file = folder + "/config.yaml"
         // JSON is YAML.
         try Data(configuration.bytes).write(to: URL(fileURLWithPath: file))
-        return try SetupReader(path: file, flags: [:], maps: [.settings: settings], environment: environment).setup()
+        var setup = try SetupReader(
+            path: file, flags: [:], maps: [.settings: settings], environment: environment
+        ).setup()
+        // The sample upstream has all contents, and a schema that was only tried must not reach other programs here.
+        setup.configuration.upstream.hasContentsElsewhere = false
+        return setup
     }
 
     private func server(of schema: EntitySchema) throws -> SocketServer {

@@ -31,7 +31,8 @@ struct ContentTransferTests {
     }
 
     private func upstream(
-        _ transport: any HTTPTransport, base: String = "https://api.example/v1", allowsPlainHTTP: Bool = false
+        _ transport: any HTTPTransport, base: String = "https://api.example/v1", allowsPlainHTTP: Bool = false,
+        fetchesElsewhere: Bool = true
     ) throws -> HTTPUpstream {
         let schema = try EntitySchema(
             yaml: """
@@ -41,7 +42,7 @@ struct ContentTransferTests {
                 """, file: "s.yaml")
         return HTTPUpstream(
             plan: schema.upstream, transport: transport, token: FixedToken(), allowsPlainHTTP: allowsPlainHTTP,
-            now: { Timestamp.sample })
+            fetchesElsewhere: fetchesElsewhere, now: { Timestamp.sample })
     }
 
     private func asked(for address: String, status: Int = 200) async throws -> HTTPRequest {
@@ -66,7 +67,7 @@ struct ContentTransferTests {
     func `asks other hosts without the token, and only at public addresses`(_ address: String) async throws {
         let request = try await asked(for: address)
         #expect(request.header("Authorization") == nil)
-        #expect(request.isPublicOnly)
+        #expect(request.isPublicOnly && !request.mayReachThisMachine)
     }
 
     @Test(arguments: ["http://cdn.example/1.png", "http://api.example/v1/1.png", "HTTP://127.0.0.1@cdn.example/"])
@@ -163,6 +164,32 @@ struct ContentTransferTests {
             return
         }
         #expect(message.contains("127.0.0.1"))
+    }
+
+    @Test func `lets an upstream on this machine name other programs here, and none in its network`() async throws {
+        let server = try ScriptedServer([
+            .receive, .send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 4\r\n\r\nhere"),
+        ])
+        let transport = try CurlTransport(userAgent: "test/1")
+        let upstream = try upstream(transport, base: "http://127.0.0.1:1", allowsPlainHTTP: true)
+        let taken = Taken()
+        _ = try await upstream.download(server.url + "/1.png", limit: 10, into: taken.sink())
+        #expect(taken.all == Array("here".utf8))
+        let error = await #expect(throws: UpstreamError.self) {
+            try await upstream.download("http://169.254.169.254/latest", limit: 10, into: Taken().sink())
+        }
+        #expect(error?.message.contains("only this machine or its network can reach") == true)
+    }
+
+    @Test(arguments: ["http://127.0.0.1:1/1.png", "//localhost:1/1.png", "https://cdn.example/1.png"])
+    func `fetches nothing from elsewhere for a sample`(_ address: String) async throws {
+        let transport = ScriptedTransport { _ in HTTPResponse(status: 200) }
+        let upstream = try upstream(transport, base: "http://127.0.0.1:2", fetchesElsewhere: false)
+        await #expect(throws: UpstreamError.self) {
+            try await upstream.download(address, limit: 10, into: Taken().sink())
+        }
+        _ = try await upstream.download("http://127.0.0.1:2/1.png", limit: 10, into: Taken().sink())
+        #expect(transport.requests.map(\.url) == ["http://127.0.0.1:2/1.png"])
     }
 
     // MARK: Over a socket
