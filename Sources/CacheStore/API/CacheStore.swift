@@ -281,8 +281,8 @@ package final class CacheStore: Sendable {
                 statements.release()
                 _ = try db.checkpoint(.truncate)
             }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            // Another process reads: the log stays, and the next start continues from it.
+        } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_FULL].contains(error.resultCode) {
+            // Another process reads, or the disk is full: the log stays, and the next start continues from it.
         }
         try pool.close()
     }
