@@ -216,6 +216,19 @@ struct EntitySchemaTests {
         } throws: { ($0 as? SchemaError)?.line == 2 }
     }
 
+    @Test(
+        "text that is not YAML is rejected with what to do about it",
+        arguments: [
+            ("a:\n    b: 1\n   c: 2", "check the indentation"), ("a:\n\tb: 1", "indent with spaces, not tabs"),
+            ("a: b: c", "put quotes around a text with a colon"), ("a: { b: 1", "close the bracket"),
+            ("a: \"b", "close the quote"),
+        ])
+    func advice(_ text: String, _ advice: String) {
+        #expect {
+            try EntitySchema(yaml: text, file: "x.yaml")
+        } throws: { ($0 as? SchemaError)?.problem.contains(advice) == true }
+    }
+
     @Test("a change takes the first route whose conditions its record meets, and only the fields it names")
     func routes() throws {
         let notes = try #require(EntitySchema(yaml: Self.small, file: "small.yaml")["notes"])

@@ -48,6 +48,23 @@ struct DraftCallTests {
         #expect(orders?.push.update.isEmpty == true)
     }
 
+    @Test("What is below the path of a record is not taken for it")
+    func details() throws {
+        let orders = try draft([
+            "/orders: { \(Document.list("Order")) }", "/orders/{id}: { \(Document.single("Order")) }",
+            "/orders/{id}/details: { \(Document.single("Order")), \(Document.deletion) }",
+        ]).schema["orders"]
+        #expect(orders?.push.delete.isEmpty == true)
+    }
+
+    @Test("Two paths that differ only in the names in braces are no versions of one")
+    func names() throws {
+        let draft = try draft([
+            "/{shop}/orders: { \(Document.list("Order")) }", "/{team}/orders: { \(Document.list("Order")) }",
+        ])
+        #expect(draft.leftOut.isEmpty)
+    }
+
     @Test(
         "A PUT to a list creates if it is described so, and is not taken for the replacement of all",
         arguments: [("Creates an order", false), ("Replaces the orders", true), ("Orders", true)])
@@ -95,7 +112,7 @@ struct DraftCallTests {
     }
 
     @Test("A reference is to the list of its name before one that only has records of its kind")
-    func names() throws {
+    func references() throws {
         let line = "Line: { type: object, properties: { id: { type: integer }, order_id: { type: integer } } }"
         let draft = try draft(
             [

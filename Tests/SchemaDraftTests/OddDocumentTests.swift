@@ -22,6 +22,23 @@ struct OddDocumentTests {
         ])
     func refused(_ text: String) { #expect(throws: SchemaDraftError.self) { try SchemaDraft.of(text) } }
 
+    @Test(
+        "Another document is named, with what to do",
+        arguments: [
+            ("<!DOCTYPE html><html></html>", "it is a web page"),
+            (#"{ "info": { "_postman_id": "a" }, "item": [] }"#, "it is a Postman collection"),
+            (#"{ "log": { "entries": [] } }"#, "it is a recording of calls"),
+            (#"{ "asyncapi": "3.0.0" }"#, "it describes messages"), (#"{ "data": { "__schema": {} } }"#, "GraphQL"),
+            (#"{ "urls": [{ "url": "/v3/api-docs/shop" }] }"#, "/v3/api-docs/shop"),
+            ("openapi: 3.0.3\npaths: { /orders: { $ref: paths/orders.yaml } }", "paths/orders.yaml"),
+            ("openapi: 3.0.3\npaths: { /orders: { get: { $ref: \"paths/get.yaml\" } } }", "bundle them"),
+        ])
+    func other(_ text: String, _ words: String) {
+        #expect {
+            try SchemaDraft.of(text)
+        } throws: { ($0 as? SchemaDraftError)?.message.contains(words) == true }
+    }
+
     @Test("Rings of references end")
     func rings() throws {
         let ring = ##"{ "A": { "$ref": "#/components/schemas/B" }, "B": { "$ref": "#/components/schemas/A" } }"##

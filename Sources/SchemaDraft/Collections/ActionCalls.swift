@@ -9,13 +9,16 @@ struct ActionCalls {
     private static let creations = ["create", "add", "new", "store", "insert"]
 
     /// The path of a record, and the calls for it by what they do, as methods say it. `base`: the path of the list.
-    func record(base: [String]) -> (path: PathPattern, calls: [String: APIOperation])? {
+    ///
+    /// `hasPath`: a record has a path of its own, so that what is below it, such as its details, may be something else.
+    func record(base: [String], hasPath: Bool) -> (path: PathPattern, calls: [String: APIOperation])? {
         let form = PathPattern.form(base[...])
         var found: [String: APIOperation] = [:]
         var path: PathPattern?
         for word in Self.reads + Self.changes + Self.deletions {
             for call in (calls["\(form)/{}/\(word)"] ?? []) + (calls["\(form)/\(word)/{}"] ?? []) {
-                guard let method = Self.meaning(of: call, word), found[method] == nil,
+                guard let method = Self.meaning(of: call, word), !hasPath || !Self.reads.contains(word),
+                    found[method] == nil,
                     path.map({ $0.parameters == call.path.parameters }) ?? true
                 else { continue }
                 path = path ?? call.path

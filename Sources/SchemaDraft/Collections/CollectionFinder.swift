@@ -56,8 +56,10 @@ struct CollectionFinder {
     }
 
     private func add(_ operation: APIOperation, _ answer: ListAnswer, to found: inout Found) {
-        let actions = ActionCalls(calls: calls).record(base: Collection.base(of: operation.path))
-        let path = recordPath(of: operation.path, answer.item) ?? actions?.path
+        let own = recordPath(of: operation.path, answer.item)
+        let base = Collection.base(of: operation.path)
+        let actions = ActionCalls(calls: calls).record(base: base, hasPath: own != nil)
+        let path = own ?? actions?.path
         let parameter = path.flatMap { recordName($0, operation.path, answer.item) }
         let guess = KeyGuess(shapes: document.shapes, others: others, isObserved: document.isObserved)
         var key = guess.key(of: answer.item, at: operation.path, record: parameter)

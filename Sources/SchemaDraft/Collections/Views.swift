@@ -37,7 +37,11 @@ struct Views {
     /// `/v1/orders` beside `/v2/orders`: the one with the most calls is kept, or the newest.
     private func otherVersion(_ collection: Collection) -> String? {
         let all = versions[Self.unversioned(collection.path)] ?? []
-        let same = all.filter { $0.key.value == collection.key.value && Self.areAlike($0, collection) }
+        let same = all.filter { other in
+            // Two paths that differ in more than the version, such as in the names in braces, are two lists.
+            let isOther = other.path.form != collection.path.form || other.path == collection.path
+            return isOther && other.key.value == collection.key.value && Self.areAlike(other, collection)
+        }
         let best = same.max { Self.worth($0) < Self.worth($1) }
         guard let best, best.path != collection.path else { return nil }
         return "its records are those of \(best.path.text), in another version of the API"

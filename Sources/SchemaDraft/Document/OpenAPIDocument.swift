@@ -11,14 +11,12 @@ package struct OpenAPIDocument: Sendable {
 
     package init(_ root: DocumentValue) throws(SchemaDraftError) {
         guard root.isObject else {
-            throw .unreadable("it is no OpenAPI document, which is one object; check the address or the file")
+            throw .unreadable(OtherDocument.reason(notObject: root))
         }
         guard let version = root["openapi"]?.text ?? root["swagger"]?.text else {
-            throw .unreadable(
-                "it is no OpenAPI document: it has neither openapi nor swagger at the top; check the address or the file"
-            )
+            throw .unreadable(OtherDocument.reason(noVersion: root))
         }
-        guard root["paths"]?.isObject == true else {
+        guard let paths = root["paths"], paths.isObject else {
             throw .unreadable("it has no paths, so it describes no calls; give the document that has them")
         }
         self.root = root
@@ -26,6 +24,11 @@ package struct OpenAPIDocument: Sendable {
         title = root["info"]?["title"]?.text ?? "API"
         shapes = ShapeReader(root: root)
         operations = OperationReader(root: root).operations()
+        if operations.allSatisfy({ $0.answer == nil }), let file = OtherDocument.fileWithCalls(paths) {
+            throw .unreadable(
+                "its calls are in other files (\(file.prefix(200))), which are not read; bundle them into one document first, as `redocly bundle` does"
+            )
+        }
     }
 
     /// What the document says about the API as a whole.

@@ -109,7 +109,10 @@ struct BodyGuess {
         shape.properties.compactMap { property in
             let wanted = shapes.shape(of: property)
             if wanted.isReadOnly || Self.constant(property.name, wanted) == Self.key { return nil }
-            let fitting = fields.filter { isThere($0, at: place) && fits($0, wanted) && !ServerTime.isMade($0) }
+            let isNeeded = shape.required.contains(property.name)
+            let fitting = fields.filter {
+                isThere($0, at: place) && fits($0, wanted) && (isNeeded || !ServerTime.isMade($0))
+            }
             if let field = fitting.first(where: { $0.wireName == property.name }) { return field }
             if place == nil, let field = reference(property.name, wanted) { return field }
             // `FriendlyName` is sent where `friendly_name` is read.

@@ -99,7 +99,7 @@ struct PagingGuess {
 
     /// How the TODO of a guessed parameter begins.
     static let unnamed = "pagination.page:"
-    private static let current = ["currentpage", "pagenumber", "pageno", "pageindex", "page"]
+    private static let current = ["currentpage", "pagenumber", "pageno", "page"]
 
     /// The parameter that the document leaves out, for an answer that says which page it is, and of how many.
     private static func numbered(

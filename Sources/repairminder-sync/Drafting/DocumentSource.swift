@@ -20,6 +20,9 @@ struct DocumentSource {
     }
 
     private func read() throws(CommandFailure) -> [UInt8] {
+        guard FileManager.default.fileExists(atPath: text) else {
+            throw CommandFailure(.badData, "\(text) does not exist; check the path")
+        }
         do {
             let size = try FileManager.default.attributesOfItem(atPath: text)[.size] as? Int ?? 0
             guard size <= DocumentParser.largest else {

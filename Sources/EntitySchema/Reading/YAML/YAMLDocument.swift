@@ -31,7 +31,7 @@ extension YAMLError {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            self.init(line: mark.line, problem: problem)
+            self.init(line: mark.line, problem: YAMLAdvice.problem(problem))
         case .duplicatedKeysInMapping(let keys, let context):
             let names = keys.joined(separator: ", ").prefix(200)
             self.init(line: context.mark.line, problem: "duplicate key in this mapping: \(names)")
