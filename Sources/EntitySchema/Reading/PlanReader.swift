@@ -177,14 +177,15 @@ struct PlanReader {
             html: try pairs(node.child("html")) ?? [:],
             file: try node.child("file")?.string(),
             record: try node.child("record")?.place() ?? record, isRecordInherited: node.child("record") == nil,
-            lookUp: try lookUp(node.child("look_up")), batch: try batch(node.child("batch")),
+            lookUp: try lookUp(node.child("look_up")), batch: try batch(node.child("batch"), operation),
             isSentAlone: node.child("batch")?.value.boolean == false)
     }
 
     /// `false` keeps the changes of the route out of the upstream's batches.
-    private func batch(_ node: SchemaNode?) throws(SchemaError) -> BatchPlan? {
+    private func batch(_ node: SchemaNode?, _ operation: Operation) throws(SchemaError) -> BatchPlan? {
         guard let node, node.value.boolean != false else { return nil }
-        return try BatchReader(node: node).own(key: key)
+        let source = lift?.members.first { $0.name == key }?.source
+        return try BatchReader(node: node).own(key: key, source, operation)
     }
 
     private func encoding(

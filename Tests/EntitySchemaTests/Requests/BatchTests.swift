@@ -90,6 +90,50 @@ struct BatchTests {
         #expect(try Self.sent(schema, [.delete]).body?.text == #"{"ids":["n0"]}"#)
     }
 
+    @Test(
+        "an edit in a batch of a route has its key where the upstream's records have it",
+        arguments: [
+            (#"'"Record Id"'"#, #"[{"Record Id":"n0","text":"new"}]"#),
+            ("sys.id", #"[{"sys":{"id":"n0"},"text":"new"}]"#),
+            ("{ link: url }", nil), ("[shop, no]", nil),
+        ])
+    func keyElsewhere(_ source: String, _ sent: String?) throws {
+        func schema(_ push: String) throws -> EntitySchema {
+            try EntitySchema(
+                yaml: """
+                    schema: small
+                    upstream: { base_url: http://localhost }
+                    entities:
+                      notes:
+                        key: { field: id, from: \(source) }
+                        fields:
+                          id: { type: string }
+                          shop: { type: string }
+                          no: { type: string }
+                          text: { type: string }
+                        pull: { path: /notes, record: none }
+                        push: { \(push) }
+                    """, file: "small.yaml")
+        }
+        let batch = "batch: { call: POST /notes/batch }"
+        // A new record has no key.
+        let made = try schema("create: { call: POST /notes, look_up: { match: [text] }, \(batch) }")
+        #expect(try Self.sent(made, [.create]).body?.text == #"[{"text":"new"}]"#)
+        let update = #"update: { call: "PATCH /shops/{shop}/notes/{no}", \#(batch) }"#
+        guard let sent else {
+            let error = #expect(throws: SchemaError.self) { try schema(update) }
+            #expect(error?.key == "entities.notes.push.update.batch" && error?.problem.contains("in element") == true)
+            return
+        }
+        let own = try #require(schema(update)["notes"]?.push.update.first?.batch)
+        let record = JSONText.object(["id": "n0", "text": "new", "shop": "s", "no": "1"])
+        let entity = try #require(schema(update)["notes"])
+        let request = try #require(
+            entity.request(for: .update, record: record, body: .object(["text": "new"])))
+        let element = entity.element(request, of: record, idempotencyKey: "k", in: own)
+        #expect(BatchRequest(plan: own, elements: [element]).request(made.upstream).body?.text == sent)
+    }
+
     @Test("an element may differ by operation, and have the members of the body among its own")
     func operations() throws {
         let batch = """

@@ -27,9 +27,9 @@ struct BatchReader {
         return try plan(elements, names)
     }
 
-    /// `batch` of a route. Without `element`, a new record is its body, an update its body beside the key, and a
-    /// deletion the key alone.
-    func own(key: String) throws(SchemaError) -> BatchPlan {
+    /// `batch` of a route of this operation. Without `element`, a new record is its body, an update its body beside the key,
+    /// and a deletion the key alone.
+    func own(key: String, _ source: Lift.Source?, _ operation: Operation) throws(SchemaError) -> BatchPlan {
         try node.requireKeys(Self.keys)
         var names = TemplateNames(values: BatchPlan.valueNames)
         names.hasFields = true
@@ -38,13 +38,36 @@ struct BatchReader {
             let template = try BatchTemplateReader(names: names, slots: [.body, .fields]).template(element)
             for operation in Operation.allCases { elements[operation] = template }
         } else if let template = ValueTemplate("{\(key)}") {
-            let members = [
-                BatchTemplate.Member(name: key, value: .text(template)),
-                BatchTemplate.Member(name: BatchTemplate.spread, value: .slot(.body)),
-            ]
-            elements = [.create: .slot(.body), .update: .object(members), .delete: .text(template)]
+            elements = usual(.text(template), at: source.map(Self.steps) ?? [key])
+            if case .parts = source { elements[.delete] = nil }
+            guard elements[operation] != nil else {
+                throw node.error(
+                    "the upstream has \(key) in another form, so it is not known how an element says which record it "
+                        + "means; write that with values of the record in element")
+            }
         }
         return try plan(elements, names)
+    }
+
+    /// An update has the key where records have it; there is none if they have it in another form.
+    private func usual(_ key: BatchTemplate, at steps: [String]) -> [Operation: BatchTemplate] {
+        let elements: [Operation: BatchTemplate] = [.create: .slot(.body), .delete: key]
+        guard let name = steps.first else { return elements }
+        let value = steps.dropFirst().reversed().reduce(key) { value, name in
+            .object([BatchTemplate.Member(name: name, value: value)])
+        }
+        let members = [
+            BatchTemplate.Member(name: name, value: value),
+            BatchTemplate.Member(name: BatchTemplate.spread, value: .slot(.body)),
+        ]
+        return elements.merging([.update: .object(members)]) { $1 }
+    }
+
+    /// The names that lead to a value; none if it is not the key as it is, or stands in a list.
+    private static func steps(to source: Lift.Source) -> [String] {
+        guard case .value(let path) = source else { return [] }
+        let steps = JSONPath.steps(path).map(String.init)
+        return steps.contains { Int($0) != nil } ? [] : steps
     }
 
     private func plan(
