@@ -133,16 +133,6 @@ struct RecordTests {
         #expect(answer.header("Retry-After") == nil)
     }
 
-    @Test("a method that a path does not have gets 405 and Allow")
-    func methods() async throws {
-        let api = try await TestAPI.filled()
-        let answer = await api.call("DELETE", "/v1/orders/a")
-        #expect(answer.status == 405)
-        #expect(answer.header("Allow") == "GET, HEAD, PATCH, PUT, OPTIONS")
-        #expect(await api.call("POST", "/v1/status").header("Allow") == "GET, HEAD, OPTIONS")
-        #expect(await api.call("PATCH", "/v1/messages/m", body: "{}").status == 405)
-    }
-
     @Test("malformed JSON gets 400, invalid fields get 422 with a message each")
     func badBodies() async throws {
         let api = try await TestAPI.filled()

@@ -66,7 +66,7 @@ struct WriteErrorTests {
                 ("POST", "/v1/orders/a", "GET, HEAD, PATCH, DELETE, PUT"),
                 ("PATCH", "/v1/messages/m", "GET, HEAD"), ("DELETE", "/v1/orders", "GET, HEAD, POST"),
                 ("PUT", "/v1/pending/1", "GET, HEAD, PATCH, DELETE"), ("GET", "/v1/pending/1/retry", "POST"),
-                ("PATCH", "/v1/orders/a/messages", "GET, HEAD, POST"),
+                ("PATCH", "/v1/orders/a/messages", "GET, HEAD, POST"), ("POST", "/v1/status", "GET, HEAD"),
             ] {
                 let answer = try await api.call(method, target, "{}")
                 #expect(answer.status == 405 && answer.header("Allow") == "\(allowed), OPTIONS", "\(method) \(target)")
