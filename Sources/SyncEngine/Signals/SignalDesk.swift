@@ -27,7 +27,7 @@ final class SignalDesk: Sendable {
         state.withLock { state in
             for source in sources {
                 state.sources[source.name] = SignalStatus(
-                    kind: source.word, path: source.path, isConnected: source.word == "webhook" ? nil : false)
+                    kind: source.word, path: source.path, isConnected: source.isWebhook ? nil : false)
             }
         }
     }

@@ -38,7 +38,7 @@ struct Setup: Sendable, Equatable {
     /// Where the upstream calls this machine; empty when it makes no calls.
     var webhookListeners: [Listener] {
         guard let address = configuration.signals.listen, configuration.signals.secretFile != nil,
-            schema.upstream.signals.contains(where: { $0.word == "webhook" })
+            schema.upstream.signals.contains(where: \.isWebhook)
         else { return [] }
         return address.addresses.map { .tcp(host: $0.host, port: $0.port) }
     }

@@ -44,8 +44,13 @@ struct SetupReader: Sendable {
     private func requireOwnFiles(
         _ configuration: Configuration, _ schema: SchemaFinder.Source
     ) throws(ConfigurationError) {
-        try checkFiles(configuration)
-        try checkSchema(schema, configuration)
+        // A configuration file can name a program.
+        for path in [configuration.file].compactMap(\.self) + configuration.parts {
+            try checkPlace(path, key: path, kind: "configuration")
+        }
+        // One that is pinned by its hash cannot change, and one that is built in or in a bundle has no file.
+        guard configuration.schemaPin.sha256 == nil, environment.isFile(schema.file) else { return }
+        try checkPlace(schema.file, key: schema.file, kind: "schema")
     }
 
     /// The schema, for a command that sends credentials where it says. Throws as `requireOwnFiles` does.
@@ -54,13 +59,6 @@ struct SetupReader: Sendable {
         let source = try finder.source(for: configuration)
         try requireOwnFiles(configuration, source)
         return try finder.schema(from: source, for: configuration)
-    }
-
-    /// Who can change a configuration file can name a program in it.
-    private func checkFiles(_ configuration: Configuration) throws(ConfigurationError) {
-        for path in [configuration.file].compactMap(\.self) + configuration.parts {
-            try checkPlace(path, key: path, kind: "configuration")
-        }
     }
 
     private func checkReminders(_ configuration: Configuration) throws(ConfigurationError) {
@@ -83,20 +81,7 @@ struct SetupReader: Sendable {
 
     private func checkSecrets(_ path: String, key: String, place: String? = nil) throws(ConfigurationError) {
         guard checksKey else { return }
-        do {
-            _ = try SignalSecrets(path: path, key: key).read()
-        } catch {
-            throw ConfigurationError(place: place ?? key, problem: error.message)
-        }
-    }
-
-    /// Who can change the schema can have the upstream's token sent elsewhere. One that is pinned by its hash cannot change,
-    /// and one that is built in or in a bundle has no file.
-    private func checkSchema(
-        _ source: SchemaFinder.Source, _ configuration: Configuration
-    ) throws(ConfigurationError) {
-        guard configuration.schemaPin.sha256 == nil, environment.isFile(source.file) else { return }
-        try checkPlace(source.file, key: source.file, kind: "schema")
+        try check(place ?? key) { () throws(TokenFileError) in _ = try SignalSecrets(path: path, key: key).read() }
     }
 
     private func checkHooks(_ setup: Setup) throws(ConfigurationError) {
@@ -113,7 +98,7 @@ struct SetupReader: Sendable {
     /// Webhooks need a listener, and a listener needs webhooks and their secret.
     private func checkSignals(_ setup: inout Setup) throws(ConfigurationError) {
         let signals = setup.configuration.signals
-        let hasWebhooks = setup.schema.upstream.signals.contains { $0.word == "webhook" }
+        let hasWebhooks = setup.schema.upstream.signals.contains(where: \.isWebhook)
         guard let address = signals.listen else {
             if hasWebhooks {
                 setup.configuration.warnings.append(
@@ -132,19 +117,13 @@ struct SetupReader: Sendable {
                 place: "signals.secret_file",
                 problem: "it is missing; signals.listen needs a file with the secret that signs the webhooks")
         }
-        do {
-            _ = try SignalSecrets(path: path).read()
-        } catch {
-            throw ConfigurationError(place: "signals.secret_file", problem: error.message)
-        }
+        try check("signals.secret_file") { () throws(TokenFileError) in _ = try SignalSecrets(path: path).read() }
     }
 
     private func checkToken(_ configuration: Configuration, _ schema: EntitySchema) throws(ConfigurationError) {
         guard let path = configuration.upstream.tokenFile else { return }
-        do {
+        try check("upstream.token_file") { () throws(TokenFileError) in
             _ = try FileToken(path: path, for: schema.upstream.tokenPlace)
-        } catch {
-            throw ConfigurationError(place: "upstream.token_file", problem: error.message)
         }
     }
 
@@ -162,10 +141,15 @@ struct SetupReader: Sendable {
     private func checkKey(_ configuration: Configuration) throws(ConfigurationError) {
         let file = SecretKeyFile(configuration)
         if file.isInForeignDirectory { return }
+        try check("secret_key_file") { () throws(TokenFileError) in _ = try file.existing() }
+    }
+
+    /// Reports what is wrong with a file at the key that names it.
+    private func check(_ key: String, _ read: () throws(TokenFileError) -> Void) throws(ConfigurationError) {
         do {
-            _ = try file.existing()
+            try read()
         } catch {
-            throw ConfigurationError(place: "secret_key_file", problem: error.message)
+            throw ConfigurationError(place: key, problem: error.message)
         }
     }
 }

@@ -197,7 +197,7 @@ extension Service {
     /// Nil when the upstream makes no calls to this machine.
     func webhookServer(_ engine: SyncEngine, at listeners: [Listener]) throws -> SocketServer? {
         guard !listeners.isEmpty, let path = configuration.signals.secretFile else { return nil }
-        let sources = setup.schema.upstream.signals.filter { $0.word == "webhook" }
+        let sources = setup.schema.upstream.signals.filter(\.isWebhook)
         let receiver = WebhookReceiver(
             sources: sources, secrets: try SignalSecrets(path: path).read(),
             limit: RateLimit(perSecond: 200, burst: 1000, now: { .now }), now: host.now,

@@ -10,7 +10,7 @@ struct SignalChecks {
         let sources = schema.upstream.signals
         guard !sources.isEmpty else { return [] }
         let names = sources.map(\.name).joined(separator: ", ")
-        guard sources.contains(where: { $0.word == "webhook" }) else { return [.ok("signals", names)] }
+        guard sources.contains(where: \.isWebhook) else { return [.ok("signals", names)] }
         guard let address = configuration.signals.listen else {
             return [
                 .warning(

@@ -20,6 +20,8 @@ package struct SignalSource: Sendable, Equatable {
         }
     }
 
+    package var isWebhook: Bool { if case .webhook = kind { true } else { false } }
+
     package var path: String {
         switch kind {
         case .stream(let stream): stream.path

@@ -105,20 +105,21 @@ struct ConfigurationFile {
     }
 
     private mutating func set(_ key: ConfigurationKey, to node: Node) throws(ConfigurationError) {
-        if node.isNull { return }
-        guard let scalar = node.scalar else { throw error(node, key.rawValue, "expected a single value") }
-        values[key] = Value(text: scalar.string, path: path, line: node.mark?.line ?? 0)
+        if let value = try value(node, key.rawValue) { values[key] = value }
+    }
+
+    /// Nil for null.
+    private func value(_ node: Node, _ key: String) throws(ConfigurationError) -> Value? {
+        if node.isNull { return nil }
+        guard let scalar = node.scalar else { throw error(node, key, "expected a single value") }
+        return Value(text: scalar.string, path: path, line: node.mark?.line ?? 0)
     }
 
     private mutating func read(_ node: Node, into map: ConfigurationMap) throws(ConfigurationError) {
         guard let mapping = node.mapping else { throw error(node, map.rawValue, "expected a mapping (name: value)") }
         for (nameNode, value) in mapping where !value.isNull {
             guard let name = nameNode.string else { throw error(nameNode, map.rawValue, "expected a text key") }
-            guard let scalar = value.scalar else {
-                throw error(value, "\(map.rawValue).\(name)", "expected a single value")
-            }
-            maps[map, default: [:]][name] = Value(
-                text: scalar.string, path: path, line: value.mark?.line ?? 0)
+            maps[map, default: [:]][name] = try self.value(value, "\(map.rawValue).\(name)")
         }
     }
 
@@ -130,9 +131,7 @@ struct ConfigurationFile {
                 guard isLenient else { throw unknown(nameNode, full) }
                 continue
             }
-            guard let scalar = value.scalar else { throw error(value, full, "expected a single value") }
-            if value.isNull { continue }
-            bundle[nameNode.string ?? ""] = Value(text: scalar.string, path: path, line: value.mark?.line ?? 0)
+            bundle[nameNode.string ?? ""] = try self.value(value, full)
         }
     }
 

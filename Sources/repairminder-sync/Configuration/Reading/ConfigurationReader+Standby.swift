@@ -11,11 +11,9 @@ extension ConfigurationReader {
             passwordFile: try path(.standbyPasswordFile))
         guard !standby.members.isEmpty else { return standby }
         if let open = standby.members.first(where: Self.isOpen), !standby.allowPlainHTTP {
-            throw ConfigurationError(
-                place: layers[.standbyMembers]?.place ?? "",
-                problem:
-                    "\(open) is not encrypted; use https, or set standby.allow_plain_http to true if no one can read "
-                    + "the traffic of that network")
+            throw error(
+                "\(open) is not encrypted; use https, or set standby.allow_plain_http to true if no one can read the traffic "
+                    + "of that network", at: .standbyMembers)
         }
         try requirePair(
             .standbyCertificateFile, standby.certificateFile, .standbyCertificateKeyFile, standby.certificateKeyFile)
@@ -48,8 +46,6 @@ extension ConfigurationReader {
         _ one: ConfigurationKey, _ first: String?, _ other: ConfigurationKey, _ second: String?
     ) throws(ConfigurationError) {
         guard (first == nil) != (second == nil) else { return }
-        throw ConfigurationError(
-            place: (layers[one] ?? layers[other])?.place ?? "",
-            problem: "\(one.rawValue) and \(other.rawValue) belong together; set both or none")
+        throw error("\(one.rawValue) and \(other.rawValue) belong together; set both or none", at: one, other)
     }
 }

@@ -110,9 +110,8 @@ struct ConfigurationReader {
             base: try values.duration(.retryBase, from: "1ms", to: "1h", else: "2s"),
             cap: try values.duration(.retryCap, from: "1ms", to: "24h", else: "5m"))
         guard retry.base <= retry.cap else {
-            let place = (layers[.retryCap] ?? layers[.retryBase])?.place ?? ""
-            throw ConfigurationError(
-                place: place, problem: "retry.cap is shorter than retry.base; expected at least retry.base")
+            throw error(
+                "retry.cap is shorter than retry.base; expected at least retry.base", at: .retryCap, .retryBase)
         }
         return retry
     }
@@ -135,22 +134,19 @@ struct ConfigurationReader {
             rate: try rate(),
             threads: try values.integer(.listenThreads, in: 1...64, else: 2))
         guard listen.tcp?.isLoopback ?? true || listen.allowRemote else {
-            throw ConfigurationError(
-                place: layers[.listenTCP]?.place ?? "",
-                problem: "\(listen.tcp.map(\.description) ?? "") is reachable from other machines; "
-                    + "set listen.allow_remote to true if that is intended, or listen on 127.0.0.1")
+            throw error(
+                "\(listen.tcp.map(\.description) ?? "") is reachable from other machines; "
+                    + "set listen.allow_remote to true if that is intended, or listen on 127.0.0.1", at: .listenTCP)
         }
         guard listen.tcp?.isLoopback ?? true || listen.allowPlainHTTP else {
-            throw ConfigurationError(
-                place: layers[.listenTCP]?.place ?? "",
-                problem: "\(listen.tcp.map(\.description) ?? "") is reachable from other machines, and the API has no "
+            throw error(
+                "\(listen.tcp.map(\.description) ?? "") is reachable from other machines, and the API has no "
                     + "TLS: put a proxy with TLS in front of listen.unix, or set listen.allow_plain_http to true if no one "
-                    + "can read the traffic of that network")
+                    + "can read the traffic of that network", at: .listenTCP)
         }
         guard listen.tcp != nil || listen.unix != nil else {
-            throw ConfigurationError(
-                place: layers[.listenTCP]?.place ?? "",
-                problem: "listen.tcp is off and there is no Unix socket; set listen.unix to a path")
+            throw error(
+                "listen.tcp is off and there is no Unix socket; set listen.unix to a path", at: .listenTCP)
         }
         return listen
     }
@@ -166,15 +162,13 @@ struct ConfigurationReader {
         let command = try command(.remindersCommand)
         let webhook = try values.loopbackURL(.remindersWebhook)
         if command != nil, webhook != nil {
-            throw ConfigurationError(
-                place: layers[.remindersWebhook]?.place ?? "",
-                problem: "reminders.command is also set; a reminder is delivered once, so remove one of them")
+            throw error(
+                "reminders.command is also set; a reminder is delivered once, so remove one of them",
+                at: .remindersWebhook)
         }
-        var recipient = command
         let secretFile = try path(.remindersSecretFile)
-        if let webhook { recipient = .webhook(webhook, secretFile: secretFile) }
         return Configuration.Reminders(
-            recipient: recipient, secretFile: secretFile,
+            recipient: webhook.map { .webhook($0, secretFile: secretFile) } ?? command, secretFile: secretFile,
             deadline: try values.duration(.remindersDeadline, from: "1s", to: "10m", else: "30s"),
             hour: try values.integer(.remindersHour, in: 0...23, else: 9))
     }
@@ -207,10 +201,13 @@ struct ConfigurationReader {
     }
 
     private func rate() throws(ConfigurationError) -> Int? {
-        let off = 0
-        let rate =
-            layers[.listenRate]?.text == "off" ? off : try values.integer(.listenRate, in: 1...1_000_000, else: off)
-        return rate == off ? nil : rate
+        guard let value = layers[.listenRate], value.text != "off" else { return nil }
+        return try values.integer(.listenRate, in: 1...1_000_000, else: 0)
+    }
+
+    /// A problem of several keys is reported at the first that is set.
+    func error(_ problem: String, at keys: ConfigurationKey...) -> ConfigurationError {
+        ConfigurationError(place: keys.lazy.compactMap { layers[$0] }.first?.place ?? "", problem: problem)
     }
 
     // MARK: Paths
