@@ -94,6 +94,8 @@ actor HealthMonitor {
         return breaker.reasonNotToCall(at: environment.monotonicNow()).map { .held($0) }
     }
 
+    // MARK: Outcomes of requests
+
     /// Records the outcome of a request; nil for an answer.
     func note(_ error: UpstreamError?, about origin: RequestOrigin = RequestOrigin()) async {
         let wasDown = breaker.isDown

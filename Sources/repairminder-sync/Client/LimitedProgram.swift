@@ -95,7 +95,6 @@ struct LimitedProgram: Sendable {
     }
 }
 
-/// A program that has been started.
 private final class RunningProgram: Sendable {
     private let pid: pid_t
     private let output: ProgramOutput

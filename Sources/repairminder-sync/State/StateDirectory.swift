@@ -47,7 +47,7 @@ struct StateDirectory {
         umask(0o077)
     }
 
-    /// The same for a directory inside of a state directory, which keeps others out whatever the mode of this one is.
+    /// Creates a directory inside the state directory, which keeps others out of it. Throws `StateError` on failure.
     static func create(_ path: String) throws {
         let isNew = !FileManager.default.fileExists(atPath: path)
         let made: Void? = try? FileManager.default.createDirectory(
