@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Writes files so that they survive a power loss.
+/// What several modules do with files.
 package enum Files {
     /// Replaces a file in one step. When this returns, the bytes are on disk; when it throws, the old file is still there.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(SystemError) {
@@ -32,6 +32,13 @@ package enum Files {
             rest = rest.dropFirst(max(count, 0))
         }
         return true
+    }
+
+    /// The path without links; nil if it leads nowhere.
+    package static func realPath(of path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
     }
 
     /// Makes a new name of a file, or its removal, durable: it is on disk only once the file's folder is. False if that failed,

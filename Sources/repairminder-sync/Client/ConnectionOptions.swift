@@ -35,7 +35,7 @@ struct ConnectionOptions: ParsableArguments {
             connection.token = try Self.token(path)
             connection.listeners.trustOwner(of: path)
         }
-        connection.listeners.trustOwner(of: (systemSocket as NSString).deletingLastPathComponent)
+        connection.listeners.trustOwner(ofFolderOf: systemSocket)
         return connection
     }
 
@@ -43,7 +43,7 @@ struct ConnectionOptions: ParsableArguments {
         if let socket {
             try Self.requireAccess(socket)
             var connection = DaemonConnection(place: .unix(socket))
-            connection.listeners.trustOwner(of: (socket as NSString).deletingLastPathComponent)
+            connection.listeners.trustOwner(ofFolderOf: socket)
             return connection
         }
         if let address { return DaemonConnection(place: .tcp(Self.url(address))) }
@@ -86,7 +86,7 @@ struct ConnectionOptions: ParsableArguments {
         let sockets = [configuration.unix, systemSocket].compactMap(\.self).filter(isSocket)
         if !hasToken, token == nil, let socket = sockets.first { try requireAccess(socket) }
         if let socket = sockets.first(where: { GroupAdvice.refusal(of: $0) == nil }) {
-            listeners.trustOwner(of: (socket as NSString).deletingLastPathComponent)
+            listeners.trustOwner(ofFolderOf: socket)
             return DaemonConnection(place: .unix(socket), token: token, listeners: listeners)
         }
         guard let tcp = configuration.tcp else {

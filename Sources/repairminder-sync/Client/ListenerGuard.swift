@@ -60,10 +60,7 @@ struct ListenerGuard: Sendable, Equatable {
     ///
     /// Ignores paths below a directory in which another user could have created it first, such as /tmp.
     mutating func trustOwner(of path: String) {
-        guard let real = realpath(path, nil) else { return }
-        defer { free(real) }
-        let place = String(cString: real)
-        guard let owner = stat(ofLink: place)?.st_uid else { return }
+        guard let place = Files.realPath(of: path), let owner = stat(ofLink: place)?.st_uid else { return }
         var folder = (place as NSString).deletingLastPathComponent
         while true {
             guard let status = stat(ofLink: folder), status.st_mode & 0o022 == 0,
@@ -73,5 +70,10 @@ struct ListenerGuard: Sendable, Equatable {
             folder = (folder as NSString).deletingLastPathComponent
         }
         owners.insert(owner)
+    }
+
+    /// The same for the directory of a socket.
+    mutating func trustOwner(ofFolderOf socket: String) {
+        trustOwner(of: (socket as NSString).deletingLastPathComponent)
     }
 }

@@ -13,7 +13,7 @@ struct ListenerChecks {
     func findings() -> [Finding] {
         var listeners = ListenerGuard()
         listeners.trustOwner(of: configuration.stateDirectory)
-        listeners.trustOwner(of: (ConnectionOptions.systemSocket as NSString).deletingLastPathComponent)
+        listeners.trustOwner(ofFolderOf: ConnectionOptions.systemSocket)
         var findings: [Finding] = []
         for (host, port) in configuration.listen.tcp?.addresses ?? [] where port != 0 {
             let place = ListenAddress.text(host, port)
@@ -21,7 +21,7 @@ struct ListenerChecks {
         }
         if let path = configuration.listen.unix {
             var trusted = listeners
-            trusted.trustOwner(of: (path as NSString).deletingLastPathComponent)
+            trusted.trustOwner(ofFolderOf: path)
             findings.append(finding(path, Self.connection(path), trusted))
         }
         return findings

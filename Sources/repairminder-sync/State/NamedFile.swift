@@ -53,9 +53,8 @@ struct NamedFile {
     /// The path with the real name of its folder, which users other than root may name by a link.
     static func withoutLinks(_ path: String) -> String {
         let place = path as NSString
-        guard let real = realpath(place.deletingLastPathComponent, nil) else { return path }
-        defer { free(real) }
-        return (String(cString: real) as NSString).appendingPathComponent(place.lastPathComponent)
+        guard let folder = Files.realPath(of: place.deletingLastPathComponent) as NSString? else { return path }
+        return folder.appendingPathComponent(place.lastPathComponent)
     }
 
     /// In bytes; nil if the system does not say it.

@@ -148,10 +148,8 @@ struct StateOwner {
     private func mountReachably() throws(StateError) {
         let apart = UInt(CLINUX_MS_REC | CLINUX_MS_SLAVE)
         guard clinux_unshare(Int32(CLINUX_NEWNS)) == 0, clinux_mount(nil, "/", nil, apart, nil) == 0,
-            let real = realpath(folder, nil)
+            let place = Files.realPath(of: folder) as NSString?
         else { throw unreachable }
-        defer { free(real) }
-        let place = String(cString: real) as NSString
         // Opened once, because the owner could replace a name between two steps. After `unshare`: only a directory of the new
         // mount namespace can be mounted there.
         let parent = open(place.deletingLastPathComponent, Self.asDirectory)

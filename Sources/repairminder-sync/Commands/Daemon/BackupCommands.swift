@@ -4,7 +4,7 @@ import EntitySchema
 import Foundation
 import Glibc
 internal import SQLiteStore
-internal import SystemCalls
+import SystemCalls
 
 struct BackupCommand: AsyncParsableCommand, StateCommand {
     static let configuration = CommandConfiguration(
@@ -154,14 +154,10 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
 
     /// The real path of a file inside the state directory, where only the owner can put others beside it; else nil.
     private func ownFile(in configuration: Configuration) -> String? {
-        guard let file = Self.real(path), let folder = Self.real(configuration.stateDirectory) else { return nil }
+        guard let file = Files.realPath(of: path), let folder = Files.realPath(of: configuration.stateDirectory) else {
+            return nil
+        }
         return file.hasPrefix(folder + "/") ? file : nil
-    }
-
-    private static func real(_ path: String) -> String? {
-        guard let real = realpath(path, nil) else { return nil }
-        defer { free(real) }
-        return String(cString: real)
     }
 
     /// Only the file itself is read. A database that was copied with its log would lose what is in there, and which of the two
@@ -169,7 +165,7 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
     private func requireAlone(_ configuration: Configuration) throws(CommandFailure) {
         guard ownFile(in: configuration) == nil else { return }
         // SQLite puts them beside the real file, whatever links lead there.
-        let file = Self.real(path) ?? path
+        let file = Files.realPath(of: path) ?? path
         for log in ["-wal", "-journal"].map({ file + $0 }) {
             guard let status = stat(ofLink: log), status.st_size > 0 else { continue }
             throw CommandFailure(
