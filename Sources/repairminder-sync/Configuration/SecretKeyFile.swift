@@ -1,7 +1,7 @@
-internal import Glibc
-internal import Secrets
-internal import SystemCalls
-internal import Upstream
+import Glibc
+import Secrets
+import SystemCalls
+import Upstream
 
 /// The file with the key that encrypts secrets: 32 random bytes, readable only by the daemon's user.
 struct SecretKeyFile {

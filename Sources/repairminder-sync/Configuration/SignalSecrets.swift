@@ -1,4 +1,4 @@
-internal import Upstream
+import Upstream
 
 /// The file with the secrets by which the upstream signs its calls, or the daemon those of a hook.
 ///

@@ -1,7 +1,7 @@
 import CacheStore
 import EntitySchema
 import Logging
-internal import SQLiteStore
+import SQLiteStore
 
 /// Backs up the database on schedule, deletes old backups, and checks the database for damage once a day.
 struct BackupKeeper {

@@ -2,7 +2,7 @@ import CacheStore
 import EntitySchema
 import Foundation
 import Logging
-internal import SQLiteStore
+import SQLiteStore
 import Secrets
 
 /// Opens the cache: finishes an interrupted replacement, backs up the file before a migration, and rescues the queue of

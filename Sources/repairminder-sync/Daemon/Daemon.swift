@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import LocalAPIServer
 import Logging
-internal import SQLiteStore
+import SQLiteStore
 import ServiceManager
 import SocketServer
 import SyncEngine

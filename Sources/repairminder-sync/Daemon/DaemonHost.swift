@@ -4,7 +4,7 @@ import Glibc
 import LocalAPIServer
 import Logging
 import ResidentMemory
-internal import SQLiteStore
+import SQLiteStore
 import ServiceManager
 import SocketServer
 

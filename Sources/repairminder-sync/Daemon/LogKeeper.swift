@@ -1,7 +1,7 @@
-internal import CacheStore
-internal import EntitySchema
-internal import Logging
-internal import SQLiteStore
+import CacheStore
+import EntitySchema
+import Logging
+import SQLiteStore
 
 /// Prunes the change log to its limits in small batches while nothing is syncing.
 struct LogKeeper {

@@ -1,5 +1,5 @@
 import Foundation
-internal import SQLiteStore
+import SQLiteStore
 
 /// What distinguishes this machine from others.
 struct MachineIdentity: Sendable, Equatable {

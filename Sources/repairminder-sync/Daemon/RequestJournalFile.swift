@@ -1,7 +1,7 @@
-internal import EntitySchema
-internal import Glibc
-internal import Synchronization
-internal import Upstream
+import EntitySchema
+import Glibc
+import Synchronization
+import Upstream
 
 /// When the last requests to the upstream were over, in a small file, so that a restart does not spend a budget twice.
 ///

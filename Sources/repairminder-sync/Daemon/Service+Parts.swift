@@ -8,7 +8,7 @@ import LocalAPIServer
 import Logging
 import NetworkMonitor
 import Pictures
-internal import SQLiteStore
+import SQLiteStore
 import ServiceManager
 import SocketServer
 import Standby

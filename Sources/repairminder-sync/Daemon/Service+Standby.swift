@@ -1,7 +1,7 @@
 import CacheStore
 import EntitySchema
 import Logging
-internal import SQLiteStore
+import SQLiteStore
 import Standby
 import SyncEngine
 import Upstream

@@ -5,7 +5,7 @@ import Foundation
 import Logging
 import NetworkMonitor
 import ResidentMemory
-internal import SQLiteStore
+import SQLiteStore
 import ServiceManager
 import SocketServer
 import SyncEngine

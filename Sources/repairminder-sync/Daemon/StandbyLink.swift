@@ -2,7 +2,7 @@ import CacheStore
 import EntitySchema
 import LocalAPIServer
 import Logging
-internal import SQLiteStore
+import SQLiteStore
 import Standby
 import SyncEngine
 import Upstream

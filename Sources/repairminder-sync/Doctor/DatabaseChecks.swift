@@ -1,7 +1,7 @@
 import CacheStore
 import EntitySchema
 import Foundation
-internal import SQLiteStore
+import SQLiteStore
 
 /// Checks the database in use: integrity, consistency, queue, backups. Only reads.
 struct DatabaseChecks {

@@ -2,8 +2,8 @@ import CacheStore
 import EntitySchema
 import Foundation
 import Glibc
-internal import SQLiteStore
-internal import SystemCalls
+import SQLiteStore
+import SystemCalls
 import Upstream
 
 /// Checks the state directory and its private files: owner, permissions and free space.

@@ -2,7 +2,7 @@ import ArgumentParser
 import CacheStore
 import JSONText
 import LocalAPI
-internal import SQLiteStore
+import SQLiteStore
 import SocketServer
 import Upstream
 

@@ -1,5 +1,5 @@
-internal import Glibc
-internal import SystemCalls
+import Glibc
+import SystemCalls
 
 /// Who may use the files in the state directory: its owner, and root, who becomes the owner first.
 enum StateAccess {

@@ -2,7 +2,7 @@ import CacheStore
 import Dispatch
 import EntitySchema
 import Logging
-internal import SQLiteStore
+import SQLiteStore
 
 /// Keeps the mirror up to date: after a commit it rewrites the files of the changed entities, at most once a second, on
 /// its own thread. Reads and writes of records never wait for it.

@@ -1,7 +1,7 @@
 import CacheStore
 import EntitySchema
 import Foundation
-internal import SQLiteStore
+import SQLiteStore
 
 /// The automatic backups of one database: `<state_dir>/backups/<database>/<date>-<reason>.db`.
 struct BackupFolder {

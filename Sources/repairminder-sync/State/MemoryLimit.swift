@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// How much memory a command may take for what others give it.
 ///

@@ -1,7 +1,7 @@
-internal import CLinux
-internal import Foundation
-internal import Glibc
-internal import SystemCalls
+import CLinux
+import Foundation
+import Glibc
+import SystemCalls
 
 /// A file that is named on the command line. Root opens it before the command becomes the state directory's owner.
 ///

@@ -1,5 +1,5 @@
-internal import CacheStore
-internal import Foundation
+import CacheStore
+import Foundation
 
 /// Switches between the databases of accounts.
 extension StateDirectory {

@@ -1,9 +1,9 @@
-internal import CacheStore
-internal import Crypto
-internal import EntitySchema
-internal import Foundation
-internal import Glibc
-internal import SystemCalls
+import CacheStore
+import Crypto
+import EntitySchema
+import Foundation
+import Glibc
+import SystemCalls
 
 /// How databases are named, and which one is in use.
 extension StateDirectory {

@@ -1,8 +1,8 @@
-internal import CacheStore
-internal import EntitySchema
-internal import Foundation
-internal import Glibc
-internal import SystemCalls
+import CacheStore
+import EntitySchema
+import Foundation
+import Glibc
+import SystemCalls
 
 /// The daemon's directory: a database per upstream and account, the link `current.db` to the one in use, the local
 /// API's token and a lock.

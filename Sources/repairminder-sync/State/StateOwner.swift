@@ -1,7 +1,7 @@
-internal import CLinux
-internal import Foundation
-internal import Glibc
-internal import SystemCalls
+import CLinux
+import Foundation
+import Glibc
+import SystemCalls
 
 /// The user that owns the state directory.
 ///

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// How long a command that root runs may compute on what it finds in another user's state directory.
 ///

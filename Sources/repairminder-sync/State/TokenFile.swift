@@ -1,6 +1,6 @@
-internal import Foundation
-internal import Glibc
-internal import SystemCalls
+import Foundation
+import Glibc
+import SystemCalls
 
 /// The file with the local API's token, in the state directory.
 struct TokenFile {

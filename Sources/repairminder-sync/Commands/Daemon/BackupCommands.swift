@@ -3,7 +3,7 @@ import CacheStore
 import EntitySchema
 import Foundation
 import Glibc
-internal import SQLiteStore
+import SQLiteStore
 import SystemCalls
 
 struct BackupCommand: AsyncParsableCommand, StateCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CacheStore
-internal import SQLiteStore
+import SQLiteStore
 
 /// What a person may change in the database itself.
 ///

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CacheStore
 import Foundation
-internal import SQLiteStore
+import SQLiteStore
 
 extension QueueCommand {
     struct Export: AsyncParsableCommand, StateCommand {

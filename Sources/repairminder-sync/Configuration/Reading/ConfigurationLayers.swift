@@ -1,4 +1,4 @@
-internal import Configuration
+import Configuration
 
 /// The sources of a value in order of precedence: flags, then environment variables, then the files.
 struct ConfigurationLayers {
