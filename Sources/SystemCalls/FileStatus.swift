@@ -23,4 +23,10 @@ extension stat {
     package var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
     package var isLink: Bool { st_mode & S_IFMT == S_IFLNK }
     package var isSocket: Bool { st_mode & S_IFMT == S_IFSOCK }
+
+    /// Whether every user may change it. The mode of a link says nothing.
+    package var isOpenToAll: Bool { st_mode & S_IWOTH != 0 }
+
+    /// Whether a file in this folder can be replaced only by its owner, as in /tmp.
+    package var isSticky: Bool { st_mode & S_ISVTX != 0 }
 }

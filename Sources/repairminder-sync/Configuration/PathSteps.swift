@@ -32,8 +32,8 @@ struct PathSteps {
             if name == "." || name == ".." { continue }
             let next = Self.path(folder + [name])
             steps.append(Step(path: next, status: stat(ofLink: next), folder: stat(ofLink: Self.path(folder))))
-            guard let mode = steps.last?.status?.st_mode else { break }
-            guard mode & S_IFMT == S_IFLNK else {
+            guard let status = steps.last?.status else { break }
+            guard status.isLink else {
                 folder.append(name)
                 continue
             }

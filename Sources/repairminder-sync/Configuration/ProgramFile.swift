@@ -1,4 +1,5 @@
 import Glibc
+import SystemCalls
 
 /// A program that the configuration names, which runs with the daemon's rights, or a file that names such programs.
 struct ProgramFile {
@@ -18,20 +19,17 @@ struct ProgramFile {
                 "other users can put another \(kind) in place of \(step.path); move \(path) to a folder that only root or the"
                 + " daemon's user can change"
         }
-        // The mode of a link says nothing.
-        guard let mode = step.status?.st_mode, mode & S_IFMT != S_IFLNK, mode & S_IWOTH != 0 else { return nil }
-        guard mode & S_IFMT == S_IFDIR else {
+        guard let status = step.status, !status.isLink, status.isOpenToAll else { return nil }
+        guard status.isFolder else {
             return "other users can change the \(kind) \(step.path); run chmod o-w \(step.path)"
         }
-        if mode & S_ISVTX != 0 { return nil }
+        if status.isSticky { return nil }
         return "other users can change files in \(step.path), and so the \(kind) \(path); run chmod o-w \(step.path)"
     }
 
     /// In a folder with the sticky bit, such as /tmp, every user can make a file, and only its owner replaces it.
     private func isOwnersOnly(_ step: PathSteps.Step) -> Bool {
-        guard let folder = step.folder, folder.st_mode & S_IWOTH != 0, folder.st_mode & S_ISVTX != 0 else {
-            return true
-        }
+        guard let folder = step.folder, folder.isOpenToAll, folder.isSticky else { return true }
         guard let owner = step.status?.st_uid else { return false }
         return trusted.contains(owner) || owner == folder.st_uid
     }

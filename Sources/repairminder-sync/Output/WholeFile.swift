@@ -50,7 +50,7 @@ private struct Place {
         let end = (steps.last?.path ?? path) as NSString
         folder = end.deletingLastPathComponent
         name = end.lastPathComponent
-        let links = steps.compactMap(\.status).filter { $0.isLink }
+        let links = steps.compactMap(\.status).filter(\.isLink)
         guard links.allSatisfy(isOwn) else { throw CocoaError(.fileWriteNoPermission) }
     }
 
@@ -62,9 +62,8 @@ private struct Place {
     private func isChangeable(_ step: PathSteps.Step) -> Bool {
         guard let folder = step.folder else { return false }
         guard isOwn(folder) else { return true }
-        guard folder.st_mode & S_IWOTH != 0 else { return false }
-        // With the sticky bit, only the owner of what stands there can replace it.
-        return folder.st_mode & S_ISVTX == 0 || step.status.map(isOwn) != true
+        guard folder.isOpenToAll else { return false }
+        return !folder.isSticky || step.status.map(isOwn) != true
     }
 
     func replace(_ text: String) throws {

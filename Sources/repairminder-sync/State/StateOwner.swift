@@ -77,7 +77,7 @@ struct StateOwner {
 
     /// Who could make what is missing in a folder. Only such a folder is open to others: any other was refused before.
     private static func maker(in folder: stat?) -> String? {
-        folder.map { $0.st_mode & S_IWOTH != 0 } == true ? "every user" : nil
+        folder?.isOpenToAll == true ? "every user" : nil
     }
 
     /// Who besides the owners could change what stands here. Their own group counts as them, and that of a directory of root
@@ -86,7 +86,7 @@ struct StateOwner {
         if !owners.contains(status.st_uid) { return name(of: status.st_uid) }
         guard status.isFolder else { return nil }
         // With the sticky bit others can only add names, and who owns the next one is seen there.
-        if status.st_mode & S_IWOTH != 0 { return status.st_mode & S_ISVTX != 0 ? nil : "every user" }
+        if status.isOpenToAll { return status.isSticky ? nil : "every user" }
         let isOthers = status.st_mode & S_IWGRP != 0 && status.st_uid != 0
         let own = getpwuid(status.st_uid).map { $0.pointee.pw_gid }
         return isOthers && status.st_gid != 0 && status.st_gid != own ? "a member of the directory's group" : nil
