@@ -256,14 +256,23 @@ struct ChangeWriter {
             let known =
                 entity.farNames.isEmpty
                 ? record : try FarValues(schema: context.schema, db: db).added(to: record, of: entity)
-            problems += entity.missingPathFields(for: operation, record: known).map {
-                FieldProblem(field: $0, message: "the record needs this field to be sent", code: .missingField)
-            }
+            problems += try entity.missingPathFields(for: operation, record: known)
+                .filter { try !isAwaited($0, of: record) }
+                .map { FieldProblem(field: $0, message: "the record needs this field to be sent", code: .missingField) }
         }
         if problems.isEmpty, !entity.hasRoute(for: operation, record: record) {
             problems = [FieldProblem(field: "", message: "the schema has no route for a record like this one")]
         }
         return problems
+    }
+
+    /// Whether a value of another record is still to come: that one was created here, and the change waits for it.
+    private func isAwaited(_ name: String, of record: JSONText) throws -> Bool {
+        guard let far = entity.far(name), let key = entity.value(of: far.reference, in: record)?.plain,
+            let other = context.table(far.entity)
+        else { return false }
+        let current = try KeyAlias.current(of: key, far.entity, in: context.records)
+        return try context.row(other).exists(current) && context.row(other).remote(of: current) == nil
     }
 
     /// Replaces references to former keys by the records' current keys, each as the server writes it.

@@ -65,5 +65,5 @@ extension Entity {
     }
 
     /// The field of this entity that leads to a value in a path: `device_id` for `device.order_id`.
-    private func ownField(_ name: String) -> String { far(name)?.reference ?? name }
+    func ownField(_ name: String) -> String { far(name)?.reference ?? name }
 }

@@ -55,7 +55,8 @@ extension Entity {
     package func canSend(_ body: JSONText, by operation: Operation) -> Bool {
         let fields = body.members.map(\.key)
         return routes(for: operation).contains { route in
-            let known = operation == .create ? route.path.placeholders + route.conditions.keys + [key] : []
+            let known =
+                operation == .create ? route.path.placeholders.map(ownField) + route.conditions.keys + [key] : []
             return fields.allSatisfy { known.contains($0) || route.canSend($0) }
         }
     }

@@ -12,7 +12,9 @@ extension Entity {
             guard let fields = route.sendable else { return writable }
             names.formUnion(fields)
             // A new record also has its key, and the fields of its path.
-            if operation == .create { names.formUnion(route.path.placeholders + route.conditions.keys + [key]) }
+            if operation == .create {
+                names.formUnion(route.path.placeholders.map(ownField) + route.conditions.keys + [key])
+            }
         }
         return writable.filter { names.contains($0.name) }
     }
@@ -37,7 +39,8 @@ extension Entity {
         }
         guard let route = route(for: operation, record: record), let fields = route.sendable else { return nil }
         // A new record also has its key and the fields that its path is made of.
-        return fields + route.path.placeholders.filter { self[field: $0] != nil } + route.conditions.keys + [key]
+        let named = route.path.placeholders.map(ownField).filter { self[field: $0] != nil }
+        return fields + named + route.conditions.keys + [key]
     }
 
     /// Whether the updates of all records are sent alike: no value of a record says which request one takes, where it goes, or
