@@ -70,10 +70,7 @@ struct SchemaCheck {
         guard !field.isStoredSealed, [.string, .integer].contains(field.kind) else {
             throw error(entity, place, "\(field.name) must be of type string or integer, and not secret or sealed")
         }
-        guard let target = schema[other.entity] else {
-            let hint = Suggestion.hint(for: other.entity, among: schema.entities.map(\.name))
-            throw error(entity, place, "there is no entity \(other.entity)\(hint)")
-        }
+        let target = try self.entity(other.entity, for: entity, at: place)
         guard target[field: other.field]?.indexed == true else {
             throw error(entity, place, "\(other.entity) needs a field \(other.field) with index: true")
         }
@@ -83,11 +80,7 @@ struct SchemaCheck {
     }
 
     private func target(of relation: Relation, in entity: Entity) throws(SchemaError) -> Entity {
-        guard let other = schema[relation.entity] else {
-            let hint = Suggestion.hint(for: relation.entity, among: schema.entities.map(\.name))
-            throw error(entity, place(of: relation), "there is no entity \(relation.entity)\(hint)")
-        }
-        return other
+        try self.entity(relation.entity, for: entity, at: place(of: relation))
     }
 
     private func check(_ relation: Relation, of entity: Entity) throws(SchemaError) {
@@ -124,88 +117,6 @@ struct SchemaCheck {
         }
     }
 
-    private func checkPull(_ entity: Entity) throws(SchemaError) {
-        guard let pull = entity.pull else {
-            if entity.isLocal { return }
-            let filled = schema.entities.contains { parent in
-                parent.pull?.details.contains { $0.entity == entity.name } ?? false
-            }
-            guard filled else {
-                throw error(entity, "pull", "no request returns these records; add pull: { path: … } or local: true")
-            }
-            return
-        }
-        if let changedAt = pull.changedAt {
-            let place = pull.isSince ? "pull.since.field" : "pull.changed_at"
-            try field(changedAt, of: entity, at: place)
-            switch entity[field: changedAt]?.kind {
-            case nil, .time, .string: break
-            case .integer where pull.hasNumberedTimes, .number where pull.hasNumberedTimes: break
-            case .some(let kind):
-                throw error(
-                    entity, place,
-                    "\(changedAt) is of type \(kind.description), but change times are compared as times: name a field of "
-                        + "type time with times in ISO 8601, set since.format to epoch or epoch_ms if it has such numbers "
-                        + "(the form in the request can then stand there, as in {$since:yyyy-MM-dd}), or pull with mode: full"
-                )
-            }
-        }
-        if let size = pull.list.size, pull.query.contains(where: { $0.name == size }), pull.call?.names("size") != true
-        {
-            throw error(
-                entity, "pull.query",
-                "\(size) is what pagination sends, with its page_size (\(pull.list.pageSize)); set that, and leave it out here"
-            )
-        }
-        if pull.call?.names("account") == true, schema.upstream.account == nil {
-            throw error(entity, "pull", "{$account} needs upstream.account, which says who is signed in; add it")
-        }
-        try check(pull.deleted, of: entity)
-        try check(pull.single.body, of: entity, at: "pull.record.body")
-        for name in pull.single.path.placeholders { try field(name, of: entity, at: "pull.record.path") }
-        if let name = pull.whenChanged { try field(name, of: entity, at: "pull.detail.when_changed") }
-        if let name = pull.whenChanged, let source = entity[field: name]?.source, JSONPath.isThroughList(source) {
-            throw error(entity, "pull.detail.when_changed", "\(name) goes through a list; name another field, or any")
-        }
-        for detail in pull.details { try check(detail, of: entity) }
-    }
-
-    private func check(_ mark: PullPlan.DeletionMark?, of entity: Entity) throws(SchemaError) {
-        guard let mark, let values = mark.values else { return }
-        try field(mark.name, of: entity, at: "pull.deleted")
-        guard let field = entity[field: mark.name] else { return }
-        switch field.kind {
-        case .string, .integer, .boolean, .reference: break
-        case .enum(let known):
-            for value in values where !known.contains(where: { $0.value == value }) {
-                let hint = Suggestion.hint(for: value, among: known.map(\.value))
-                throw error(entity, "pull.deleted.\(mark.name)", "\(mark.name) has no value \(value)\(hint)")
-            }
-        case .number, .money, .time, .date, .object, .list:
-            throw error(
-                entity, "pull.deleted", "\(mark.name) must be of type string, enum, boolean, integer or reference")
-        }
-        guard !field.isDerivedHere else {
-            throw error(entity, "pull.deleted", "\(mark.name) is computed here; the upstream must say what is deleted")
-        }
-    }
-
-    private func check(_ detail: PullPlan.Detail, of entity: Entity) throws(SchemaError) {
-        guard let child = schema[detail.entity] else {
-            throw error(entity, "pull.detail.into", "there is no entity \(detail.entity)")
-        }
-        guard !child.isLocal else {
-            throw error(
-                entity, "pull.detail.into",
-                "\(child.name) is local only, so nothing is pulled into it; name another entity")
-        }
-        guard child.fields.contains(where: { $0.kind == .reference(to: entity.name) }) else {
-            throw error(
-                entity, "pull.detail.into", "\(child.name) needs a field of type reference to \(entity.name)")
-        }
-        for name in detail.path?.placeholders ?? [] { try field(name, of: entity, at: "pull.detail.path") }
-    }
-
     private func checkPush(_ entity: Entity) throws(SchemaError) {
         for (operation, routes) in [
             ("create", entity.push.create), ("update", entity.push.update), ("delete", entity.push.delete),
@@ -220,7 +131,7 @@ struct SchemaCheck {
         }
     }
 
-    private func check(_ envelope: BodyTemplate?, of entity: Entity, at place: String) throws(SchemaError) {
+    func check(_ envelope: BodyTemplate?, of entity: Entity, at place: String) throws(SchemaError) {
         for name in envelope?.names ?? [] {
             try field(name, of: entity, at: place)
             guard let field = entity[field: name], field.isStoredSealed else { continue }
@@ -269,7 +180,15 @@ struct SchemaCheck {
 
     // MARK: Errors
 
-    private func field(_ name: String, of entity: Entity, at place: String) throws(SchemaError) {
+    func entity(_ name: String, for user: Entity, at place: String) throws(SchemaError) -> Entity {
+        guard let entity = schema[name] else {
+            let hint = Suggestion.hint(for: name, among: schema.entities.map(\.name))
+            throw error(user, place, "there is no entity \(name)\(hint)")
+        }
+        return entity
+    }
+
+    func field(_ name: String, of entity: Entity, at place: String) throws(SchemaError) {
         guard entity[field: name] == nil else { return }
         guard !name.hasPrefix("$") else {
             throw error(
@@ -288,7 +207,7 @@ struct SchemaCheck {
     }
 
     /// Points at the deepest key of `place` that the file has. One route alone stands for a list of it.
-    private func error(_ entity: Entity, _ place: String, _ problem: String) -> SchemaError {
+    func error(_ entity: Entity, _ place: String, _ problem: String) -> SchemaError {
         var node = root.child("entities")?.child(entity.name) ?? root
         for name in place.split(separator: ".").map(String.init) {
             node = node.child(name) ?? Int(name).flatMap(node.element) ?? node
