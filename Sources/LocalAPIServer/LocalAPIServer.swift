@@ -37,8 +37,9 @@ package final class LocalAPIServer: Sendable {
             schema: schema, store: store, engine: engine, callers: callers, signIns: signIns, standby: standby,
             about: about, doctor: doctor, now: now, clock: clock,
             streams: StreamLimit(streamLimit), waiting: StreamLimit(streamLimit),
-            wholeLists: StreamLimit(streamLimit), waitingBatches: StreamLimit(streamLimit), calendar: calendar,
-            metrics: metrics, thumbnailer: thumbnailer, calls: table.calls, log: log)
+            wholeLists: StreamLimit(streamLimit), waitingBatches: StreamLimit(streamLimit),
+            uploads: StreamLimit(streamLimit), calendar: calendar, metrics: metrics, thumbnailer: thumbnailer,
+            calls: table.calls, log: log)
     }
 
     /// Replies at once to reads that need nothing but the cache. Never answers 500 for anything a caller sends.

@@ -157,17 +157,21 @@ package actor SyncEngine: RunSteps {
 
     /// Brings the upstream's version of one record into the cache, or says why that cannot be done.
     ///
-    /// Returns after ten seconds at the latest. The request is refused when any other request would be.
-    package nonisolated func refresh(_ entity: Entity, key: String) async -> RefreshOutcome {
-        await refresher.refresh(entity, key: key)
+    /// Returns after ten seconds at the latest. The request is refused when any other request would be. Callers take turns.
+    package nonisolated func refresh(
+        _ entity: Entity, key: String, for caller: ReadCaller = .daemon
+    ) async -> RefreshOutcome {
+        await refresher.refresh(entity, key: key, for: caller)
     }
 
     /// Fetches the content that the record names into the cache, or says why that cannot be done; `.stored` once it is
     /// cached.
     ///
     /// Callers who want the same content share one fetch. Returns after half a minute at the latest; fetching goes on.
-    package nonisolated func fetchContent(of key: String, _ entity: Entity) async -> RefreshOutcome {
-        await fetcher.fetch(key, entity)
+    package nonisolated func fetchContent(
+        of key: String, _ entity: Entity, for caller: ReadCaller = .daemon
+    ) async -> RefreshOutcome {
+        await fetcher.fetch(key, entity, for: caller)
     }
 
     // MARK: Status

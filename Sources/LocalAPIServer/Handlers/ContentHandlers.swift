@@ -122,7 +122,7 @@ extension Handlers {
         let isMiss = file == nil
         let isWanted = isMiss || status.isOutdated || freshness == .upstreamFirst
         if freshness != .cachedOnly, !status.isQueued, status.address != nil, isWanted {
-            outcome = await engine.fetchContent(of: status.key, entity)
+            outcome = await engine.fetchContent(of: status.key, entity, for: ReadCaller(request))
             status = try store.contentStatus(of: key, entity.name) ?? status
             file = try status.here.flatMap { try contents.open($0.sha256) }
         }
@@ -180,6 +180,10 @@ extension Handlers {
         guard try store.contentStatus(of: key, entity.name) != nil else {
             throw CacheError.notCached(entity: entity.name, key: key)
         }
+        guard let place = uploads.take(for: request) else {
+            throw Problem.unavailable("too many contents are being uploaded; wait until one has ended")
+        }
+        defer { withExtendedLifetime(place) {} }
         do {
             let draft = try contents.draft(limit: plan.maximumSize)
             while let bytes = try await Self.next(of: stream) { try draft.write(bytes) }

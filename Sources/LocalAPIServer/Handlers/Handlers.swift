@@ -29,6 +29,8 @@ struct Handlers: Sendable {
     let wholeLists: StreamLimit
     /// Batches whose callers wait for the upstream.
     let waitingBatches: StreamLimit
+    /// Contents that are being received: each may take as much of the disk as the largest.
+    let uploads: StreamLimit
     /// Writes whose callers wait for the upstream.
     let waitingWrites = CallerCount()
     /// The time zone of the dashboard's days.

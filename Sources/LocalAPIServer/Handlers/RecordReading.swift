@@ -48,14 +48,16 @@ extension Handlers {
         if fromCache { query.freshness = .cachedOnly }
         var outcome: RefreshOutcome?
         if query.freshness == .upstreamFirst {
-            outcome = await engine.refresh(entity, key: key)
+            outcome = await engine.refresh(entity, key: key, for: ReadCaller(request))
             if outcome == .absent { throw await missing("\(entity.name)/\(key)", outcome) }
         }
         if let shown = try await shown(entity, key, query) {
             return answer(shown, outcome.map { CacheStatus($0, isMiss: false) }, to: request)
         }
         if Freshness.isOnlyIfCached(request) { throw await onlyIfCached(entity.name, key) }
-        if outcome == nil, query.freshness != .cachedOnly { outcome = await engine.refresh(entity, key: key) }
+        if outcome == nil, query.freshness != .cachedOnly {
+            outcome = await engine.refresh(entity, key: key, for: ReadCaller(request))
+        }
         guard let outcome, let shown = try await shown(entity, key, query) else {
             throw await missing(entity.name, key, outcome)
         }

@@ -22,8 +22,8 @@ struct ContentFetcher: Sendable {
     /// cached.
     ///
     /// Callers who want the same content share one fetch. Returns after half a minute at the latest; fetching goes on.
-    func fetch(_ key: String, _ entity: Entity) async -> RefreshOutcome {
-        await coalescer.outcome(of: RecordName(entity: entity.name, key: key)) {
+    func fetch(_ key: String, _ entity: Entity, for caller: ReadCaller) async -> RefreshOutcome {
+        await coalescer.outcome(of: RecordName(entity: entity.name, key: key), for: caller) {
             do {
                 return try await download(key, entity)
             } catch let error as UpstreamError {

@@ -29,9 +29,9 @@ struct RecordRefresher: Sendable {
     /// Brings the upstream's version of one record into the cache, as a page of one, or says why that cannot be done.
     ///
     /// Returns after ten seconds at the latest. The request is refused when any other request would be.
-    func refresh(_ entity: Entity, key: String) async -> RefreshOutcome {
+    func refresh(_ entity: Entity, key: String, for caller: ReadCaller) async -> RefreshOutcome {
         guard canRead(entity, key: key) else { return .unsupported }
-        return await coalescer.outcome(of: RecordName(entity: entity.name, key: key)) {
+        return await coalescer.outcome(of: RecordName(entity: entity.name, key: key), for: caller) {
             await read(entity, key: key, wasNamed: false)
         }
     }

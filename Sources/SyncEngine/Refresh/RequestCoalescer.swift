@@ -1,6 +1,9 @@
+internal import CacheStore
+
 /// Shares requests for single records: one request at a time for each record, a few at once, and no caller waits for
-/// long.
+/// long. Callers take turns.
 actor RequestCoalescer {
+    /// One caller may have half of them.
     private static let mostWaiting = 100
 
     private let clock: any Clock<Duration>
@@ -9,7 +12,10 @@ actor RequestCoalescer {
     private let patience: Duration
     private var underWay: [RecordName: Task<RefreshOutcome, Never>] = [:]
     private var active = 0
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// Requests that wait for a place, oldest first, by who asked for them; never empty.
+    private var waiting: [ReadCaller: [CheckedContinuation<Void, Never>]] = [:]
+    /// Those who wait, in the order of their turns.
+    private var turns: [ReadCaller] = []
 
     init(clock: any Clock<Duration>, parallel: Int, patience: Duration = .seconds(10)) {
         self.clock = clock
@@ -19,29 +25,55 @@ actor RequestCoalescer {
 
     /// Joins a request for the same record that is under way, or starts one with `ask`. The request continues, and
     /// fills the cache, after the caller has stopped waiting.
-    func outcome(of name: RecordName, ask: @escaping @Sendable () async -> RefreshOutcome) async -> RefreshOutcome {
+    func outcome(
+        of name: RecordName, for caller: ReadCaller, ask: @escaping @Sendable () async -> RefreshOutcome
+    ) async -> RefreshOutcome {
         let task: Task<RefreshOutcome, Never>
         if let running = underWay[name] {
             task = running
         } else {
-            guard waiting.count < Self.mostWaiting else { return .busy }
-            task = Task { await self.run(name, ask) }
+            guard mayWait(caller) else { return .busy }
+            task = Task { await self.run(name, caller, ask) }
             underWay[name] = task
         }
         return await Self.within(patience, clock, task)
     }
 
-    private func run(_ name: RecordName, _ ask: @Sendable () async -> RefreshOutcome) async -> RefreshOutcome {
+    var waitingCount: Int { waiting.values.reduce(0) { $0 + $1.count } }
+
+    private func mayWait(_ caller: ReadCaller) -> Bool {
+        let own = waiting[caller]?.count ?? 0
+        return waitingCount < Self.mostWaiting && (caller.mayTakeAll || own < Self.mostWaiting / 2)
+    }
+
+    private func run(
+        _ name: RecordName, _ caller: ReadCaller, _ ask: @Sendable () async -> RefreshOutcome
+    ) async -> RefreshOutcome {
         if active >= parallel {
             // A request that ends hands its place over.
-            await withCheckedContinuation { waiting.append($0) }
+            await withCheckedContinuation { continuation in
+                if waiting[caller] == nil { turns.append(caller) }
+                waiting[caller, default: []].append(continuation)
+            }
         } else {
             active += 1
         }
         let outcome = await ask()
         underWay[name] = nil
-        if waiting.isEmpty { active -= 1 } else { waiting.removeFirst().resume() }
+        if let next = takeNext() { next.resume() } else { active -= 1 }
         return outcome
+    }
+
+    private func takeNext() -> CheckedContinuation<Void, Never>? {
+        guard !turns.isEmpty else { return nil }
+        let caller = turns.removeFirst()
+        guard var requests = waiting.removeValue(forKey: caller) else { return nil }
+        let next = requests.removeFirst()
+        if !requests.isEmpty {
+            waiting[caller] = requests
+            turns.append(caller)
+        }
+        return next
     }
 
     private static func within(

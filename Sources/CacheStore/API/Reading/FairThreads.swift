@@ -96,8 +96,8 @@ package final class CancellationFlag: Sendable {
 package struct ReadCaller: Sendable, Hashable {
     private let user: UInt32?
     private let address: String
-    /// Whether it may take all threads for such reads.
-    let mayTakeAll: Bool
+    /// Whether it may take all threads for such reads, and all places.
+    package let mayTakeAll: Bool
 
     /// `address` tells apart those whose user is not known.
     package init(user: UInt32?, address: String = "", mayTakeAll: Bool) {
