@@ -34,6 +34,19 @@ struct WriteContext {
         if records.hooks.areLarge { try records.hooks.log(to: log) }
     }
 
+    /// The same for a write to one of several records of `entity`; see `RecordTransaction.postponesFigures`.
+    func refresh(after entity: String) throws {
+        if records.postponesFigures { records.stale.postponeFigures(except: entity) }
+        try refresh()
+    }
+
+    /// Computes the figures that wait, if those of `entity` do; with nil those of all.
+    func settleFigures(of entity: String? = nil) throws {
+        if let entity, !records.stale.hasPostponed(of: entity) { return }
+        records.stale.settleFigures()
+        try refresh()
+    }
+
     /// Ends the transaction: refreshes, and logs the events of hooks.
     func finish() throws {
         try refresh()

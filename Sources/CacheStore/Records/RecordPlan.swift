@@ -283,6 +283,8 @@ struct RecordPlans: Sendable {
     let queue: QueueStatements
     let searchBacklog = SearchBacklog()
     let added: AddedMembers
+    /// Whether no write reads a figure of another record, which is computed from that one's children.
+    let canPostponeFigures: Bool
     private let plans: [String: RecordPlan]
 
     /// `added`: where to note what records have of the members that answers add. `given`: where to note which entities' records
@@ -299,6 +301,7 @@ struct RecordPlans: Sendable {
                 entity, in: schema, hooks: hooks, given: given[entity.name], &numbers)
         }
         self.plans = plans
+        canPostponeFigures = !schema.entities.contains { $0.readsFigures(in: schema) }
         queue = QueueStatements(&numbers)
     }
 
@@ -308,4 +311,19 @@ struct RecordPlans: Sendable {
 
 extension Field {
     fileprivate func place(in names: [String]) -> Int { names.firstIndex(of: name) ?? 0 }
+}
+
+extension Entity {
+    /// Whether a default or a path of its records has a figure of another record.
+    fileprivate func readsFigures(in schema: EntitySchema) -> Bool {
+        let inDefaults = fields.flatMap { field in
+            if case .text(let pattern) = field.initial?.value { pattern.names } else { [] as [String] }
+        }
+        return (farNames + inDefaults).contains { name in
+            guard let far = far(name), case .children = schema[far.entity]?[field: far.field]?.derivation else {
+                return false
+            }
+            return true
+        }
+    }
 }

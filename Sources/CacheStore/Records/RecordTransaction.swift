@@ -8,6 +8,8 @@ final class RecordTransaction {
     let plans: RecordPlans
     /// What has to be recomputed before the transaction ends (`DerivedRefresh`).
     var stale = StaleRecords()
+    /// Whether figures that are computed from other records can wait until the end of several writes.
+    var postponesFigures = false
     /// What may become events of hooks (`WriteContext.finish`).
     var hooks = HookNotes()
     /// How many bytes the records have that were read in order to be changed, each as often as it was.
@@ -52,7 +54,7 @@ final class RecordTransaction {
 
     /// The same since the last mark of the notes for hooks.
     func forgetNotes() {
-        stale = StaleRecords()
+        stale.undoWrite()
         hooks.undo()
         given = []
         indexed = [:]

@@ -22,6 +22,10 @@ struct StaleRecords {
 
     /// Entity → key → why.
     private var entries: [String: [String: Stale]] = [:]
+    /// The same of records whose figures can wait for more writes.
+    private var postponed: [String: [String: Stale]] = [:]
+    /// Those that the write under way has had computed.
+    private var settled: [String: [String: Stale]] = [:]
     /// What is being taken: an entity, and some of its keys, the next one last.
     private var turn: (entity: String, keys: [String]) = ("", [])
 
@@ -50,5 +54,40 @@ struct StaleRecords {
         turn.keys.removeLast(min(limit, turn.keys.count))
         if entries[entity]?.isEmpty ?? false { entries[entity] = nil }
         return (entity, taken)
+    }
+
+    // MARK: Figures that wait
+
+    /// Lets records wait that are stale only because of records that they are computed from, but not those of `entity`.
+    mutating func postponeFigures(except entity: String) {
+        for (other, records) in entries where other != entity {
+            for (key, stale) in records where stale.cause.rawValue <= Cause.children.rawValue {
+                postponed[other, default: [:]][key] = stale
+                entries[other]?[key] = nil
+            }
+            if entries[other]?.isEmpty ?? false { entries[other] = nil }
+        }
+    }
+
+    func hasPostponed(of entity: String) -> Bool { postponed[entity] != nil }
+
+    /// Ends the wait of all.
+    mutating func settleFigures() {
+        for (entity, records) in postponed {
+            for (key, stale) in records { insert(key, of: entity, stale.cause, shown: stale.shown) }
+        }
+        settled = postponed
+        postponed = [:]
+    }
+
+    /// Call this before each of several writes.
+    mutating func beginWrite() { settled = [:] }
+
+    /// Call this after a write was undone. What it had computed is stale again; what it only noted may be computed in vain.
+    mutating func undoWrite() {
+        entries = [:]
+        turn = ("", [])
+        for (entity, records) in settled { postponed[entity, default: [:]].merge(records) { known, _ in known } }
+        settled = [:]
     }
 }

@@ -29,10 +29,15 @@ extension LocalTransaction {
     ) throws -> [Outcome]? {
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(count)
-        defer { context.records.hooks.unmark() }
+        context.records.postponesFigures = store.plans.canPostponeFigures
+        defer {
+            context.records.postponesFigures = false
+            context.records.hooks.unmark()
+        }
         for number in 0..<count {
             let before = db.totalChangesCount
             context.records.hooks.mark()
+            context.records.stale.beginWrite()
             do {
                 outcomes.append(try apart ? inSavepoint { try write(outcomes) } : write(outcomes))
             } catch {
@@ -44,6 +49,8 @@ extension LocalTransaction {
                 outcomes.append(outcome)
             }
         }
+        // Once for all writes: a parent of many records would otherwise be computed from all of them at each one.
+        try context.settleFigures()
         return outcomes
     }
 

@@ -22,7 +22,7 @@ package struct LocalTransaction {
     ///
     /// Throws `.invalid` for a body that does not fit the schema, `.conflict` for a key that is taken.
     package func create(_ entity: String, _ body: JSONText) throws -> String {
-        try working { try writer(entity).create(body) }
+        try working(entity) { try writer(entity).create(body) }
     }
 
     /// Creates a record whose `field` refers to the record `key` of `parent`, by its current key.
@@ -38,7 +38,7 @@ package struct LocalTransaction {
                 FieldProblem(field: field, message: "the path says \(key); leave this field out, or say the same")
             ])
         }
-        return try working { try writer.create(body.setting(field, to: reference)) }
+        return try working(entity) { try writer.create(body.setting(field, to: reference)) }
     }
 
     /// The current key of a record as the record has it, a number or a text. Throws `.notCached` without such a record.
@@ -60,7 +60,7 @@ package struct LocalTransaction {
         _ entity: String, key: String, _ body: JSONText, merging: Bool = false,
         expecting expected: ExpectedVersion = .any
     ) throws {
-        try working { try writer(entity).update(key, body: body, merging: merging, expecting: expected) }
+        try working(entity) { try writer(entity).update(key, body: body, merging: merging, expecting: expected) }
     }
 
     /// Makes a record what `body` says, or creates it under this key unless it `mustExist`; returns whether it was
@@ -71,13 +71,13 @@ package struct LocalTransaction {
         _ entity: String, key: String, _ body: JSONText, expecting expected: ExpectedVersion = .any,
         mustExist: Bool = false
     ) throws -> Bool {
-        try working { try writer(entity).replace(key, body: body, expecting: expected, mustExist: mustExist) }
+        try working(entity) { try writer(entity).replace(key, body: body, expecting: expected, mustExist: mustExist) }
     }
 
     /// Hides the record and queues its deletion. A record that was never sent is removed with its queued creation.
     /// Throws `.changed` for a version that is not expected.
     package func delete(_ entity: String, key: String, expecting expected: ExpectedVersion = .any) throws {
-        try working { try DeletionWriter(writer(entity)).delete(key, expecting: expected) }
+        try working(entity) { try DeletionWriter(writer(entity)).delete(key, expecting: expected) }
     }
 
     /// Queues the upload of `content`, or its deletion if nil, and shows it at once; `install` puts its file in place.
@@ -113,6 +113,7 @@ package struct LocalTransaction {
     /// One record as readers see it, without its secrets and with its sealed values in the clear; nil when it is not
     /// cached.
     package func shown(_ entity: String, key: String) throws -> ShownRecord? {
+        try context.settleFigures(of: entity)
         let reading = try store.reading(entity)
         if let changed = context.records.changed(entity, key), let shown = try shown(changed, reading) { return shown }
         let current = try KeyAlias.current(of: key, entity, in: context.records)
@@ -159,6 +160,14 @@ package struct LocalTransaction {
     private func working<Result>(_ body: () throws -> Result) throws -> Result {
         let result = try body()
         try context.refresh()
+        return result
+    }
+
+    /// The same for a write to a record of `entity`.
+    private func working<Result>(_ entity: String, _ body: () throws -> Result) throws -> Result {
+        try context.settleFigures(of: entity)
+        let result = try body()
+        try context.refresh(after: entity)
         return result
     }
 
