@@ -322,9 +322,11 @@ struct Merge {
 
     private func creation(from document: JSONText) -> JSONText {
         let body = entity.withoutDerivedFields(document)
-        let members = body.members
-        guard members.count > Self.mostMembers else { return body }
-        return .object(members: members.filter { entity[field: $0.key] != nil })
+        let (members, moved) = (body.members, entity.movedFields(of: body))
+        guard members.count > Self.mostMembers else {
+            return moved.isEmpty ? body : .object(members: members + moved)
+        }
+        return .object(members: members.filter { entity[field: $0.key] != nil } + moved)
     }
 
     // MARK: Deciding

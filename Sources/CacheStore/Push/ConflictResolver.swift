@@ -90,7 +90,8 @@ struct ConflictResolver {
     /// Creates the record again from the fields that a creation can send.
     private func recreate(_ document: JSONText?, _ writer: ChangeWriter) throws {
         let entity = writer.table.entity
-        let members = (document ?? .object([:])).members.filter { name, value in
+        let document = document ?? .object([:])
+        let members = (document.members + entity.movedFields(of: document)).filter { name, value in
             entity[field: name] != nil && value.kind != .null
                 && entity.canSend(.object(members: [(key: name, value: value)]), by: .create)
         }

@@ -183,6 +183,16 @@ extension Entity {
     /// also when they are escaped.
     static func segment(_ text: String) -> String? { isStep(text) ? nil : percentEncoded(text) }
 
+    /// The fields that a record has only in other places (`from`), under their own names, as the creation of a record has them.
+    package func movedFields(of record: JSONText) -> [(key: String, value: JSONText)] {
+        fields.compactMap { field in
+            guard let source = field.source, field.name != key, !field.isDerivedHere, record[field.name] == nil,
+                let value = record.at(path: source), value.kind != .null
+            else { return nil }
+            return (field.name, value)
+        }
+    }
+
     /// A body without the fields that are computed locally.
     package func withoutDerivedFields(_ body: JSONText) -> JSONText {
         guard !derivedFields.isEmpty else { return body }

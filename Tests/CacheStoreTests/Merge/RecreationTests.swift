@@ -47,4 +47,36 @@ struct RecreationTests {
         #expect(try cache.record("orders", key)?["notes"] == "mine")
         #expect(try cache.record("orders", key)?["status"] == nil, "the server no longer has the record")
     }
+
+    /// A record whose title is in another place, edited here and deleted on the server.
+    private func moved(_ policy: String) async throws -> TestCache {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(policy)\n")
+                .replacing(
+                    "notes: { type: string }",
+                    with: "notes: { type: string }\n      title: { type: string, from: info.title }"))
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","info":{"title":"t"}}]"#)
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
+        _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
+        return cache
+    }
+
+    @Test("a record that is created again has the fields that it had in other places")
+    func movedFields() async throws {
+        let cache = try await moved("local_wins")
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(creation.operation == .create)
+        #expect(creation.body["title"] == "t" && creation.body["notes"] == "mine")
+    }
+
+    @Test("so has one that a person creates again by undoing the server's deletion")
+    func undone() async throws {
+        let cache = try await moved("server_wins")
+        let conflict = try #require(try cache.store.conflicts(before: nil, open: false, limit: 1).conflicts.first)
+        let id = Int64(try #require(conflict["id"]?.integer))
+        try await cache.store.undo(id, at: now)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(creation.operation == .create)
+        #expect(creation.body["title"] == "t" && creation.body["notes"] == "mine")
+    }
 }
