@@ -50,7 +50,7 @@ struct Acknowledgement {
         let answer = answer.flatMap { isOlder($0, than: settling.changedAt) || isAnother($0, comparison) ? nil : $0 }
         let isMerged = isLater(known, than: sentAt)
         let known = change.operation == .create ? nil : known
-        let assumed = assumed(over: known, answer)
+        let assumed = assumed(over: known, answer, comparison)
         let members = try views.members(of: change.key)
         guard let answer else {
             let merge = ViewMerge(entity: entity, view: view, isSettling: true)
@@ -91,10 +91,21 @@ struct Acknowledgement {
             let shown = known.flatMap { entity.value(of: field, in: $0) }
             let isFirst = settling.parts[field] == nil
             let before = [shown ?? .null, change.base[field] ?? .null] + change.sent(field)
-            settling.set(field, to: sent, from: before, comparison)
+            settling.set(field, to: made(of: sent, shown, field, comparison) ?? sent, from: before, comparison)
             if isFirst { settling.parts[field]?.isBlind = shown == nil }
         }
         return settling
+    }
+
+    /// What the server is known to make of the value that was sent, where a page has shown that before the answer; a list of
+    /// changes may not show it again.
+    private func made(
+        of sent: JSONText, _ shown: JSONText?, _ name: String, _ comparison: ValueComparison
+    ) -> JSONText? {
+        guard let shown, let field = entity[field: name], !field.isStoredSealed,
+            field.isSame(sent, shown, under: comparison.meaning.forms[name] ?? [], directed: true)
+        else { return .none }
+        return shown
     }
 
     private func isOlder(_ answer: JSONText, than changedAt: Timestamp?) -> Bool {
@@ -142,10 +153,14 @@ struct Acknowledgement {
     }
 
     /// The record with what was sent. A new one keeps its defaults until the server shows more of it than its key.
-    private func assumed(over known: JSONText?, _ answer: JSONText?) -> JSONText {
+    private func assumed(over known: JSONText?, _ answer: JSONText?, _ comparison: ValueComparison) -> JSONText {
         let isShown = answer?.members.contains { $0.key != entity.key && change.body[$0.key] != nil } ?? false
         let beneath = change.operation == .create && !isShown ? change.base : known
-        let remote = beneath?.setting(change.body) ?? change.body
+        let sent = change.body.members.filter { field, sent in
+            let shown = known.flatMap { entity.value(of: field, in: $0) }
+            return made(of: sent, shown, field, comparison) == nil
+        }
+        let remote = beneath?.setting(.object(members: sent)) ?? change.body
         guard let content = change.content, content != ContentTable.nothing, let field = entity.content?.state
         else { return remote }
         return remote.setting(field, to: .string(ContentState.uploaded.rawValue))

@@ -58,6 +58,24 @@ struct LostEditTests {
         #expect(test.upstream.recordRequests == reads + 1, "once it is answered")
     }
 
+    @Test("what the server made of it stays if its repeat is answered with an older version, which nothing shows again")
+    func shownBefore() async throws {
+        let test = try TestEngine(schema: TestEngine.shop)
+        let old = #"{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:01Z"}"#
+        try test.upstream.set("/orders", "[\(old)]")
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: "[\(old)]"), at: test.clock.timestamp)
+        try await test.change("a", #"{"notes":" mine "}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await test.send()
+        let new = #"[{"id":"a","notes":"mine","updated_at":"2026-01-01T00:00:02Z"}]"#
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: new), at: test.clock.timestamp)
+        try test.upstream.answer(old, times: 1)
+        test.upstream.failRecords(.refused(status: 405, "not allowed"))
+        try await test.send(after: .seconds(9))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("a")?["notes"] == "mine")
+    }
+
     @Test("it is repeated when it did not arrive")
     func missing() async throws {
         let test = try await sent(withoutKeys, arrives: false)
