@@ -5,7 +5,7 @@ enum SimulationSeeds {
     /// `TEST_SEED` alone, `SEEDS` of them from `FIRST_SEED` as `scripts/simulate` sets them, or else as many as the test says.
     static func chosen(_ count: UInt64, full: UInt64) -> [UInt64] { named ?? TestRun.seeds(count, full: full) }
 
-    /// The same, but from 1 unless others are named: of the habits together a few seeds in a thousand still break a rule.
+    /// The same, but from 1 unless others are named: of the habits together some seed may still break a rule.
     static func first(_ count: UInt64, full: UInt64) -> [UInt64] {
         named ?? TestRun.replayed.map { [$0] } ?? Array(1...(TestRun.isFull ? full : count))
     }
