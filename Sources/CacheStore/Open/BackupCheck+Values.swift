@@ -61,6 +61,10 @@ extension BackupCheck {
     /// The same for the numbers that settings have as text, one or two at the beginning.
     func requireSettings() throws {
         guard try db.tableExists("sync_setting") else { return }
+        // What restoring and rescuing holds in memory.
+        let most = SettingTable.most
+        let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM (SELECT 1 FROM sync_setting LIMIT \(most + 1))")
+        guard let count, count <= most else { throw refusal("more than \(most) settings") }
         let rows = try Row.fetchAll(
             db, sql: "SELECT name, value FROM sync_setting WHERE name IS NOT NULL AND value IS NOT NULL")
         for row in rows {

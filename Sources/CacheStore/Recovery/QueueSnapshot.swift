@@ -65,7 +65,8 @@ struct QueueSnapshot {
     /// Empty if they cannot be read completely. Without those whose name or value is no text.
     static func settings(_ db: Database) -> [String: String] {
         var settings: [String: String] = [:]
-        for row in (try? Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting")) ?? [] {
+        for row in (try? Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting LIMIT \(SettingTable.most)")) ?? []
+        {
             if let name: String = row.readable("name") { settings[name] = row.readable("value") }
         }
         return settings

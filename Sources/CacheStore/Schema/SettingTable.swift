@@ -5,6 +5,9 @@ struct SettingTable {
     /// The setting with the name of who is signed in.
     static let accountName = "account_name"
 
+    /// More than all entities of the largest schema need.
+    static let most = 100_000
+
     let db: Database
 
     subscript(name: String) -> String? {

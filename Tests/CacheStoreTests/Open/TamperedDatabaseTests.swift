@@ -93,9 +93,24 @@ struct TamperedDatabaseTests {
 
     @Test("a setting that the daemon would never store ends a summary with the same error")
     func longSetting() async throws {
-        let cache = try await withLongValue("INSERT INTO sync_setting VALUES ('x', CAST(zeroblob(?) AS TEXT))")
+        let cache = try await withLongValue("INSERT INTO sync_setting VALUES ('account', CAST(zeroblob(?) AS TEXT))")
         let said = failure { _ = try DatabaseSummary(ofDatabaseAt: cache.path) }
         #expect(said.contains("more than 64 MiB, which the daemon never stores"))
+    }
+
+    @Test("more settings than the daemon ever stores, which would all be held in memory, are refused in a backup")
+    func manySettings() throws {
+        let cache = try TestCache()
+        let fill = "INSERT INTO sync_setting SELECT key, 'x' FROM json_each(?)"
+        try DatabaseQueue().write { db in
+            try db.execute(sql: "CREATE TABLE sync_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+            let check = BackupCheck(db: db, schema: cache.store.schema, path: "backup.db")
+            let many = "{" + (1...SettingTable.most).map { "\"s\($0)\":1" }.joined(separator: ",") + "}"
+            try db.execute(sql: fill, arguments: [many])
+            try check.requireSettings()
+            try db.execute(sql: fill, arguments: [#"{"one more":1}"#])
+            #expect(failure { try check.requireSettings() }.contains("more than \(SettingTable.most) settings"))
+        }
     }
 
     // MARK: Views and triggers

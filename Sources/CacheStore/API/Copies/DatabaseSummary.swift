@@ -26,10 +26,13 @@ package struct DatabaseSummary: Sendable {
     }
 
     private init(_ db: Database, _ path: String) throws {
-        let settings = try Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting")
-            .reduce(into: [String: String]()) { settings, row in
-                if let name: String = row.readable("name") { settings[name] = row.readable("value") }
-            }
+        // Only these: a changed file can have any number.
+        let settings = try Row.fetchAll(
+            db, sql: "SELECT name, value FROM sync_setting WHERE name IN ('account', ?)",
+            arguments: [QueueRescue.noteSetting]
+        ).reduce(into: [String: String]()) { settings, row in
+            if let name: String = row.readable("name") { settings[name] = row.readable("value") }
+        }
         account = settings["account"]
         rescue = QueueRescue.note(settings[QueueRescue.noteSetting], at: path)
         queue = try Row.fetchAll(db, sql: "SELECT state, count(*) AS count FROM sync_outbox GROUP BY state")
