@@ -79,7 +79,7 @@ struct InitTests {
     @Test("a document that cannot be read ends with 65, as any input does", .timeLimit(.minutes(1)))
     func missing() async throws {
         let (status, output) = try await Program.run("repairminder-sync", ["init", "--from", folder.path("none.yaml")])
-        #expect(status == 65 && output.contains("cannot read"), "\(output)")
+        #expect(status == 65 && output.contains("does not exist"), "\(output)")
     }
 
     @Test("a document is fetched from its address, encrypted from other machines", .timeLimit(.minutes(2)))
