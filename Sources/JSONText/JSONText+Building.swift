@@ -1,10 +1,8 @@
-extension JSONText: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
-    ExpressibleByNilLiteral
-{
+// Not by `nil`: in a closure that returns an optional, such as that of `flatMap`, it would be taken for JSON's null.
+extension JSONText: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
     package init(stringLiteral value: String) { self = .string(value) }
     package init(integerLiteral value: Int) { self = .integer(value) }
     package init(booleanLiteral value: Bool) { self = .boolean(value) }
-    package init(nilLiteral: ()) { self = .null }
 }
 
 extension JSONText {

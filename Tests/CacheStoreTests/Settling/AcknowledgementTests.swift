@@ -40,6 +40,20 @@ struct AcknowledgementTests {
         #expect(unconfirmed == ["a"], "the upstream is asked which came last")
     }
 
+    @Test("a read that is behind takes away nothing that the list lacks")
+    func olderRead() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"A","updated_at":"2026-03-01T10:00:02Z"}"#)
+        let whole = #"{"id":"a","notes":"A","size":1,"updated_at":"2026-03-01T10:00:02Z"}"#
+        try await pull(cache, "[\(whole)]", view: .single)
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        let answer = try JSONText(parsing: #"{"id":"a","notes":"0","size":0,"updated_at":"2026-03-01T10:00:01Z"}"#)
+        try await cache.store.settle(change.id, .acknowledged(record: answer, view: .single), at: now)
+        let remote = try cache.store.remote(of: "orders", key: "a")
+        #expect(remote?.text == #"{"id":"a","notes":"B","size":1,"updated_at":"2026-03-01T10:00:02Z"}"#)
+    }
+
     @Test("an answer that another person's later edit has overtaken changes nothing")
     func overtaken() async throws {
         func version(_ notes: String, _ second: Int) -> String {

@@ -132,7 +132,7 @@ struct LiftSchemaTests {
         let remote = lift.lifted(try JSONText(parsing: #"{"url":"/notes/a","title":"A","next":"/notes/b"}"#))
         let request = entity.request(for: .update, record: remote, body: .object(["near_id": "d"]), remote: remote)
         #expect(request?.body?.text == #"{"url":"/notes/a","title":"A","next":"https://h/notes/d"}"#)
-        let removed = entity.request(for: .update, record: remote, body: .object(["near_id": nil]), remote: remote)
+        let removed = entity.request(for: .update, record: remote, body: .object(["near_id": .null]), remote: remote)
         #expect(removed?.body?["next"] == .null)
     }
 

@@ -79,7 +79,7 @@ struct TimePatternTests {
         let field = try Self.field("yyyy-MM-dd HH:mm:ss")
         #expect(field.onWire("2026-01-31T10:00:30.750+01:00") == "2026-01-31 09:00:30")
         #expect(field.onWire("soon") == "soon")
-        #expect(field.onWire(nil) == nil)
+        #expect(field.onWire(.null) == .null)
         #expect(field.isSame("2026-01-31T09:00:30.750Z", "2026-01-31 09:00:30"))
         #expect(!field.isSame("2026-01-31T09:00:31Z", "2026-01-31 09:00:30"))
     }
