@@ -36,7 +36,7 @@ struct Puller: Sendable {
     func pull(_ entity: Entity, full: Bool) async throws -> PullSummary {
         guard let plan = entity.pull else { return PullSummary() }
         guard let list = entity.tombstones else { return try await pull(entity, plan, full: full) }
-        let tombstones = TombstonePull(puller: self, entity: entity, list: list)
+        let tombstones = TombstonePull(puller: self, entity: entity, list: list, full: full)
         // Without its time, a deletion must be applied before a record that was created again since comes.
         guard list.at == nil else {
             try await tombstones.begin()

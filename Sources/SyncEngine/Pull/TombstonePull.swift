@@ -9,6 +9,8 @@ struct TombstonePull {
     let puller: Puller
     let entity: Entity
     let list: TombstoneList
+    /// The pull is a full one.
+    let full: Bool
 
     struct Outcome: Equatable {
         var deleted = 0
@@ -102,8 +104,10 @@ struct TombstonePull {
         _ held: HeldTombstones, _ progress: Progress, before: Int
     ) async throws -> (deleted: Int, left: Int) {
         if held.keys.count <= progress.mostUndated { return (try await held.settleUndated(), 0) }
-        // They were asked for before, and nothing is new.
-        let isKnown = before > 0 && before == held.keys.count && !puller.deletionGuard.confirmed.contains(entity.name)
+        // They were asked for before, and nothing is new. What kept them from being decided may have passed by the next full pull.
+        let isKnown =
+            !full && before > 0 && before == held.keys.count
+            && !puller.deletionGuard.confirmed.contains(entity.name)
         return isKnown ? (0, before) : try await held.settle()
     }
 

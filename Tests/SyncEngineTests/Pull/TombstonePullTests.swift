@@ -235,6 +235,20 @@ struct TombstonePullTests {
         #expect(try test.cursor.held == nil)
     }
 
+    @Test("one that could not be decided is asked for again by a full pull")
+    func askedAgain() async throws {
+        let test = try await filled()
+        let orders = "[\(Self.order("a", "10:00:00")),\(Self.order("c", "10:00:00"))]"
+        try serve(test, orders, #"[{"order":{"id":"b"}}]"#)
+        test.upstream.serveSingles { _, _ in .failure(.unclear(status: 500, "oops")) }
+        #expect(try await test.pull().held == 1)
+        try test.upstream.serveSingles(of: orders)
+        #expect(try await test.pull().held == 1)
+        let summary = try await test.pull(full: true)
+        #expect(summary.held == 0 && summary.deleted == 1)
+        #expect(try test.keys() == ["a", "c"])
+    }
+
     @Test("a list by tokens names each deletion once, and before the records are read")
     func tokens() async throws {
         let test = try await filled(Self.byToken)
