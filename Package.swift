@@ -29,6 +29,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "SystemCalls", swiftSettings: strict),
+        .target(name: "Turns", swiftSettings: strict),
         .target(name: "JSONText", swiftSettings: strict),
         .target(
             name: "EntitySchema",
@@ -60,7 +61,7 @@ let package = Package(
         .target(
             name: "CacheStore",
             dependencies: [
-                "EntitySchema", "JSONText", "SQLiteStore", "SchemaDrift", "Secrets", "SystemCalls",
+                "EntitySchema", "JSONText", "SQLiteStore", "SchemaDrift", "Secrets", "SystemCalls", "Turns",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
@@ -82,8 +83,8 @@ let package = Package(
         .target(
             name: "SyncEngine",
             dependencies: [
-                "CacheStore", "ContentStore", "EntitySchema", "JSONText", "SQLiteStore", "SchemaDrift", "Upstream",
-                .product(name: "Logging", package: "swift-log"),
+                "CacheStore", "ContentStore", "EntitySchema", "JSONText", "SQLiteStore", "SchemaDrift", "Turns",
+                "Upstream", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .target(
@@ -96,7 +97,8 @@ let package = Package(
         .target(name: "ServiceManager", swiftSettings: strict),
         .target(name: "ResidentMemory", dependencies: ["CLinux"], swiftSettings: strict),
         .target(
-            name: "SocketServer", dependencies: ["CLinux", "JSONText", "SystemCalls"], swiftSettings: onTheCaller),
+            name: "SocketServer", dependencies: ["CLinux", "JSONText", "SystemCalls", "Turns"],
+            swiftSettings: onTheCaller),
         .target(
             name: "LocalAPIServer",
             dependencies: [

@@ -1,4 +1,5 @@
 internal import CacheStore
+internal import Turns
 
 /// Shares requests for single records: one request at a time for each record, a few at once, and no caller waits for
 /// long. Callers take turns.
@@ -12,10 +13,8 @@ actor RequestCoalescer {
     private let patience: Duration
     private var underWay: [RecordName: Task<RefreshOutcome, Never>] = [:]
     private var active = 0
-    /// Requests that wait for a place, oldest first, by who asked for them; never empty.
-    private var waiting: [ReadCaller: [CheckedContinuation<Void, Never>]] = [:]
-    /// Those who wait, in the order of their turns.
-    private var turns: [ReadCaller] = []
+    /// Requests that wait for a place.
+    private var waiting = Turns<ReadCaller, CheckedContinuation<Void, Never>>()
 
     init(clock: any Clock<Duration>, parallel: Int, patience: Duration = .seconds(10)) {
         self.clock = clock
@@ -39,11 +38,10 @@ actor RequestCoalescer {
         return await Self.within(patience, clock, task)
     }
 
-    var waitingCount: Int { waiting.values.reduce(0) { $0 + $1.count } }
+    var waitingCount: Int { waiting.count }
 
     private func mayWait(_ caller: ReadCaller) -> Bool {
-        let own = waiting[caller]?.count ?? 0
-        return waitingCount < Self.mostWaiting && (caller.mayTakeAll || own < Self.mostWaiting / 2)
+        waiting.count < Self.mostWaiting && (caller.mayTakeAll || waiting.count(of: caller) < Self.mostWaiting / 2)
     }
 
     private func run(
@@ -51,29 +49,14 @@ actor RequestCoalescer {
     ) async -> RefreshOutcome {
         if active >= parallel {
             // A request that ends hands its place over.
-            await withCheckedContinuation { continuation in
-                if waiting[caller] == nil { turns.append(caller) }
-                waiting[caller, default: []].append(continuation)
-            }
+            await withCheckedContinuation { waiting.add($0, for: caller) }
         } else {
             active += 1
         }
         let outcome = await ask()
         underWay[name] = nil
-        if let next = takeNext() { next.resume() } else { active -= 1 }
+        if let next = waiting.next() { next.item.resume() } else { active -= 1 }
         return outcome
-    }
-
-    private func takeNext() -> CheckedContinuation<Void, Never>? {
-        guard !turns.isEmpty else { return nil }
-        let caller = turns.removeFirst()
-        guard var requests = waiting.removeValue(forKey: caller) else { return nil }
-        let next = requests.removeFirst()
-        if !requests.isEmpty {
-            waiting[caller] = requests
-            turns.append(caller)
-        }
-        return next
     }
 
     private static func within(

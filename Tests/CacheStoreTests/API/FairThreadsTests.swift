@@ -96,3 +96,13 @@ struct FairThreadsTests {
         #expect(report.all == ["b", "b", "a"])
     }
 }
+
+extension FairThreads {
+    /// Does the work once it is this caller's turn, which ends with it.
+    fileprivate func run(for caller: ReadCaller, _ work: @escaping Work) {
+        add(for: caller) { [self] in
+            work()
+            endTurn(of: caller)
+        }
+    }
+}

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Synchronization
+internal import Turns
 
 /// A few threads for which callers take turns, however much one of them asks for. One caller takes one of the threads at a time,
 /// unless it may take all.
@@ -8,30 +9,15 @@ package final class FairThreads: Sendable {
 
     private struct State {
         var idle: [DispatchQueue]
-        /// What each caller waits for, oldest first; never empty.
-        var waiting: [ReadCaller: [Work]] = [:]
-        /// Those who wait, in the order of their turns.
-        var turns: [ReadCaller] = []
+        var waiting = Turns<ReadCaller, Work>()
         /// Those who have a thread, and may have no other.
         var served: Set<ReadCaller> = []
 
-        mutating func add(_ work: @escaping Work, for caller: ReadCaller) {
-            if waiting[caller] == nil { turns.append(caller) }
-            waiting[caller, default: []].append(work)
-        }
-
-        /// Whose turn it is, and a thread; nil when there is none for anyone who waits.
+        /// The work whose turn it is, and a thread; nil when there is none for anyone who waits.
         mutating func take() -> (queue: DispatchQueue, work: Work)? {
-            guard !idle.isEmpty, let turn = turns.firstIndex(where: { !served.contains($0) }) else { return nil }
-            let caller = turns.remove(at: turn)
-            guard var works = waiting.removeValue(forKey: caller) else { return nil }
-            let work = works.removeFirst()
-            if !works.isEmpty {
-                waiting[caller] = works
-                turns.append(caller)
-            }
-            if !caller.mayTakeAll { served.insert(caller) }
-            return (idle.removeLast(), work)
+            guard !idle.isEmpty, let turn = waiting.next(where: { !served.contains($0) }) else { return nil }
+            if !turn.caller.mayTakeAll { served.insert(turn.caller) }
+            return (idle.removeLast(), turn.item)
         }
     }
 
@@ -39,14 +25,6 @@ package final class FairThreads: Sendable {
 
     package init(_ label: String, count: Int) {
         state = Mutex(State(idle: (1...count).map { DispatchQueue(label: "\(label)-\($0)") }))
-    }
-
-    /// Does the work once it is this caller's turn.
-    func run(for caller: ReadCaller, _ work: @escaping Work) {
-        add(for: caller) { [self] in
-            work()
-            endTurn(of: caller)
-        }
     }
 
     /// Returns what `body` makes once it is this caller's turn, which ends when this returns: else what is made would fill the memory
@@ -65,12 +43,13 @@ package final class FairThreads: Sendable {
         }
     }
 
-    private func add(for caller: ReadCaller, _ work: @escaping Work) {
-        state.withLock { $0.add(work, for: caller) }
+    /// Does the work once it is this caller's turn, which lasts until `endTurn`.
+    func add(for caller: ReadCaller, _ work: @escaping Work) {
+        state.withLock { $0.waiting.add(work, for: caller) }
         startNext()
     }
 
-    private func endTurn(of caller: ReadCaller) {
+    func endTurn(of caller: ReadCaller) {
         state.withLock { _ = $0.served.remove(caller) }
         startNext()
     }
