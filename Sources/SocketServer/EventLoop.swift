@@ -48,7 +48,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
     /// How long jobs may keep the sockets waiting, and these the jobs: with many connections, one request of each can take long
     /// together.
     private static let turn: Duration = .milliseconds(2)
-    /// Once so many jobs wait, sockets wake others one by one: jobs have no turns by caller.
+    /// Once so many jobs wait, one event is handled at a time: it may add a job, and for jobs callers take no turns.
     private static let manyJobs = 8
 
     private let epoll: Int32

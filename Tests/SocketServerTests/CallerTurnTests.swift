@@ -32,6 +32,7 @@ extension SocketServerTests {
                         switch request.path {
                         case "/crowd":
                             if asked.value == 0 { mayGoOn.wait() }
+                            // Longer than a turn of the loop.
                             usleep(3000)
                             asked.add(1)
                         case "/other": askedBefore.add(asked.value)

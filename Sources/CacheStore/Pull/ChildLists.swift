@@ -41,8 +41,8 @@ extension PageApplier {
         return outcome
     }
 
-    /// Cached children of parents whose children are complete in the answer, but which are not in it. Whether one is gone that
-    /// an attempt may have moved to another parent, its change finds out.
+    /// Cached children of parents whose children are complete in the answer, but which are not in it. Without those that an
+    /// attempt may have moved to another parent: their changes find out what became of them.
     private func missing(
         _ children: PulledChildren, _ present: Set<String>, _ position: Int64
     ) throws -> [(key: String, parent: String)] {

@@ -67,12 +67,10 @@ struct EntityDrafter {
     /// A number of a page that other lists have by their parameters is no mere guess.
     private static func trust(_ entities: inout [DraftEntity]) {
         let guessed = { (entity: DraftEntity) in entity.todos.contains { $0.hasPrefix(PagingGuess.unnamed) } }
-        let known = entities.filter { !guessed($0) }.compactMap {
-            ($0.pull?.paging ?? $0.below?.paging)?.value.parameter
-        }
+        let parameter = { (entity: DraftEntity) in (entity.pull?.paging ?? entity.below?.paging)?.value.parameter }
+        let known = entities.filter { !guessed($0) }.compactMap(parameter)
         for index in entities.indices where guessed(entities[index]) {
-            let paging = (entities[index].pull?.paging ?? entities[index].below?.paging)?.value
-            guard let name = paging?.parameter, known.contains(name) else { continue }
+            guard let name = parameter(entities[index]), known.contains(name) else { continue }
             entities[index].todos.removeAll { $0.hasPrefix(PagingGuess.unnamed) }
             entities[index].pull?.paging.reason = "other lists have the parameter \(name)"
             entities[index].below?.paging.reason = "other lists have the parameter \(name)"

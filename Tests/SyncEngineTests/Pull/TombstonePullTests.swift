@@ -219,13 +219,19 @@ struct TombstonePullTests {
         #expect(try test.keys() == ["a", "c"])
     }
 
-    @Test("one deletion that is held is reported until the list no longer names it")
-    func oneHeld() async throws {
+    /// A pull holds the deletion of b, since no record can be asked for. The list has `orders`.
+    private func holding(_ orders: String) async throws -> TestPull {
         let test = try await filled()
-        let orders = "[\(Self.order("a", "10:00:00")),\(Self.order("b", "10:00:00"))]"
         try serve(test, orders, #"[{"order":{"id":"b"}}]"#)
         test.upstream.serveSingles { _, _ in .failure(.unclear(status: 500, "oops")) }
         #expect(try await test.pull().held == 1)
+        return test
+    }
+
+    @Test("one deletion that is held is reported until the list no longer names it")
+    func oneHeld() async throws {
+        let orders = "[\(Self.order("a", "10:00:00")),\(Self.order("b", "10:00:00"))]"
+        let test = try await holding(orders)
         #expect(try test.cursor.held != nil)
         let reads = test.upstream.reads.count
         #expect(try await test.pull().held == 1)
@@ -237,11 +243,8 @@ struct TombstonePullTests {
 
     @Test("one that could not be decided is asked for again by a full pull")
     func askedAgain() async throws {
-        let test = try await filled()
         let orders = "[\(Self.order("a", "10:00:00")),\(Self.order("c", "10:00:00"))]"
-        try serve(test, orders, #"[{"order":{"id":"b"}}]"#)
-        test.upstream.serveSingles { _, _ in .failure(.unclear(status: 500, "oops")) }
-        #expect(try await test.pull().held == 1)
+        let test = try await holding(orders)
         try test.upstream.serveSingles(of: orders)
         #expect(try await test.pull().held == 1)
         let summary = try await test.pull(full: true)
