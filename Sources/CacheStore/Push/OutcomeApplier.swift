@@ -8,7 +8,7 @@ struct OutcomeApplier {
 
     private var db: Database { context.db }
     private var now: Timestamp { context.now }
-    private var queue: OutboxTable { context.queue }
+    var queue: OutboxTable { context.queue }
     private var log: ChangeLog { context.log }
 
     /// `takingBack`: see `OutboxTable.postpone`.
@@ -39,6 +39,9 @@ struct OutcomeApplier {
             try queue.fail(id, failure, takingBack: takingBack)
             try forgetKey(of: change, after: failure)
             try note(failure, .failed, of: change)
+            if let table = context.table(change.entity) {
+                try ChangeWriter(table: table, context: context).letDeletionPass(of: change.key)
+            }
         }
         try catchUp(change.entity, change.key)
     }
@@ -122,6 +125,7 @@ struct OutcomeApplier {
         try queue.remove(change.id)
         let isGone = try isShown ? context.row(table).isGone(change.key) : change.operation != .create
         let answer = try record.map(context.sealers[change.entity].seal)
+        let change = try sentPart(of: change, answer, table)
         try DriftTable(table: table, db: db, now: now)
             .count(record, sealed: answer, key: change.key, view: view)
         var twin = try PulledTwin(of: change, answer, table, context)

@@ -47,7 +47,10 @@ struct Acknowledgement {
         if let known, let answer, isOlder(answer, than: entity.changeTime(of: known)), isSaid(answer, comparison) {
             return try overtaken(by: known, settling, comparison)
         }
-        let answer = answer.flatMap { isOlder($0, than: settling.changedAt) || isAnother($0, comparison) ? nil : $0 }
+        let answer = answer.flatMap {
+            isOlder($0, than: settling.changedAt) || isBefore($0, known, settling, comparison)
+                || isAnother($0, comparison) ? nil : $0
+        }
         let isMerged = isLater(known, than: sentAt)
         let known = change.operation == .create ? nil : known
         let assumed = assumed(over: known, answer, comparison)
@@ -111,6 +114,22 @@ struct Acknowledgement {
     private func isOlder(_ answer: JSONText, than changedAt: Timestamp?) -> Bool {
         guard change.operation == .update, let changedAt, let time = entity.changeTime(of: answer) else { return false }
         return time < changedAt
+    }
+
+    /// Whether the answer shows the version before the change: it has that version's change time, and a value that the change
+    /// replaced. Where the server shows more of the record than its lists do, other values may be new here all the same.
+    private func isBefore(
+        _ answer: JSONText, _ known: JSONText?, _ settling: Settling, _ comparison: ValueComparison
+    ) -> Bool {
+        guard change.operation == .update, let time = entity.changeTime(of: answer),
+            time == known.flatMap(entity.changeTime)
+        else { return false }
+        return change.body.members.contains { field, sent in
+            guard let value = entity.value(of: field, in: answer), !comparison.isSame(value, sent, of: field),
+                let earlier = settling.parts[field]?.earlier
+            else { return false }
+            return earlier.contains { comparison.isSame(value, $0, of: field) }
+        }
     }
 
     private func isLater(_ record: JSONText?, than time: Timestamp?) -> Bool {

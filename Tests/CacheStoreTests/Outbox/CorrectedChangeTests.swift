@@ -47,6 +47,33 @@ struct CorrectedChangeTests {
         #expect(try ready(cache).isEmpty)
     }
 
+    @Test("#17 a creation that is refused with its deletion behind it cancels both")
+    func refusedBeforeDeletion() async throws {
+        let cache = try TestCache()
+        let key = try await cache.make("orders", #"{"notes":"n"}"#)
+        let creation = try #require(try ready(cache).first)
+        #expect(try await cache.store.begin(creation, at: now))
+        try await cache.store.delete("orders", key: key, at: now)
+        #expect(try cache.store.pendingCount().pending == 2)
+        let refusal = PushFailure(.refused, status: 422, message: "no")
+        try await cache.store.settle(creation.id, .failed(refusal), at: now)
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try cache.record("orders", key) == nil)
+    }
+
+    @Test("#17 an edit that is refused with the deletion of its record behind it lets that pass")
+    func refusedEditBeforeDeletion() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        try await edit(cache, "a", #"{"notes":"bad"}"#)
+        let bad = try #require(try ready(cache).first)
+        #expect(try await cache.store.begin(bad, at: now))
+        try await cache.store.delete("orders", key: "a", at: now)
+        try await cache.store.settle(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
+        #expect(try ready(cache).map(\.operation) == [.delete])
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+    }
+
     @Test("#17 a refused edit does not block the deletion of its record")
     func refusedEdit() async throws {
         let cache = try TestCache()

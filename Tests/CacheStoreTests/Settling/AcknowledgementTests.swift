@@ -40,6 +40,19 @@ struct AcknowledgementTests {
         #expect(unconfirmed == ["a"], "the upstream is asked which came last")
     }
 
+    @Test("an answer with the change time and a value from before the edit shows no other field of it either")
+    func versionBefore() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"A","total":1,"updated_at":"2026-03-01T10:00:01Z"}"#)
+        try await cache.change("orders", "a", #"{"notes":"B","total":2}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        // Lists do not show that the total was erased.
+        let answer = try JSONText(parsing: #"{"id":"a","notes":"A","total":null,"updated_at":"2026-03-01T10:00:01Z"}"#)
+        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        #expect(try notes(cache) == "B")
+        #expect(try cache.record("orders", "a")?["total"] == 2)
+    }
+
     @Test("a read that is behind takes away nothing that the list lacks")
     func olderRead() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A","updated_at":"2026-03-01T10:00:02Z"}"#)

@@ -1,0 +1,44 @@
+internal import EntitySchema
+internal import JSONText
+
+/// Fields of a new record that its request could not have: the schema that was in force when they were edited sent them.
+extension OutcomeApplier {
+    /// The acknowledged change with the fields that its request had. A creation may have more: also one that creates a deleted
+    /// record again has all of its members.
+    ///
+    /// What a user set is not lost: it stays queued as an edit of the new record, which fails and can be sent once the schema
+    /// has a way again. Call before the record gets its new key.
+    func sentPart(of change: OutboxTable.Entry, _ answer: JSONText?, _ table: EntityTable) throws -> OutboxTable.Entry {
+        let entity = table.entity
+        guard change.operation == .create,
+            let sendable = entity.sendable(for: .create, record: change.base.setting(change.body)).map(Set.init),
+            change.body.members.contains(where: { !sendable.contains($0.key) })
+        else { return change }
+        var sent = change
+        sent.body = .object(members: change.body.members.filter { sendable.contains($0.key) })
+        let comparison = try context.comparison(entity)
+        let later = Set(try queue.changes(of: change.entity, key: change.key).flatMap { $0.body.members.map(\.key) })
+        let unsent = change.body.members.filter { field, value in
+            guard change.edited[field] != nil, !sendable.contains(field), !later.contains(field) else { return false }
+            // An attempt under the other schema may have arrived.
+            return !(answer.flatMap { entity.value(of: field, in: $0) }.map { comparison.isSame($0, value, of: field) }
+                ?? false)
+        }
+        if !unsent.isEmpty { try keep(unsent, of: change, table) }
+        return sent
+    }
+
+    private func keep(
+        _ unsent: [(key: String, value: JSONText)], of creation: OutboxTable.Entry, _ table: EntityTable
+    ) throws {
+        let body = JSONText.object(members: unsent)
+        let edited = creation.edited.members.filter { body[$0.key] != nil }
+        let edit = OutboxTable.NewChange(
+            table: table, key: creation.key, operation: .update, body: body, base: .object([:]),
+            edited: .object(members: edited), idempotencyKey: context.makeID())
+        let id = try queue.append(edit, at: context.now)
+        try context.log.append(
+            .queued, change: id, entity: creation.entity, key: creation.key, fields: unsent.map(\.key),
+            detail: ChangeWriter(table: table, context: context).detail(of: body, .merged, .update))
+    }
+}
