@@ -17,12 +17,13 @@ extension OutcomeApplier {
         var sent = change
         sent.body = .object(members: change.body.members.filter { sendable.contains($0.key) })
         let comparison = try context.comparison(entity)
-        let later = Set(try queue.changes(of: change.entity, key: change.key).flatMap { $0.body.members.map(\.key) })
+        let waiting = try queue.changes(of: change.entity, key: change.key)
+        let later = Set(waiting.flatMap { $0.body.members.map(\.key) })
         let unsent = change.body.members.filter { field, value in
             guard change.edited[field] != nil, !sendable.contains(field), !later.contains(field) else { return false }
             // An attempt under the other schema may have arrived.
-            return !(answer.flatMap { entity.value(of: field, in: $0) }.map { comparison.isSame($0, value, of: field) }
-                ?? false)
+            guard let shown = answer.flatMap({ entity.value(of: field, in: $0) }) else { return true }
+            return !comparison.isSame(shown, value, of: field)
         }
         if !unsent.isEmpty { try keep(unsent, of: change, table) }
         return sent

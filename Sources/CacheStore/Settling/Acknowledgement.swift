@@ -48,8 +48,8 @@ struct Acknowledgement {
             return try overtaken(by: known, settling, comparison)
         }
         let answer = answer.flatMap {
-            isOlder($0, than: settling.changedAt) || isBefore($0, known, settling, comparison)
-                || isAnother($0, comparison) ? nil : $0
+            isOlder($0, than: settling.changedAt) || isAnother($0, comparison)
+                || !isLater($0, than: sentAt) && isBefore($0, known, settling, comparison) ? nil : $0
         }
         let isMerged = isLater(known, than: sentAt)
         let known = change.operation == .create ? nil : known
