@@ -156,26 +156,14 @@ struct ChangeWriter {
         }
     }
 
-    /// A change of the record was refused: a deletion that was queued behind it does not wait for it any longer.
-    func letDeletionPass(of key: String) throws {
-        let waiting = try queue.changes(of: entity.name, key: key)
-        guard waiting.last?.operation == .delete, waiting.contains(where: \.isRefused) else { return }
-        if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy(\.isUnknownThere) {
-            if try dependents(on: creation, besides: waiting).isEmpty { try drop(key, with: waiting) }
-        } else {
-            for change in waiting where change.isRefused && change.operation == .update { try supersede(change) }
-            try writer.rebuildDocument(over: key)
-        }
-    }
-
     /// Deletes a record that the server does not know.
-    private func drop(_ key: String, with waiting: [OutboxTable.Entry]) throws {
+    func drop(_ key: String, with waiting: [OutboxTable.Entry]) throws {
         for change in waiting { try supersede(change) }
         try writer.rebuildDocument(over: key)
         try log.append(.deleted, entity: entity.name, keys: [key])
     }
 
-    private func dependents(on creation: OutboxTable.Entry, besides waiting: [OutboxTable.Entry]) throws -> [Int64] {
+    func dependents(on creation: OutboxTable.Entry, besides waiting: [OutboxTable.Entry]) throws -> [Int64] {
         try queue.dependents(on: creation).filter { dependent in !waiting.contains { $0.id == dependent } }
     }
 

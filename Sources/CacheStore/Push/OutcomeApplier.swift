@@ -40,7 +40,7 @@ struct OutcomeApplier {
             try forgetKey(of: change, after: failure)
             try note(failure, .failed, of: change)
             if let table = context.table(change.entity) {
-                try ChangeWriter(table: table, context: context).letDeletionPass(of: change.key)
+                try ChangeWriter(table: table, context: context).letDeletionsPass(id, of: change.key)
             }
         }
         try catchUp(change.entity, change.key)

@@ -50,6 +50,19 @@ struct DeleteRuleTests {
         #expect(try reopened.store.rowCounts()["lines"] == 0)
     }
 
+    @Test("cascade: a child's creation that is refused after its owner's deletion does not hold that up")
+    func refusedChild() async throws {
+        let cache = try await cache()
+        let key = try await cache.make("lines", #"{"talk_id":"t"}"#)
+        let creation = try change(cache, "lines")
+        #expect(try await cache.store.begin(creation, at: now))
+        try await cache.store.delete("talks", key: "t", at: now)
+        try await cache.store.settle(creation.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
+        #expect(try cache.store.readyChanges(limit: 10, at: now).map(\.entity) == ["talks"])
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        #expect(try cache.record("lines", key) == nil)
+    }
+
     @Test("cascade: a child without derived fields that a page brings is hidden until the deletion is discarded")
     func plainChild() async throws {
         let cache = try TestCache()
