@@ -1,32 +1,65 @@
+internal import JSONText
+
 /// Puts `…` in the place of secrets in a text, however an upstream may have written them.
 ///
-/// Only for errors: it goes through the text several times for each secret.
+/// Only for errors: it goes through the text several times for each secret. The upstream decides how long the secrets of
+/// its records are, and how many: of a long one only the beginning is looked for, and a text about too many is not shown.
 struct SecretScrubber {
     /// As many layers of escapes are looked through.
     private static let layers = 3
+    /// In Unicode scalars. An error is shorter, so it holds no more than the beginning of a longer secret, and a mark where
+    /// it was cut.
+    private static let longest = 4096
+    private static let most = 4000
+    /// Of all together; a hundred times as much memory is needed for each of them in turn.
+    private static let mostBytes = 256 << 10
+    static let unsearched =
+        "what the upstream answered is not shown, because the record has more secrets than can be looked for in it"
 
-    private let forms: [SecretForm]
+    /// Nil if there are too many.
+    private let secrets: Set<String>?
 
     init(_ secrets: [String]) {
-        forms = Set(secrets).flatMap(SecretForm.all)
+        var distinct: Set<String> = []
+        var bytes = 0
+        for secret in secrets.lazy.map({ String($0.start(scalars: Self.longest)) }) where !distinct.contains(secret) {
+            distinct.insert(secret)
+            bytes += secret.utf8.count
+            if distinct.count > Self.most || bytes > Self.mostBytes {
+                self.secrets = nil
+                return
+            }
+        }
+        self.secrets = distinct
     }
 
     /// The same text when it has none of the secrets.
     func scrubbed(_ text: String) -> String {
-        guard !forms.isEmpty else { return text }
-        var found: [Range<Int>] = []
+        guard let secrets else { return Self.unsearched }
+        guard !secrets.isEmpty else { return text }
+        let haystacks = Self.haystacks(text)
+        let found = secrets.flatMap { secret in
+            let forms = SecretForm.all(of: secret)
+            return haystacks.flatMap { haystack in
+                haystack.text.places(of: forms.filter { $0.isExact == haystack.isExact })
+            }
+        }
+        return Self.text(text, without: found)
+    }
+
+    /// The text under each layer of its escapes, for forms that are exact and for those that are not.
+    private static func haystacks(_ text: String) -> [(text: Haystack, isExact: Bool)] {
+        var found: [(text: Haystack, isExact: Bool)] = []
         var layer = TracedText(text.utf8)
-        for _ in 0...Self.layers {
+        for _ in 0...layers {
             for isExact in [true, false] {
-                let forms = forms.filter { $0.isExact == isExact }
-                guard !forms.isEmpty else { continue }
-                found += Haystack(layer.folded(ignoringCase: !isExact, keepingSpaces: isExact)).places(of: forms)
+                found.append((Haystack(layer.folded(ignoringCase: !isExact, keepingSpaces: isExact)), isExact))
             }
             let next = layer.decoded()
             if next.bytes.count == layer.bytes.count { break }
             layer = next
         }
-        return Self.text(text, without: found)
+        return found
     }
 
     private static func text(_ text: String, without found: [Range<Int>]) -> String {

@@ -97,4 +97,21 @@ import Testing
         #expect(scrubbed("a-secret-token a-secret", "a-secret", "a-secret-token") == "… …")
         #expect(scrubbed("firstsecretsecondsecret", "firstsecret", "secondsecret") == "……")
     }
+
+    @Test("a secret of megabytes takes no more than a moment, and its beginning is found", .timeLimit(.minutes(1)))
+    func large() {
+        let secret = String(repeating: "a &amp;", count: 1_000_000)
+        let time = ContinuousClock().measure {
+            #expect(scrubbed("wrong: \(secret.prefix(400))…", secret) == "wrong: …")
+        }
+        #expect(time < .seconds(20))
+    }
+
+    @Test("a text about more secrets than can be looked for is not shown")
+    func many() {
+        let secrets = (0..<100_000).map { "secret-\($0)" }
+        #expect(SecretScrubber(secrets).scrubbed("wrong: secret-5") == SecretScrubber.unsearched)
+        let long = (0..<100).map { "\($0)" + String(repeating: "x", count: 4000) }
+        #expect(SecretScrubber(long).scrubbed("wrong: 7xxx…") == SecretScrubber.unsearched)
+    }
 }
