@@ -12,6 +12,18 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
 
+def _is_own_listener(port: int) -> bool:
+    """Whether root or this user listens at 127.0.0.1. True where the kernel has no such table, as on macOS."""
+    try:
+        with open("/proc/net/tcp", encoding="ascii") as table:
+            rows = [line.split() for line in table][1:]
+    except OSError:
+        return True
+    place = f"{int.from_bytes(socket.inet_aton('127.0.0.1'), sys.byteorder):08X}:{port:04X}"
+    owners = {int(row[7]) for row in rows if row[1] == place and row[3] == "0A"}
+    return bool(owners) and owners <= {0, os.geteuid()}
+
+
 @dataclasses.dataclass(frozen=True)
 class Answer:
     """The answer to a call that succeeded."""
@@ -30,9 +42,13 @@ class Connection:
 
     Without an address it is the socket of the Debian package if that exists, else 127.0.0.1:7679. An address is the
     path of a socket, or `host:port`. The token is only for callers whom the daemon does not know by their user.
+
+    Without an address nothing is sent to that port unless root or this user listens there: while the daemon is stopped,
+    any user of the machine can take it. An address that you name is not checked.
     """
 
     SOCKET = "/run/repairminder-sync/api.sock"
+    PORT = 7679
 
     def __init__(
         self,
@@ -41,7 +57,8 @@ class Connection:
         attempts: int = 5,
         patience: float = 60,
     ) -> None:
-        self._address = address or (self.SOCKET if os.path.exists(self.SOCKET) else "127.0.0.1:7679")
+        self._checks_listener = not address and not os.path.exists(self.SOCKET)
+        self._address = address or (f"127.0.0.1:{self.PORT}" if self._checks_listener else self.SOCKET)
         self._token_file = token_file
         self._attempts = attempts
         self._patience = patience
@@ -105,6 +122,13 @@ class Connection:
         except OSError as error:
             connection.close()
             raise Unreachable(f"there is no daemon at {self._address}: {error}") from error
+        # After connecting: it may have been free before.
+        if self._checks_listener and not _is_own_listener(self.PORT):
+            connection.close()
+            raise Unreachable(
+                f"another user than root and you listens at {self._address}, so nothing was sent; "
+                "start the daemon, or name its address if that user runs it"
+            )
         try:
             connection.request(method, target, data, sent)
             response = connection.getresponse()

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import socket
+import sys
 import time
 import urllib.parse
 import uuid

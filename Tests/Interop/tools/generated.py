@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -56,6 +57,28 @@ def read_hostile(module):
     whole, huge, tiny = module._read(f"[{long}, 1e999999999999999999999, 1e-999999999999999999999]")
     assert module._write(whole) == long and module._as_integer(whole) is None, "a long number"
     assert (huge, tiny) == (decimal.Decimal("Infinity"), 0), "a huge and a tiny number"
+
+
+def leave_squatter(module):
+    """Without an address, nothing is sent to another user who has taken the daemon's port meanwhile."""
+    with socket.create_server(("127.0.0.1", 0)) as own:
+        assert module._is_own_listener(own.getsockname()[1]), "a listener of this user"
+    if os.getuid() != 0:
+        return
+    os.seteuid(65534)
+    other = socket.create_server(("127.0.0.1", 0))
+    os.seteuid(0)
+
+    class Client(module.RepairminderClient):
+        SOCKET, PORT = "/nonexistent/api.sock", other.getsockname()[1]
+
+    try:
+        Client(attempts=1).orders.create({"client_id": module.ClientID("cli_1")})
+        sys.exit("a write went to another user")
+    except module.Unreachable as error:
+        assert "nothing was sent" in str(error), error
+    with other, other.accept()[0] as connection:
+        assert connection.recv(1) == b"", "what another user got"
 
 
 def unsent(client, *records):
@@ -125,6 +148,7 @@ def main():
         sys.path.insert(0, name)
         module = importlib.import_module("repairminder")
         read_hostile(module)
+        leave_squatter(module)
         client, fields = module.RepairminderClient(address), module.Order.fields
 
         some = (fields.status.equals(module.OrderStatus.READY) | fields.total.at_least(decimal.Decimal("150.5"))) & ~fields.client_id.is_null()
