@@ -43,7 +43,8 @@ let package = Package(
         .target(
             name: "SQLiteStore",
             dependencies: [
-                "CSQLite", "EntitySchema", "JSONText", "SystemCalls", .product(name: "GRDB", package: "GRDB.swift"),
+                "CSQLite", "EntitySchema", "JSONText", "SystemCalls", "Turns",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),

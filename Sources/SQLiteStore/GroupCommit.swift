@@ -2,11 +2,12 @@ internal import Dispatch
 package import GRDB
 internal import JSONText
 internal import Synchronization
+internal import Turns
 
 /// Runs writes from many callers in as few transactions as possible.
 ///
 /// Everything that waits when the writer becomes free goes into one transaction, until that has taken long: then the rest
-/// goes into the next one. A job that throws undoes only its own changes: if it made any, the transaction is rolled back and,
+/// goes into the next one. Callers take turns, so those with few writes do not wait for all of one with many. A job that throws undoes only its own changes: if it made any, the transaction is rolled back and,
 /// unless that job was its first, run again with each job in its own savepoint. Savepoints cost too much, in the journal and
 /// in FTS5, to take one for every job. A caller resumes after the commit is on disk, never before: with `synchronous=FULL`,
 /// one fsync serves everyone who waited for it.
@@ -17,6 +18,12 @@ package final class GroupCommit: Sendable {
         /// Does the work; returns what resumes the caller once the work is on disk.
         var work: @Sendable (Database) throws -> Answer
         var abandon: @Sendable (any Error) -> Void
+    }
+
+    private struct Waiting {
+        var jobs = Turns<String, Job>()
+        /// A commit is scheduled or under way. Callers that arrive meanwhile only join those who wait.
+        var isServed = false
     }
 
     private static let largestGroup = 256
@@ -32,9 +39,9 @@ package final class GroupCommit: Sendable {
     private let readers: ReaderPool
     private let log = WriteAheadLog()
     private let schedule: Schedule
-    private let waiting = Mutex<[Job]>([])
-    /// How many of them the transaction under way has.
-    private let running = Atomic(0)
+    private let waiting = Mutex(Waiting())
+    /// How many of those that wait the transaction under way can still take.
+    private let room = Atomic(0)
     private let pulse = WriterPulse()
     private let damage: DamageWatch
     private let committed: @Sendable () -> Void
@@ -72,8 +79,11 @@ package final class GroupCommit: Sendable {
 
     /// Throws what `body` threw, with its changes undone, or `CacheError.unwritable` when the commit failed. `body` may
     /// be called twice, with the changes of the first call undone; anything else it does must be idempotent.
-    package func write<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result
-    {
+    ///
+    /// Callers with different names take turns; the writes of one caller keep their order.
+    package func write<Result: Sendable>(
+        for caller: String = "", _ body: @escaping @Sendable (Database) throws -> Result
+    ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             let job = Job(
                 work: { db in
@@ -81,9 +91,10 @@ package final class GroupCommit: Sendable {
                     return { continuation.resume(returning: result) }
                 },
                 abandon: { continuation.resume(throwing: $0) })
-            let isFirst = waiting.withLock { jobs in
-                jobs.append(job)
-                return jobs.count == 1
+            let isFirst = waiting.withLock { waiting in
+                waiting.jobs.add(job, for: caller)
+                defer { waiting.isServed = true }
+                return !waiting.isServed
             }
             if isFirst { schedule { self.commitWaiting() } }
         }
@@ -93,74 +104,95 @@ package final class GroupCommit: Sendable {
     package var moment: UInt64 { pulse.moment }
 
     /// Whether other writes wait for the transaction under way. Ask inside of it.
-    package var isAwaited: Bool { waiting.withLock { $0.count } > running.load(ordering: .relaxed) }
+    package var isAwaited: Bool { waiting.withLock { $0.jobs.count } > room.load(ordering: .relaxed) }
 
     private func commitWaiting() {
-        // The list stays non-empty while its jobs run, so that callers arriving meanwhile only join it.
         while true {
-            let group = waiting.withLock { Array($0.prefix(Self.largestGroup)) }
-            running.store(group.count, ordering: .relaxed)
-            let count = commit(group)
+            room.store(waiting.withLock { min($0.jobs.count, Self.largestGroup) }, ordering: .relaxed)
+            commit()
             pulse.beat()
             if let work = upkeep() { keepUp(work) }
             if log.isLong { checkpoint() }
-            let isEmpty = waiting.withLock { jobs in
-                jobs.removeFirst(count)
-                return jobs.isEmpty
+            let isEmpty = waiting.withLock { waiting in
+                waiting.isServed = waiting.jobs.count > 0
+                return !waiting.isServed
             }
             if isEmpty { return }
         }
     }
 
-    /// Returns how many of the jobs are done: the first ones, at least one.
-    private func commit(_ group: [Job]) -> Int {
-        let answers: [Answer]
-        var reached = 0
-        do {
-            answers = try run(group, apart: false, &reached) ?? run(group, apart: true, &reached) ?? []
-            committed()
-        } catch {
-            // The transaction did not complete: no job's work is on disk. Those that it has not come to are not its cause.
-            let failure = damage.classified(error)
-            let failed = reached == 0 ? group.count : reached
-            for job in group.prefix(failed) { job.abandon(failure) }
-            return failed
-        }
-        for answer in answers { answer() }
-        return answers.count
+    /// The job whose turn it is in the transaction under way; nil when that has no room for another one.
+    private func next() -> Job? {
+        guard room.load(ordering: .relaxed) > 0 else { return nil }
+        room.subtract(1, ordering: .relaxed)
+        return waiting.withLock { $0.jobs.next()?.item }
     }
 
-    /// Runs the group in one transaction and commits it: the first jobs of it, if they take long. With `apart`, each job
-    /// has its own savepoint. Returns nil, with nothing done, if a job needs a savepoint and had none. `reached` becomes the number
-    /// of jobs that had their turn.
-    private func run(_ group: [Job], apart: Bool, _ reached: inout Int) throws -> [Answer]? {
+    /// Does some of the work that waits, and answers those who asked for it.
+    private func commit() {
+        // Those behind the jobs that the transaction has come to stay where they are: they come into the next one.
+        var group: [Job] = []
+        do {
+            let answers = try runNext(&group) ?? runApart(group)
+            committed()
+            for answer in answers { answer() }
+        } catch {
+            // The transaction did not complete: no job's work is on disk.
+            let failure = damage.classified(error)
+            if group.isEmpty { while let job = next() { group.append(job) } }
+            for job in group { job.abandon(failure) }
+        }
+    }
+
+    /// Runs jobs in their turns and commits them, until that has taken long; `group` becomes those that had their turn. Returns nil,
+    /// with nothing done, if one that was not the first needs to be undone.
+    private func runNext(_ group: inout [Job]) throws -> [Answer]? {
         var answers: [Answer]? = []
-        reached = 0
         try transaction { db in
             let start = uptime()
-            for (number, job) in group.enumerated() {
-                if number > 0, uptime() - start >= Self.longest { break }
-                reached = number + 1
+            while group.isEmpty || uptime() - start < Self.longest, let job = next() {
+                group.append(job)
                 let before = db.totalChangesCount
                 do {
-                    answers?.append(try apart ? Self.inSavepoint(db, job.work) : job.work(db))
+                    answers?.append(try job.work(db))
                 } catch {
-                    // An I/O error may have rolled everything back: then no job's work is in the transaction.
-                    guard db.isInsideTransaction else { throw error }
-                    let isUnclean = !apart && db.totalChangesCount != before
-                    if isUnclean, number > 0 {
-                        answers = nil
-                        return .rollback
+                    let refusal = try refusal(of: job, error, db)
+                    guard db.totalChangesCount != before else {
+                        answers?.append(refusal)
+                        continue
                     }
-                    let error = damage.classified(error)
-                    answers?.append { job.abandon(error) }
-                    // Nothing else is undone with it; those behind it come into the next transaction.
-                    if isUnclean { return .rollback }
+                    // If it is the only one, nothing else is undone with it.
+                    answers = group.count == 1 ? [refusal] : nil
+                    return .rollback
                 }
             }
             return .commit
         }
         return answers
+    }
+
+    /// Runs the same jobs again and commits them, each in a savepoint of its own.
+    private func runApart(_ group: [Job]) throws -> [Answer] {
+        var answers: [Answer] = []
+        try transaction { db in
+            for job in group {
+                do {
+                    answers.append(try Self.inSavepoint(db, job.work))
+                } catch {
+                    answers.append(try refusal(of: job, error, db))
+                }
+            }
+            return .commit
+        }
+        return answers
+    }
+
+    /// What gives the caller the error of its job. Throws one that has ended the transaction.
+    private func refusal(of job: Job, _ error: any Error, _ db: Database) throws -> Answer {
+        // An I/O error may have rolled everything back: then no job's work is in the transaction.
+        guard db.isInsideTransaction else { throw error }
+        let error = damage.classified(error)
+        return { job.abandon(error) }
     }
 
     private func keepUp(_ work: Upkeep) {

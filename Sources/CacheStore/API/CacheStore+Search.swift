@@ -105,10 +105,12 @@ extension CacheStore {
 
     /// Call this before each search and each list with `q`: they then find everything that was acknowledged before.
     /// When nothing can be written now, they find what was indexed last. Throws when the cache cannot be read.
-    package func catchUpSearch() async throws {
+    package func catchUpSearch(for caller: ReadCaller = .daemon) async throws {
         guard try isSearchBehind() else { return }
         do {
-            try await writer.write { [plans, searchCatchUp] db in try plans.searchBacklog.work(searchCatchUp, db) }
+            try await writer.write(for: caller.name) { [plans, searchCatchUp] db in
+                try plans.searchBacklog.work(searchCatchUp, db)
+            }
         } catch CacheError.unwritable {}
     }
 

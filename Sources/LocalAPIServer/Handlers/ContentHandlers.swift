@@ -222,7 +222,7 @@ extension Handlers {
     ) async throws -> Response {
         try standby?.requireLease()
         let result = try await store.write(
-            at: now(), clockOffset: clockOffset, trace: TraceContext(request)
+            for: ReadCaller(request), at: now(), clockOffset: clockOffset, trace: TraceContext(request)
         ) { transaction in
             try WriteConditions.check(
                 content: { try transaction.contentStatus(of: key, entity.name)?.here.map { "\"\($0.sha256)\"" } },

@@ -24,7 +24,7 @@ extension Handlers {
             try parameters.names("entity")?.map { (name) throws(Problem) in try namedEntity(name).name }
         }
         guard let query, mistakes.isEmpty else { throw mistakes.problem }
-        try await store.catchUpSearch()
+        try await store.catchUpSearch(for: ReadCaller(request))
         let result = try await store.search(query, entities: names, limit: limit, for: ReadCaller(request))
         return .json(200, Self.bytes(of: result))
     }

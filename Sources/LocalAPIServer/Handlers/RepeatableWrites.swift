@@ -35,9 +35,10 @@ extension Handlers {
     private func committed<Result: RepeatableResult>(
         _ request: Request, _ mistakes: Mistakes, _ body: @escaping @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Result {
-        guard mistakes.isEmpty else { throw try await refusal(mistakes, body) }
+        guard mistakes.isEmpty else { throw try await refusal(request, mistakes, body) }
         guard let key = try IdempotencyKey(request) else {
-            return try await store.write(at: now(), clockOffset: clockOffset, trace: TraceContext(request), body)
+            return try await store.write(
+                for: ReadCaller(request), at: now(), clockOffset: clockOffset, trace: TraceContext(request), body)
         }
         var target = [request.method, request.path, request.query ?? ""].joined(separator: "\n") + "\n"
         // The same bytes mean something else as another patch.
@@ -45,7 +46,7 @@ extension Handlers {
         let call = RepeatableCall(key: key.text, request: Array(target.utf8) + request.body)
         let hasRun = Mutex(false)
         let stored = try await store.write(
-            once: call, at: now(), clockOffset: clockOffset, trace: TraceContext(request)
+            once: call, for: ReadCaller(request), at: now(), clockOffset: clockOffset, trace: TraceContext(request)
         ) { transaction in
             hasRun.withLock { $0 = true }
             return try body(transaction).stored.text
@@ -57,11 +58,12 @@ extension Handlers {
 
     /// The mistakes with those that `body` finds; what it did is undone.
     private func refusal<Result>(
-        _ mistakes: Mistakes, _ body: @escaping @Sendable (LocalTransaction) throws -> Result
+        _ request: Request, _ mistakes: Mistakes, _ body: @escaping @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Problem {
         var mistakes = mistakes
         do {
-            try await store.write(at: now(), clockOffset: clockOffset) { (transaction) throws -> Void in
+            try await store.write(for: ReadCaller(request), at: now(), clockOffset: clockOffset) {
+                (transaction) throws -> Void in
                 _ = try body(transaction)
                 throw Undo()
             }

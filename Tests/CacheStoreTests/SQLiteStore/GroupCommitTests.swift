@@ -17,6 +17,7 @@ struct GroupCommitTests {
         let due = Mutex<[@Sendable () -> Void]>([])
         let commits = Atomic(0)
         let calls = Atomic(0)
+        let order = Mutex<[Int]>([])
         /// How often the work that is due was done, and whether it fails.
         let upkeeps = Atomic(0)
         let failsToKeepUp = Atomic(false)
@@ -59,10 +60,11 @@ struct GroupCommitTests {
         /// The write has joined the group when this returns. Without a number `above`, the commit fails. `time`: how long it
         /// takes.
         func write(
-            _ number: Int, above: Int? = nil, refusing: Bool = false, time: Duration = .zero
+            _ number: Int, above: Int? = nil, refusing: Bool = false, time: Duration = .zero, for caller: String = ""
         ) -> Task<Int, any Error> {
             Task.immediate { [writer, held] in
-                try await writer.write { db in
+                try await writer.write(for: caller) { db in
+                    held.order.withLock { $0.append(number) }
                     held.calls.add(1, ordering: .relaxed)
                     held.clock.advance(by: time)
                     if number > 0 {
@@ -161,6 +163,17 @@ struct GroupCommitTests {
         #expect(fixture.held.calls.load(ordering: .relaxed) == 5)
         // 1 and 2, 3, 4 and 5.
         #expect(fixture.held.commits.load(ordering: .relaxed) == 3)
+    }
+
+    @Test("callers take turns, so that a write does not wait for all those of another caller that take long")
+    func turns() async throws {
+        let fixture = try Fixture()
+        let long = (1...4).map { fixture.write($0, time: .seconds(1), for: "games") }
+        let quick = [fixture.write(5, for: "man"), fixture.write(6, for: "man")]
+        fixture.commit()
+        for write in long + quick { _ = try await write.value }
+        #expect(fixture.held.order.withLock { $0 } == [1, 5, 2, 6, 3, 4])
+        #expect(try fixture.numbers() == [1, 2, 3, 4, 5, 6])
     }
 
     @Test("if the commit of a long transaction fails, the writes that it has not come to have their turn")

@@ -71,7 +71,7 @@ package final class CancellationFlag: Sendable {
     func set() { value.store(true, ordering: .relaxed) }
 }
 
-/// For whom something is read that may take long.
+/// For whom something is read or written that may take long.
 package struct ReadCaller: Sendable, Hashable {
     private let user: UInt32?
     private let address: String
@@ -82,6 +82,9 @@ package struct ReadCaller: Sendable, Hashable {
     package init(user: UInt32?, address: String = "", mayTakeAll: Bool) {
         (self.user, self.address, self.mayTakeAll) = (user, address, mayTakeAll)
     }
+
+    /// The same for the same caller, and another one for each other.
+    var name: String { user.map(String.init) ?? address }
 
     /// No caller of the API.
     package static let daemon = ReadCaller(user: nil, address: "daemon", mayTakeAll: true)

@@ -10,12 +10,12 @@ extension CacheStore {
     /// Does `body` in one transaction; it is on disk when this returns, and undone when `body` throws.
     ///
     /// `body` may run twice, the first time undone, so it returns a value and renders nothing. `trace` is the caller's, and
-    /// goes upstream with what is queued.
+    /// goes upstream with what is queued. Callers take turns.
     package func write<Result: Sendable>(
-        at now: Timestamp, clockOffset: Duration = .zero, trace: TraceContext? = nil,
+        for caller: ReadCaller = .daemon, at now: Timestamp, clockOffset: Duration = .zero, trace: TraceContext? = nil,
         _ body: @escaping @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Result {
-        try await writer.write { [self] db in
+        try await writer.write(for: caller.name) { [self] db in
             let context = context(db, at: now, clockOffset: clockOffset, trace: trace)
             let result = try body(LocalTransaction(store: self, context: context))
             try context.records.hooks.log(to: context.log)

@@ -30,11 +30,12 @@ extension CacheStore {
     /// is under way waits for it. Throws `.keyReused` for a key that another request had, and whatever `body` throws;
     /// then nothing is stored.
     package func write(
-        once call: RepeatableCall, at now: Timestamp, clockOffset: Duration = .zero, trace: TraceContext? = nil,
+        once call: RepeatableCall, for caller: ReadCaller = .daemon, at now: Timestamp, clockOffset: Duration = .zero,
+        trace: TraceContext? = nil,
         _ body: @escaping @Sendable (LocalTransaction) throws -> String
     ) async throws -> String {
         let fingerprint = call.fingerprint(sealers)
-        return try await write(at: now, clockOffset: clockOffset, trace: trace) { [self] transaction in
+        return try await write(for: caller, at: now, clockOffset: clockOffset, trace: trace) { [self] transaction in
             let db = transaction.db
             try db.cachedStatement(sql: "DELETE FROM sync_answer WHERE at < ?")
                 .execute(arguments: [(now - RepeatableCall.kept).milliseconds])

@@ -30,7 +30,7 @@ extension Handlers {
         let parameters = try QueryParameters(request)
         var (query, include) = try asked(parameters, of: entity, as: format)
         try narrow(&query)
-        if query.usesSearch { try await store.catchUpSearch() }
+        if query.usesSearch { try await store.catchUpSearch(for: ReadCaller(request)) }
         if format.isWhole { return try await whole(query, include, of: entity, as: format, request) }
         let page = try await store.anyList(
             query, include: include, after: Self.opening, isLong: isTried && !query.usesSearch,
