@@ -45,7 +45,7 @@ struct ContentFetcher: Sendable {
         guard let status = try store.contentStatus(of: key, entity.name), let address = status.address else {
             return .absent
         }
-        let upstream = monitor.guardedUpstream()
+        let upstream = monitor.askedUpstream()
         if upstream.serves(address) { try await account.require(from: upstream) }
         let draft = try contents.draft(limit: plan.maximumSize)
         let declared = try await upstream.download(

@@ -34,6 +34,17 @@ extension HealthMonitor {
             })
     }
 
+    /// For reads that callers ask for. They choose which record, so a failure says nothing about other requests.
+    nonisolated func askedUpstream(_ urgency: RequestBudget.Urgency = .urgent) -> GuardedUpstream {
+        let guarded = guardedUpstream(for: nil, urgency)
+        return GuardedUpstream(
+            upstream: guarded.upstream, schema: guarded.schema, refusal: guarded.refusal,
+            report: { origin, error in
+                if case .unclear = error { return }
+                await guarded.report(origin, error)
+            })
+    }
+
     /// For finding out whether a failing upstream works again: refuses requests only while syncing is paused.
     nonisolated var trialUpstream: GuardedUpstream {
         GuardedUpstream(

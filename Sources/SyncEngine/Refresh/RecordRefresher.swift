@@ -80,7 +80,7 @@ struct RecordRefresher: Sendable {
         case .known(let name, let remote): (current, known) = (name, remote)
         }
         guard entity.recordPath(of: known) != nil else { return .unsupported }
-        let upstream = monitor.guardedUpstream(for: nil, urgency)
+        let upstream = monitor.askedUpstream(urgency)
         try await account.require(from: upstream)
         let position = try store.position()
         let judge = AbsenceJudge(

@@ -127,6 +127,21 @@ struct OutageTests {
         }
     }
 
+    @Test("failures of records that callers ask for are no outage: callers choose what is read")
+    func askedFor() async throws {
+        let test = try engine(orders: 1)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.failRecords(failure)
+            for name in ["orders", "parts", "orders", "parts"] {
+                let entity = try #require(test.store.schema[name])
+                #expect(await test.engine.refresh(entity, key: "x") != .stored)
+            }
+            #expect(await test.engine.status().error == nil)
+            try await test.engine.sync(SyncRequest())
+        }
+    }
+
     // MARK: The budget
 
     @Test(
