@@ -66,13 +66,18 @@ struct Acknowledgement {
         let added = ViewMerge(entity: entity, view: view, isSettling: true).added(merged, over: known, members)
         let isOvertaken = isLater(answer, than: sentAt)
         if isOvertaken { follow(answer, &settling, comparison) }
+        let unshown = settling.unshown(in: answer, of: entity).filter {
+            entity.value(of: $0.key, in: merged.record) == nil
+        }
         let verdict = try isOvertaken ? settling.meet(answer, comparison) : judged(answer, &settling, comparison)
         if case .counts(let kept) = verdict {
-            for (field, value) in kept { merged.record = merged.record.setting(field, to: value) }
+            let values = kept.merging(unshown) { kept, _ in kept }
+            for (field, value) in values { merged.record = merged.record.setting(field, to: value) }
         }
         return Result(
             remote: merged.record, members: merged.members, hasNewMembers: merged.members != members,
-            settling: settling, isCurrent: verdict == .counts(keeping: [:]), newKey: answer[entity.key], added: added,
+            settling: settling, isCurrent: verdict == .counts(keeping: [:]) && unshown.isEmpty,
+            newKey: answer[entity.key], added: added,
             isOvertaken: isOvertaken && !isMerged)
     }
 

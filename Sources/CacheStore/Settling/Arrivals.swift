@@ -110,6 +110,7 @@ struct Arrivals {
     mutating func news(_ shown: JSONText, of known: RecordImage) throws -> News? {
         var shown = shown
         var kept: [String: JSONText] = [:]
+        var unshown: [String: JSONText] = [:]
         var isSettling = false
         if var row = try rows[known.key] {
             let before = row
@@ -118,6 +119,7 @@ struct Arrivals {
             try learn(from: shown, &row)
             if rows.isAlive(row) {
                 isSettling = true
+                unshown = row.unshown(in: shown, of: table.entity)
                 let verdict = row.meet(shown, try context.comparison(table.entity))
                 if row != before { try rows.save(row) }
                 guard case .counts(let values) = verdict else { return nil }
@@ -127,12 +129,19 @@ struct Arrivals {
             }
         }
         let members = hasViews ? try views.members(of: known.key) : nil
-        guard !kept.isEmpty || !isMain || isPartial || members != nil else { return News(remote: shown) }
+        guard !kept.isEmpty || !unshown.isEmpty || !isMain || isPartial || members != nil else {
+            return News(remote: shown)
+        }
         shown = spelled(shown, as: known.remote, members)
         let merge = ViewMerge(
             entity: table.entity, view: view, isSettling: isSettling, isPartial: isPartial)
         var result = merge.result(shown, over: known.remote, members)
-        for (field, value) in kept { result.record = result.record.setting(field, to: value) }
+        unshown = unshown.filter { table.entity.value(of: $0.key, in: result.record) == nil }
+        if !unshown.isEmpty { try doubt(known.key) }
+        let values = kept.merging(unshown) { kept, _ in kept }
+        for (field, value) in values {
+            result.record = result.record.setting(field, to: value)
+        }
         if result.members != members { try views.set(result.members, of: known.key) }
         guard result.record != known.remote else { return nil }
         return News(remote: result.record, added: merge.added(result, over: known.remote, members))
@@ -155,15 +164,11 @@ struct Arrivals {
         let comparison = try context.comparison(table.entity)
         for (field, part) in row.parts where !part.isBlind {
             guard let value = table.entity.value(of: field, in: shown), !comparison.isSame(value, part.ours, of: field),
-                part.mayHaveHad(value, of: field, comparison), !isNothing(value, part.ours, of: field)
+                part.mayHaveHad(value, of: field, comparison),
+                !table.entity.isNothing(value, of: field) || !table.entity.isNothing(part.ours, of: field)
             else { continue }
             try DriftTable(table: table, db: context.db, now: context.now).countIgnored(field, key: row.key)
         }
-    }
-
-    private func isNothing(_ one: JSONText, _ other: JSONText, of name: String) -> Bool {
-        guard let field = table.entity[field: name] else { return false }
-        return field.isNothing(one) && field.isNothing(other)
     }
 
     /// Takes what this view shows of a change for the form that the server gives to what was sent, where it can be that:

@@ -75,7 +75,7 @@ struct Settling: Equatable {
         let entity = comparison.meaning.entity
         let time = entity.changeTime(of: view)
         if let time, let changedAt, time < changedAt { return .stale }
-        let isNews = isExact && time.flatMap { time in changedAt.map { time > $0 } } ?? false
+        let isNews = isNews(at: time)
         var kept: [String: JSONText] = [:]
         var isWhole = true
         for (field, part) in parts {
@@ -100,5 +100,26 @@ struct Settling: Equatable {
             }
         }
         return .counts(keeping: kept)
+    }
+
+    /// What fields keep that a view does not show and that no other view has: they had no value before, and servers leave
+    /// out what has none, so the view may be older than the change.
+    func unshown(in view: JSONText, of entity: Entity) -> [String: JSONText] {
+        guard !isNews(at: entity.changeTime(of: view)) else { return [:] }
+        return parts.filter { name, part in
+            entity.value(of: name, in: view) == nil && !entity.isNothing(part.ours, of: name)
+                && part.earlier.contains { entity.isNothing($0, of: name) }
+        }.mapValues(\.ours)
+    }
+
+    private func isNews(at time: Timestamp?) -> Bool {
+        isExact && time.flatMap { time in changedAt.map { time > $0 } } ?? false
+    }
+}
+
+extension Entity {
+    /// Whether the value is none for this field, as many servers write it.
+    func isNothing(_ value: JSONText, of name: String) -> Bool {
+        self[field: name]?.isNothing(value) ?? (value.kind == .null)
     }
 }
