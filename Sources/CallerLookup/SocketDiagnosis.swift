@@ -107,7 +107,6 @@ struct TCPState: RawRepresentable, Hashable {
     static let established = TCPState(rawValue: 1)
     static let finWait1 = TCPState(rawValue: 4)
     static let finWait2 = TCPState(rawValue: 5)
-    static let timeWait = TCPState(rawValue: 6)
     static let closeWait = TCPState(rawValue: 8)
     static let listen = TCPState(rawValue: 10)
     private static let closed = TCPState(rawValue: 7)

@@ -179,11 +179,6 @@ extension ReferenceUpstream {
     /// The codes that were mailed, oldest first.
     package var mailedCodes: [String] { state.withLock { $0.desk.signIn?.mails.map(\.code) ?? [] } }
 
-    /// The content uploaded for this record; nil when there is none.
-    package func content(_ entity: String, _ key: String) -> [UInt8]? {
-        withCurrent { $0.desk.store.contents[entity]?[key]?.bytes }
-    }
-
     /// The largest body that its server must accept, in bytes.
     package var largestBody: Int {
         handler.schema.entities.compactMap(\.content?.maximumSize).max() ?? 1 << 20

@@ -8,10 +8,6 @@ package enum PushAnswer: Sendable, Equatable {
     /// it does nothing more. Whether that attempt was applied is not known.
     case repeatedFailure(status: Int, String)
 
-    package init(_ record: RemoteRecord?) {
-        self = record.map { .record($0) } ?? .accepted()
-    }
-
     package var record: RemoteRecord? {
         if case .record(let record) = self { record } else { nil }
     }

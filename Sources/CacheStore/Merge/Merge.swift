@@ -263,7 +263,7 @@ struct Merge {
     ///
     /// `isInferred`: the server did not say so, its answers were only without the record. Then a person decides about a
     /// change that failed, whatever the policy: failed changes are kept until someone acts.
-    func mergeDeletion(of key: String, isInferred: Bool = false) throws {
+    func mergeDeletion(of key: String, isInferred: Bool) throws {
         let changes = try queue.changes(of: entity.name, key: key)
         // A creation makes the record again, even after the server deleted another with its key. Only what is served
         // with a parent goes with that, also if the answer to the creation is still to come or was lost.

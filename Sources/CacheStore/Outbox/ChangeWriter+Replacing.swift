@@ -11,7 +11,7 @@ extension ChangeWriter {
     /// readers do not see, stays as it is; so a member with the value that it has already is no change. With
     /// `mustExist`, nothing is created.
     func replace(
-        _ key: String, body given: JSONText, expecting expected: ExpectedVersion = .any, mustExist: Bool = false
+        _ key: String, body given: JSONText, expecting expected: ExpectedVersion, mustExist: Bool
     ) throws -> Bool {
         let given = Self.withoutAdded(given) ?? given
         let current = try KeyAlias.current(of: key, entity.name, in: context.records)

@@ -12,7 +12,7 @@ struct OutcomeApplier {
     private var log: ChangeLog { context.log }
 
     /// `takingBack`: see `OutboxTable.postpone`.
-    func settle(_ id: Int64, _ outcome: PushOutcome, takingBack: Bool = false) throws {
+    func settle(_ id: Int64, _ outcome: PushOutcome, takingBack: Bool) throws {
         let change = try queue.change(id)
         switch outcome {
         case .acknowledged(let record, let version, let view, let sentAt):

@@ -29,8 +29,6 @@ struct StaleRecords {
     /// What is being taken: an entity, and some of its keys, the next one last.
     private var turn: (entity: String, keys: [String]) = ("", [])
 
-    var isEmpty: Bool { entries.isEmpty }
-
     mutating func insert(_ key: String, of entity: String, _ cause: Cause, shown: JSONText? = nil) {
         let known = entries[entity]?[key]
         let strongest = known.map { max($0.cause.rawValue, cause.rawValue) } ?? cause.rawValue

@@ -18,7 +18,7 @@ struct Arrivals {
     private let isMain: Bool
 
     init(
-        _ table: EntityTable, _ context: WriteContext, _ view: RecordView, position: Int64, isPartial: Bool = false
+        _ table: EntityTable, _ context: WriteContext, _ view: RecordView, position: Int64, isPartial: Bool
     ) throws {
         self.table = table
         self.context = context

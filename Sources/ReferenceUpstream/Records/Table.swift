@@ -74,8 +74,6 @@ struct Table: Sendable {
         slots.lazy.filter { $0.state == .live }.map(\.text)
     }
 
-    var isEmpty: Bool { positions.isEmpty }
-
     // MARK: Changing
 
     /// Replaces the record with this key, or adds it at the end.

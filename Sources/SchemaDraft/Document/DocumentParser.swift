@@ -1,5 +1,5 @@
 internal import EntitySchema
-package import JSONText
+internal import JSONText
 internal import Yams
 
 /// Reads JSON or YAML into `DocumentValue`, within bounds: a document comes from anywhere.
@@ -23,11 +23,6 @@ package struct DocumentParser {
             return try parser.value(json, depth: 0)
         }
         return try parser.value(yaml: String(decoding: bytes, as: UTF8.self))
-    }
-
-    package static func value(of json: JSONText) throws(SchemaDraftError) -> DocumentValue {
-        var parser = DocumentParser()
-        return try parser.value(json, depth: 0)
     }
 
     private mutating func enter(_ depth: Int) throws(SchemaDraftError) {

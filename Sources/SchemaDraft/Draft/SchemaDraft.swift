@@ -8,8 +8,6 @@ package struct SchemaDraft: Sendable {
     /// What the daemon makes of it; settings have the value 1.
     package let schema: EntitySchema
 
-    /// The schema's name.
-    package var name: String { model.name }
     package var leftOut: [LeftOut] { model.leftOut }
     /// The settings that an installation must give.
     package var settings: [String] { model.settings }

@@ -11,11 +11,11 @@ package actor ProbeSession: Credentials {
     /// Nil if the schema has no session.
     package init?(
         plan: UpstreamPlan, baseURL: String?, transport: any HTTPTransport, secrets: SecretFiles, stored: Tokens?,
-        deadline: Duration = .seconds(10), now: @escaping @Sendable () -> Timestamp
+        now: @escaping @Sendable () -> Timestamp
     ) {
         guard let call = plan.session else { return nil }
         let caller = HTTPCaller(
-            plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, secrets: secrets, now: now)
+            plan: plan, baseURL: baseURL, transport: transport, deadline: .seconds(10), secrets: secrets, now: now)
         signIn = StoredSignIn(call: call, secrets: secrets, caller: caller)
         token = stored.flatMap { $0.hasEnded(at: now()) ? nil : $0.access }
     }

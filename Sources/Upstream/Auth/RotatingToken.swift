@@ -39,11 +39,11 @@ package actor RotatingToken: Credentials {
     package init(
         plan: UpstreamPlan, refresh: UpstreamPlan.Refresh?, secrets: SecretFiles? = nil, baseURL: String? = nil,
         transport: any HTTPTransport, store: TokenStore, refusals: SignInRefusalFile? = nil,
-        deadline: Duration = .seconds(15), clock: ServerClock? = nil, budget: RequestBudget? = nil,
+        clock: ServerClock? = nil, budget: RequestBudget? = nil,
         now: @escaping @Sendable () -> Timestamp
     ) {
         let caller = HTTPCaller(
-            plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, secrets: secrets, clock: clock,
+            plan: plan, baseURL: baseURL, transport: transport, deadline: .seconds(15), secrets: secrets, clock: clock,
             budget: budget, now: now)
         self.refresh = refresh.map { TokenRefresh(plan: $0, caller: caller, secrets: secrets) }
         signIn = secrets.flatMap { secrets in

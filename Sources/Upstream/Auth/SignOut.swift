@@ -16,16 +16,15 @@ package struct SignOut: Sendable {
     private let caller: HTTPCaller
     private let store: TokenStore
 
-    /// `secrets` are the stored credentials for the plan's refresh, `baseURL` replaces the schema's, and `deadline` is for each
-    /// call as a whole.
+    /// `secrets` are the stored credentials for the plan's refresh; `baseURL` replaces the schema's.
     package init(
         plan: UpstreamPlan, secrets: SecretFiles? = nil, baseURL: String? = nil, transport: any HTTPTransport,
-        store: TokenStore, deadline: Duration = .seconds(10), now: @escaping @Sendable () -> Timestamp
+        store: TokenStore, now: @escaping @Sendable () -> Timestamp
     ) {
         self.plan = plan
         self.store = store
         let caller = HTTPCaller(
-            plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, secrets: secrets, now: now)
+            plan: plan, baseURL: baseURL, transport: transport, deadline: .seconds(10), secrets: secrets, now: now)
         self.caller = caller
         refresh = plan.refresh.map { TokenRefresh(plan: $0, caller: caller, secrets: secrets) }
     }

@@ -16,9 +16,6 @@ struct SchemaFinder {
 
         /// `sha256sum FILE | cut -c 1-64`.
         var sha256: String { Hexadecimal.text(of: SHA256.hash(data: Data(text.utf8))) }
-
-        /// The first 12 digits of `sha256`.
-        var hash: String { String(sha256.prefix(12)) }
     }
 
     /// Whether `schema` is a path rather than a name: it has a slash or a file extension.

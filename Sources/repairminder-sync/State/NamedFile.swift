@@ -121,8 +121,6 @@ struct NamedFile {
         guard Self.copy(descriptor, to: into, atMost: size) else { throw failure("cannot write \(target)") }
     }
 
-    func close() { Glibc.close(descriptor) }
-
     /// Whether the disk of this file has it. True when the system does not say how much there is.
     private static func hasRoom(for size: Int, beside file: Int32) -> Bool {
         var status = statvfs()
@@ -131,7 +129,7 @@ struct NamedFile {
         return isEndless || UInt64(max(size, 0)) <= room
     }
 
-    private static func copy(_ source: Int32, to target: Int32, atMost limit: Int = .max) -> Bool {
+    private static func copy(_ source: Int32, to target: Int32, atMost limit: Int) -> Bool {
         var piece = [UInt8](repeating: 0, count: pieceSize)
         var left = limit
         while left > 0 {

@@ -45,7 +45,7 @@ import Testing
 
     @Test("every mapping is listed with its flag and its environment variable", arguments: ConfigurationMap.allCases)
     func maps(map: ConfigurationMap) throws {
-        #expect(text.contains("Flag: --\(map.flag) NAME=") && text.contains("Environment: \(map.variable("name"))\n"))
+        #expect(text.contains("Flag: --\(map.flag) NAME=") && text.contains("Environment: \(map.variablePrefix)NAME\n"))
         #expect(try ProjectFiles.text("docs/config.md").contains("| `\(map.rawValue)` | `--\(map.flag) NAME="))
     }
 

@@ -95,7 +95,7 @@ final class SimulatedUpstream: Upstream {
             ) {
                 [server, daemon] in server.push(request, key: idempotencyKey, from: daemon)
             }
-            return PushAnswer(record)
+            return record.map { .record($0) } ?? .accepted()
         } catch {
             if case .unclear = error { counts.withLock { $0.failures[idempotencyKey, default: 0] += 1 } }
             throw error

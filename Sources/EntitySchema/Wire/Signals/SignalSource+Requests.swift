@@ -49,11 +49,11 @@ extension SignalBody {
 
 extension SignalEvents {
     /// One page of the list. `position`: where the last poll ended; nil for the beginning.
-    package func page(since position: String?, page: String? = nil) -> PageRequest {
-        var request = PageRequest(path: path, query: query, list: list, position: page)
+    package func page(since position: String?) -> PageRequest {
+        var request = PageRequest(path: path, query: query, list: list)
         if let since {
             request.since = position.map { QueryItem(name: since.parameter, value: $0) }
-        } else if page == nil {
+        } else {
             request.position = position
         }
         return request

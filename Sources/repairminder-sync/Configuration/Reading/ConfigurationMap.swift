@@ -15,9 +15,6 @@ enum ConfigurationMap: String, CaseIterable, Sendable {
     var variablePrefix: String {
         ConfigurationKey.variablePrefix + rawValue.replacing(".", with: "_").uppercased() + "_"
     }
-
-    /// `REPAIRMINDER_SYNC_UPSTREAM_SETTINGS_TENANT`.
-    func variable(_ name: String) -> String { variablePrefix + name.uppercased() }
 }
 
 /// The values of all maps from flags, environment and file; for each name, the first source that has it counts.
