@@ -34,10 +34,14 @@ package struct Response: Sendable {
 
     package var status: Int
     package var headers: [(name: String, value: String)]
+    /// Those that other answers have too; sent after `headers`.
+    package var fixed: FixedFields?
     package var body: Body
     package var ending = Ending.complete
     /// Whether the connection closes after it.
     package var closes = false
+
+    package var allHeaders: [(name: String, value: String)] { headers + (fixed?.fields ?? []) }
 
     package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         self.status = status

@@ -19,26 +19,34 @@ struct ResponseWriter {
     /// for HTTP/1.0, whose connection closes after every answer.
     func head(of response: Response, closes: Bool, isOld: Bool = false) -> [UInt8]? {
         guard (200...599).contains(response.status) else { return nil }
-        var head = HeadBytes()
-        head.append("HTTP/1.1 ")
-        head.append(response.status)
-        head.append(" ")
-        head.append(Self.reason(response.status))
-        head.append("\r\nDate: ")
-        head.bytes += date.now()
-        for (name, value) in response.headers {
-            guard head.isAppended(name, value, isLeftOut: Self.isReserved(name)) else { return nil }
+        return HeadBytes.bytes(capacity: Self.mostBytes(of: response)) { head in
+            head.append("HTTP/1.1 ")
+            head.append(response.status)
+            head.append(" ")
+            head.append(Self.reason(response.status))
+            head.append("\r\nDate: ")
+            head.append(date.now())
+            guard head.append(response.headers) else { return false }
+            if let fixed = response.fixed {
+                guard let bytes = fixed.bytes else { return false }
+                head.append(bytes)
+            }
+            switch Self.framing(of: response, isOld: isOld) {
+            case .length(let length):
+                head.append("\r\nContent-Length: ")
+                head.append(length)
+            case .chunked: head.append("\r\nTransfer-Encoding: chunked")
+            case .none, .closing: break
+            }
+            if closes { head.append("\r\nConnection: close") }
+            head.append("\r\n\r\n")
+            return true
         }
-        switch Self.framing(of: response, isOld: isOld) {
-        case .length(let length):
-            head.append("\r\nContent-Length: ")
-            head.append(length)
-        case .chunked: head.append("\r\nTransfer-Encoding: chunked")
-        case .none, .closing: break
-        }
-        if closes { head.append("\r\nConnection: close") }
-        head.append("\r\n\r\n")
-        return head.bytes
+    }
+
+    /// The fields of a handler, and less than 256 bytes that the server adds.
+    private static func mostBytes(of response: Response) -> Int {
+        256 + HeadBytes.capacity(for: response.headers) + (response.fixed?.bytes?.count ?? 0)
     }
 
     /// Whether the body of a response is sent to a caller who has used this method.
@@ -80,17 +88,6 @@ struct ResponseWriter {
         [UInt8]((String(size, radix: 16) + "\r\n").utf8)
     }
 
-    /// Fields that only the server sets: a second value could be used for response splitting.
-    private static func isReserved(_ name: String) -> Bool {
-        switch name.utf8.count {
-        case 4: Headers.same(name, "Date")
-        case 10: Headers.same(name, "Connection")
-        case 14: Headers.same(name, "Content-Length")
-        case 17: Headers.same(name, "Transfer-Encoding")
-        default: false
-        }
-    }
-
     /// The standard reason phrase; empty for rare statuses, as RFC 9112, 4 allows.
     private static func reason(_ status: Int) -> StaticString {
         switch status {
@@ -126,46 +123,6 @@ struct ResponseWriter {
         case 505: "HTTP Version Not Supported"
         default: ""
         }
-    }
-}
-
-/// Builds a head from the bytes of its texts: to append a `String` as a sequence takes several times as long.
-private struct HeadBytes {
-    var bytes: [UInt8] = []
-
-    init() { bytes.reserveCapacity(512) }
-
-    mutating func append(_ text: StaticString) {
-        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    /// Appends the digits of a number that is not negative.
-    mutating func append(_ number: Int) {
-        var unit = 1
-        while number / unit >= 10 { unit *= 10 }
-        while unit > 0 {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / unit % 10))
-            unit /= 10
-        }
-    }
-
-    /// False if the field is not valid HTTP, whether it is left out or not; the head is then of no use.
-    mutating func isAppended(_ name: consuming String, _ value: consuming String, isLeftOut: Bool) -> Bool {
-        let isName = name.withUTF8 { name in
-            if !isLeftOut {
-                bytes.append(Grammar.carriageReturn)
-                bytes.append(Grammar.lineFeed)
-                bytes.append(contentsOf: name)
-                bytes.append(UInt8(ascii: ":"))
-                bytes.append(Grammar.space)
-            }
-            return Grammar.isToken(name)
-        }
-        let isValue = value.withUTF8 { value in
-            if !isLeftOut { bytes.append(contentsOf: value) }
-            return Grammar.isValue(value)
-        }
-        return isName && isValue
     }
 }
 

@@ -116,7 +116,7 @@ struct ContentTests {
         case .pieces(let length, let piece): while bytes.count < length { bytes += try piece(bytes.count) }
         case .stream: break
         }
-        return Answer(status: response.status, headers: response.headers, body: bytes)
+        return Answer(status: response.status, headers: response.allHeaders, body: bytes)
     }
 
     private func put(_ bytes: [[UInt8]] = [png], type: String = "image/png", on key: String = "a") async throws

@@ -103,7 +103,7 @@ struct TestAPI {
 
         var json: JSONText { (try? JSONText(parsing: text)) ?? .null }
 
-        func header(_ name: String) -> String? { response.headers.first { $0.name == name }?.value }
+        func header(_ name: String) -> String? { response.allHeaders.first { $0.name == name }?.value }
     }
 
     static let shop = """
