@@ -54,13 +54,13 @@ enum EntityTag {
 
     /// Whether the caller already has this version (`If-None-Match`); a malformed field is ignored.
     static func isKnown(_ tag: String, to request: Request) -> Bool {
+        // Most callers send back the only tag that they have, which need not be taken apart.
+        if let only = request.headers[single: "If-None-Match"] {
+            if only == tag { return true }
+            if only.utf8.count == tag.utf8.count + codedEnding.utf8.count, only == coded(tag) { return true }
+        }
         let values = request.headers[all: "If-None-Match"]
         guard !values.isEmpty else { return false }
-        // Most callers send back the only tag that they have, which need not be taken apart.
-        if values.count == 1, values[0] == tag { return true }
-        if values.count == 1, values[0].utf8.count == tag.utf8.count + codedEnding.utf8.count, values[0] == coded(tag) {
-            return true
-        }
         switch condition(values) {
         case nil: return false
         case .any: return true

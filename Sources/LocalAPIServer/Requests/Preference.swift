@@ -8,7 +8,7 @@ struct Preference {
     /// Whether the caller needs no record in the answer (`return=minimal`).
     let isMinimal: Bool
 
-    init(_ request: Request) {
+    init(_ request: borrowing Request) {
         let preferences = request.headers[all: "Prefer"].flatMap { Self.split($0[...], at: ",") }
         // The first of several counts (RFC 7240, 2).
         wait = preferences.lazy.compactMap { Self.value(of: "wait", in: $0) }.first.flatMap(Int.init)
