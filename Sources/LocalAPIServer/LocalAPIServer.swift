@@ -43,7 +43,7 @@ package final class LocalAPIServer: Sendable {
     }
 
     /// Replies at once to reads that need nothing but the cache. Never answers 500 for anything a caller sends.
-    package func reply(to request: Request) -> Reply {
+    package func reply(to request: consuming Request) -> Reply {
         let start = handlers.metrics.uptime()
         var label = RouteLabels.other
         let request = named(request)
@@ -174,8 +174,7 @@ package final class LocalAPIServer: Sendable {
         }
     }
 
-    private func named(_ request: Request) -> Request {
-        var request = request
+    private func named(_ request: consuming Request) -> Request {
         request.id = ids.id(of: request)
         return request
     }

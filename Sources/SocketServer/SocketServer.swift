@@ -22,7 +22,7 @@ package final class SocketServer: Sendable {
     private let state = Mutex(State())
 
     /// Called on a thread of the server, which it must not block for long: an answer that takes long comes later.
-    package typealias Handler = @Sendable (Request) -> Reply
+    package typealias Handler = @Sendable (consuming Request) -> Reply
 
     /// Without a `lookup` all callers are equal and unknown to the handler. A request that `streams` accepts is handled
     /// as soon as its head has arrived. `screen` can refuse any other request at that moment, before its body takes

@@ -58,6 +58,10 @@ package struct Headers: Sendable, Equatable {
         guard one.utf8.count == other.utf8.count else { return false }
         // Most names come as they are written here, and comparing whole texts takes a tenth of comparing their bytes.
         if one == other { return true }
+        // Of the same length, but another name: nearly all begin differently.
+        guard let first = one.utf8.first, let second = other.utf8.first,
+            Grammar.lowercase(first) == Grammar.lowercase(second)
+        else { return false }
         var (one, other) = (one, other)
         return one.withUTF8 { one in
             other.withUTF8 { other in

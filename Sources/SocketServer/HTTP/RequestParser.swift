@@ -195,9 +195,11 @@ package struct RequestParser {
     }
 
     private mutating func finishHead() throws(Refusal) {
-        let streamLimit = head.flatMap { streams($0.method, $0.path) }
+        // Its fields one by one, because to unwrap the head copies all of it.
+        guard let method = head?.method, let path = head?.path else { return }
+        let streamLimit = streams(method, path)
         isStreamed = streamLimit != nil
-        bodyLimit = streamLimit ?? min(limits.bodyBytes, head.flatMap { bodies($0.path) } ?? .max)
+        bodyLimit = streamLimit ?? min(limits.bodyBytes, bodies(path) ?? .max)
         try head?.finish(bodyLimit: bodyLimit)
         continueIsDue = head?.awaitsContinue ?? false
         lineBytes = 0
