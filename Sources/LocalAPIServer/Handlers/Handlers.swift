@@ -33,6 +33,7 @@ struct Handlers: Sendable {
     let uploads: StreamLimit
     /// Writes whose callers wait for the upstream.
     let waitingWrites = CallerCount()
+    let askedLists = AskedLists()
     /// The time zone of the dashboard's days.
     let calendar: DashboardCalendar
     let metrics: Metrics

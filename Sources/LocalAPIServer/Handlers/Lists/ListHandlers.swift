@@ -44,7 +44,9 @@ extension Handlers {
         let begun = now()
         let format = ListFormat(request)
         guard !format.isWhole else { return nil }
-        let (query, include) = try asked(QueryParameters(request), of: entity, as: format)
+        let (query, include) = try askedLists.list(of: entity.name, request.query ?? "") {
+            try asked(QueryParameters(request), of: entity, as: format)
+        }
         guard !query.usesSearch,
             let page = try store.quickList(query, include: include, after: Self.opening)
         else { return nil }
