@@ -48,7 +48,7 @@ package final class LocalAPIServer: Sendable {
         var label = RouteLabels.other
         let request = named(request)
         switch step(request, &label) {
-        case .answered(let response): return answered(completed(response, request), request, label, start)
+        case .answered(let response): return answered(response, request, label, start)
         case .found(let held, let id, let mistakes):
             return .later { [self, label] in
                 await finished(
@@ -131,6 +131,7 @@ package final class LocalAPIServer: Sendable {
 
     /// How far a request gets without waiting.
     private enum Step {
+        /// With all header fields.
         case answered(Response)
         /// The route whose handler has to answer it, with its id and the mistakes so far.
         case found(HeldRoute, String, Mistakes)
@@ -150,14 +151,14 @@ package final class LocalAPIServer: Sendable {
             }
             label = match.place.label
             guard let held = match.place.route(for: request.method) else {
-                if request.method == "OPTIONS" { return .answered(match.place.options) }
+                if request.method == "OPTIONS" { return .answered(completed(match.place.options, request)) }
                 throw .methodNotAllowed(match.place.methods, of: match.place.entity)
             }
             let mistakes = try held.route.shape.mistakes(of: request)
             if !held.route.shape.findsMore { try mistakes.throwAny() }
             return mistakes.isEmpty ? atOnce(request, held, match.id) : .found(held, match.id, mistakes)
         } catch {
-            return .answered(refused(error.explainingPlus(in: request), request))
+            return .answered(completed(refused(error.explainingPlus(in: request), request), request))
         }
     }
 
@@ -168,7 +169,7 @@ package final class LocalAPIServer: Sendable {
             let key = try held.route.key?(handlers, id) ?? id
             guard let response = try reader(handlers, request, key) else { return .found(held, id, Mistakes()) }
             try EntityTag.requireMatch(response.tag, of: request)
-            return .answered(response)
+            return .answered(completed(response, request))
         } catch {
             return .failed(error, held)
         }

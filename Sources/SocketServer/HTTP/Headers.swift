@@ -59,9 +59,9 @@ package struct Headers: Sendable, Equatable {
         // Most names come as they are written here, and comparing whole texts takes a tenth of comparing their bytes.
         if one == other { return true }
         // Of the same length, but another name: nearly all begin differently.
-        guard let first = one.utf8.first, let second = other.utf8.first,
-            Grammar.lowercase(first) == Grammar.lowercase(second)
-        else { return false }
+        guard Grammar.lowercase(one.utf8[one.startIndex]) == Grammar.lowercase(other.utf8[other.startIndex]) else {
+            return false
+        }
         var (one, other) = (one, other)
         return one.withUTF8 { one in
             other.withUTF8 { other in
