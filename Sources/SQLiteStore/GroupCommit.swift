@@ -7,10 +7,12 @@ internal import Turns
 /// Runs writes from many callers in as few transactions as possible.
 ///
 /// Everything that waits when the writer becomes free goes into one transaction, until that has taken long: then the rest
-/// goes into the next one. Callers take turns, so those with few writes do not wait for all of one with many. A job that throws undoes only its own changes: if it made any, the transaction is rolled back and,
-/// unless that job was its first, run again with each job in its own savepoint. Savepoints cost too much, in the journal and
-/// in FTS5, to take one for every job. A caller resumes after the commit is on disk, never before: with `synchronous=FULL`,
-/// one fsync serves everyone who waited for it.
+/// goes into the next one. Callers take turns, so those with few writes do not wait for all of one with many.
+///
+/// A job that throws undoes only its own changes: if it made any, the transaction is rolled back and, unless that job was its
+/// first, run again with each job in its own savepoint. Savepoints cost too much, in the journal and in FTS5, to take one for
+/// every job. A caller resumes after the commit is on disk, never before: with `synchronous=FULL`, one fsync serves everyone who
+/// waited for it.
 package final class GroupCommit: Sendable {
     private typealias Answer = @Sendable () -> Void
 
@@ -144,8 +146,8 @@ package final class GroupCommit: Sendable {
         }
     }
 
-    /// Runs jobs in their turns and commits them, until that has taken long; `group` becomes those that had their turn. Returns nil,
-    /// with nothing done, if one that was not the first needs to be undone.
+    /// Runs jobs in their turns and commits them, until that has taken long; `group` becomes those that had their turn. Returns
+    /// nil, with nothing done, if one that was not the first needs to be undone.
     private func runNext(_ group: inout [Job]) throws -> [Answer]? {
         var answers: [Answer]? = []
         try transaction { db in
