@@ -8,19 +8,29 @@ enum StandardInput {
     private static let limit = 1 << 30
 
     /// Everything up to its end.
-    static func bytes() throws(CommandFailure) -> [UInt8] { try bytes(STDIN_FILENO, "standard input") }
+    static func bytes() throws(CommandFailure) -> [UInt8] { try bytes(STDIN_FILENO, "standard input", limit) }
 
-    /// The same of a file.
-    static func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    /// The same of a file; throws for more than `most` bytes.
+    static func bytes(of path: String, atMost most: Int = Self.limit) throws(CommandFailure) -> [UInt8] {
+        let descriptor: Int32
+        do {
+            descriptor = try WholeFile.open(path)
+        } catch {
+            throw CommandFailure(
+                .badData,
+                "root does not read \(path), where another user has put a link or a pipe, or could; name a file, by a path "
+                    + "without links")
+        }
         guard descriptor >= 0 else {
             throw CommandFailure(.badData, "\(path) cannot be read: \(SystemError.last)")
         }
         defer { close(descriptor) }
-        return try bytes(descriptor, path)
+        return try bytes(descriptor, path, most)
     }
 
-    private static func bytes(_ descriptor: Int32, _ name: String) throws(CommandFailure) -> [UInt8] {
+    private static func bytes(
+        _ descriptor: Int32, _ name: String, _ limit: Int
+    ) throws(CommandFailure) -> [UInt8] {
         var all: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
@@ -31,7 +41,7 @@ enum StandardInput {
             }
             guard count > 0 else { return all }
             all += buffer[..<count]
-            guard all.count <= limit else { throw CommandFailure(.badData, "\(name) has more than 1 GiB") }
+            guard all.count <= limit else { throw CommandFailure(.badData, "\(name) has more than \(limit >> 20) MiB") }
         }
     }
 
@@ -52,10 +62,13 @@ enum StandardInput {
 enum ValueFile {
     static let standardInput = "-"
 
+    /// In bytes: more than a record may have.
+    private static let largest = 16 << 20
+
     static func bytes(_ file: String) throws(CommandFailure) -> [UInt8] {
         if file == standardInput { return try StandardInput.bytes() }
         do {
-            return try StandardInput.bytes(of: Environment.ofThisProcess().absolute(file))
+            return try StandardInput.bytes(of: Environment.ofThisProcess().absolute(file), atMost: largest)
         } catch {
             throw CommandFailure(error.status, "\(error.message); text that begins with @ is written with @@")
         }

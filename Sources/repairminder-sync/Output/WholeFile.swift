@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// A file that a command writes as a whole, at a path that a person names.
+/// A file that a command writes or reads as a whole, at a path that a person names.
 ///
 /// The path can lead through folders of another user, who would like root to write elsewhere. So a link that neither this user
 /// nor root has made is refused, and root works in the folder that it has opened, even if another takes its name meanwhile.
@@ -14,7 +14,7 @@ enum WholeFile {
         let place = try Place(path)
         guard let status = stat(of: path), !status.isFile else { return try place.replace(text) }
         guard !place.isChangeable else { throw CocoaError(.fileWriteNoPermission) }
-        let file = open(path, O_WRONLY | O_CLOEXEC)
+        let file = Glibc.open(path, O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { throw CocoaError(.fileWriteNoPermission) }
         defer { close(file) }
         guard StandardStream(descriptor: file).writeAll(Array(text.utf8)) == nil else {
@@ -28,6 +28,16 @@ enum WholeFile {
         // The last step of a link's path is what it leads to.
         if stat(ofLink: path) != nil { throw CocoaError(.fileWriteFileExists) }
         try Place(path).create(text)
+    }
+
+    /// Opens a file to read it; negative with `errno` if it cannot be opened.
+    ///
+    /// Throws for root if another user has put a link on the way, or could put something there and it is no regular file with
+    /// one name: root would send on what that user may not read, or read without end.
+    static func open(_ path: String) throws -> Int32 {
+        guard geteuid() == 0 else { return Glibc.open(path, O_RDONLY | O_CLOEXEC) }
+        let place = try Place(path)
+        return place.isChangeable ? try place.open() : Glibc.open(path, O_RDONLY | O_CLOEXEC)
     }
 }
 
@@ -66,13 +76,24 @@ private struct Place {
         return !folder.isSticky || step.status.map(isOwn) != true
     }
 
+    /// Opens a regular file that has no other name elsewhere.
+    func open() throws -> Int32 {
+        let file = NamedFile.open((folder as NSString).appendingPathComponent(name), O_RDONLY | O_NONBLOCK)
+        guard file >= 0 else { return file }
+        guard let status = stat(of: file), status.isFile, status.st_nlink == 1 else {
+            close(file)
+            throw CocoaError(.fileReadNoPermission)
+        }
+        return file
+    }
+
     func replace(_ text: String) throws {
         try inFolder { _, path in try Data(text.utf8).write(to: URL(filePath: path), options: [.atomic]) }
     }
 
     func create(_ text: String) throws {
         try inFolder { folder, path in
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+            let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
             guard descriptor >= 0 else {
                 throw CocoaError(errno == EEXIST ? .fileWriteFileExists : .fileWriteNoPermission)
             }
@@ -93,7 +114,7 @@ private struct Place {
         guard isComplete else { throw CocoaError(.fileNoSuchFile) }
         let descriptor =
             geteuid() == 0
-            ? NamedFile.open(folder, Self.asPlace) : open(folder, Self.asPlace | O_CLOEXEC)
+            ? NamedFile.open(folder, Self.asPlace) : Glibc.open(folder, Self.asPlace | O_CLOEXEC)
         guard descriptor >= 0 else { throw CocoaError(.fileWriteNoPermission) }
         defer { close(descriptor) }
         try body(descriptor, "/proc/self/fd/\(descriptor)/\(name)")

@@ -100,6 +100,34 @@ struct WholeFileTests {
         #expect(read(reader, &bytes, bytes.count) == 4)
     }
 
+    @Test(
+        "root reads no link, pipe or second name that another user has put on the way, but each regular file",
+        .enabled(if: getuid() == 0, "only root can act as two users"))
+    func foreignInput() throws {
+        let place = folder.path("place")
+        try folder.write("secret", to: "secret")
+        try #require(mkdir(place, 0o755) == 0 && mkfifo("\(place)/pipe", 0o600) == 0)
+        try #require(
+            symlink(folder.path("secret"), "\(place)/link") == 0 && symlink(folder.path(""), "\(place)/way") == 0)
+        try #require(Glibc.link(folder.path("secret"), "\(place)/second") == 0)
+        try "text".write(toFile: "\(place)/file", atomically: false, encoding: .utf8)
+        for path in [place, "\(place)/link", "\(place)/way"] { try #require(lchown(path, 54_321, 54_321) == 0) }
+        for name in ["pipe", "link", "way/secret", "second"] {
+            #expect(throws: (any Error).self, "\(name)") { try StandardInput.bytes(of: "\(place)/\(name)") }
+        }
+        #expect(try StandardInput.bytes(of: "\(place)/file") == Array("text".utf8))
+        #expect(try StandardInput.bytes(of: "/dev/null").isEmpty)
+    }
+
+    @Test("a file is read up to a size, by a link of one's own too")
+    func input() throws {
+        try folder.write("text", to: "target")
+        try #require(symlink(folder.path("target"), path) == 0)
+        #expect(try StandardInput.bytes(of: path, atMost: 4) == Array("text".utf8))
+        #expect(throws: CommandFailure.self) { try StandardInput.bytes(of: path, atMost: 3) }
+        #expect(throws: CommandFailure.self) { try StandardInput.bytes(of: folder.path("none")) }
+    }
+
     @Test("a path where nothing can be written fails")
     func missing() throws {
         #expect(throws: (any Error).self) { try WholeFile.write("text", to: folder.path("none/out")) }
