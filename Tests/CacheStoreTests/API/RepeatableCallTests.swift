@@ -66,6 +66,24 @@ struct RepeatableCallTests {
         #expect(try await change(cache, "k", #"{"notes":"x"}"#).contains(#""notes":"x""#))
     }
 
+    @Test("a day later answers go a thousand at a time, and those that are still there are not given")
+    func expired() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        try await cache.store.pool.write { db in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
+                    INSERT INTO sync_answer SELECT 'k' || i, i, 'another', '{}' FROM n
+                    """)
+        }
+        #expect(try await change(cache, "k1500", #"{"notes":"x"}"#).contains(#""notes":"x""#))
+        let left = try await cache.store.pool.read { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_answer")
+        }
+        #expect(left == 500)
+    }
+
     @Test("Of many large answers the newest are kept, of the others the key, and all small ones")
     func large() throws {
         let answers = LargeAnswers(most: 100_000)

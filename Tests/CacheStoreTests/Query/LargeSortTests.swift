@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLiteStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -49,6 +50,35 @@ struct LargeSortTests {
             return found
         }
         #expect(isThere)
+    }
+
+    private static let counting = """
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT count(*) FROM n
+        """
+
+    /// Reads that may take long on a disk with as much free space as `free` says, each time that it is asked.
+    private static func count(_ cache: TestCache, free: [Int]) async throws {
+        let asked = Mutex(free)
+        let reads = LongReads(path: cache.store.pool.path, damage: DamageWatch()) {
+            asked.withLock { free in
+                DiskSpace(free: free.count > 1 ? free.removeFirst() : free[0], total: 1 << 40)
+            }
+        }
+        try await reads.read(for: .daemon) { try $0.query(counting, []) { _ in true } }
+    }
+
+    @Test func `a sort ends when it takes what writes need of the disk`() async throws {
+        let cache = try TestCache()
+        await #expect {
+            try await Self.count(cache, free: [1 << 30, 1 << 29, 1 << 20])
+        } throws: { error in
+            if case CacheError.unwritable = error { true } else { false }
+        }
+    }
+
+    @Test func `a list that takes nothing of a disk that is nearly full is read`() async throws {
+        let cache = try TestCache()
+        try await Self.count(cache, free: [1 << 20])
     }
 
     @Test func `the queue is sorted in a file if its changes take much memory`() throws {

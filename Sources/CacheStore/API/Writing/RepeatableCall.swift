@@ -23,6 +23,11 @@ package struct RepeatableCall: Sendable {
 }
 
 extension CacheStore {
+    /// Some at a time: a day after a million calls, one call must not delete them all.
+    private static let forgetAnswers = """
+        DELETE FROM sync_answer WHERE rowid IN (SELECT rowid FROM sync_answer WHERE at < ? ORDER BY at LIMIT 1000)
+        """
+
     /// As `write(at:)`, but done once for each key: a repeat gets the result of the first, which its transaction
     /// stored.
     ///
@@ -37,10 +42,11 @@ extension CacheStore {
         let fingerprint = call.fingerprint(sealers)
         return try await write(for: caller, at: now, clockOffset: clockOffset, trace: trace) { [self] transaction in
             let db = transaction.db
-            try db.cachedStatement(sql: "DELETE FROM sync_answer WHERE at < ?")
-                .execute(arguments: [(now - RepeatableCall.kept).milliseconds])
+            let oldest = (now - RepeatableCall.kept).milliseconds
+            try db.cachedStatement(sql: Self.forgetAnswers).execute(arguments: [oldest])
             let first = try Row.fetchOne(
-                db.cachedStatement(sql: "SELECT request, answer FROM sync_answer WHERE key = ?"), arguments: [call.key])
+                db.cachedStatement(sql: "SELECT request, answer FROM sync_answer WHERE key = ? AND at >= ?"),
+                arguments: [call.key, oldest])
             if let first {
                 guard first["request"] == fingerprint else { throw CacheError.keyReused }
                 return try sealers.openedAnswer(first["answer"])
@@ -48,7 +54,7 @@ extension CacheStore {
             let result = try body(transaction)
             let answer = try sealers.sealedAnswer(result)
             try largeAnswers.add(answer, db)
-            try db.cachedStatement(sql: "INSERT INTO sync_answer VALUES (?, ?, ?, ?)")
+            try db.cachedStatement(sql: "INSERT OR REPLACE INTO sync_answer VALUES (?, ?, ?, ?)")
                 .execute(arguments: [call.key, now.milliseconds, fingerprint, answer])
             return result
         }
