@@ -73,7 +73,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
-        .target(name: "Pictures", dependencies: ["CGD", "CLinux", "SystemCalls"], swiftSettings: strict),
+        .target(
+            name: "Pictures", dependencies: ["CGD", "CLinux", "SystemCalls", "Turns"], swiftSettings: strict),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
             name: "Upstream",

@@ -20,6 +20,9 @@ struct PictureScaler {
     /// For the decoder's tables and the thumbnail.
     private static let overhead = 24 << 20
 
+    /// Each scan of a JPEG is decoded over all pixels, however few bytes it has. Usual are one, or ten of a progressive one.
+    private static let mostScans = 100
+
     /// The functions of libgd.
     let gd: cgd
     let bytes: UnsafeRawBufferPointer
@@ -35,6 +38,7 @@ struct PictureScaler {
         let mostPixels = Self.mostPixels(
             of: kind, isProgressive: kind == .jpeg && JPEGSegments(picture: picture).isProgressive)
         guard claimed.pixels <= mostPixels else { throw .tooLarge }
+        guard kind != .jpeg || !hasManyScans else { throw .tooLarge }
         guard let image = decoded(kind) else { throw .unreadable }
         defer { gd.gdImageDestroy(image) }
         let size = PictureSize(width: Int(image.pointee.sx), height: Int(image.pointee.sy))
@@ -49,6 +53,16 @@ struct PictureScaler {
         guard let encoded else { throw .unreadable }
         defer { gd.gdFree(encoded) }
         take(UnsafeRawBufferPointer(start: encoded, count: Int(count)))
+    }
+
+    /// Inside a scan's data the marker of another one cannot stand; a picture within the picture has few.
+    private var hasManyScans: Bool {
+        var (count, isMarker) = (0, false)
+        for byte in bytes {
+            if isMarker, byte == 0xDA { count += 1 }
+            isMarker = byte == 0xFF
+        }
+        return count > Self.mostScans
     }
 
     private func decoded(_ kind: PictureKind) -> gdImagePtr? {

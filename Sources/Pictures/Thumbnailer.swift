@@ -3,8 +3,9 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 internal import SystemCalls
+internal import Turns
 
-/// Makes thumbnails one at a time, each in a separate process with limited resources.
+/// Makes thumbnails one at a time, for callers in turns, each in a separate process with limited resources.
 ///
 /// A hostile picture can crash only that process.
 package final class Thumbnailer: Sendable {
@@ -24,13 +25,21 @@ package final class Thumbnailer: Sendable {
     private let arguments: [String]
     private let limit: Duration
     private let queue = DispatchQueue(label: "thumbnails")
-    private let waiting = Mutex(0)
+    private let waiting = Mutex(Waiting())
     /// Pictures without a possible thumbnail, so they are not tried again.
     private let hopeless = Mutex<[String: PictureProblem]>([:])
     private static let mostHopeless = 10_000
     private static let mostWaiting = 32
+    /// Of these, so many are one caller's.
+    private static let mostOfOne = 16
     /// Larger than a thumbnail of 1024 by 1024 pixels can be.
     private static let mostBytes = 8 << 20
+
+    private struct Waiting {
+        var turns = Turns<String, @Sendable () -> Void>()
+        /// One is being made, and the next follows.
+        var isServed = false
+    }
 
     /// `executable`, called with `arguments` and a size, runs `ThumbnailProcess`.
     package init(executable: String, arguments: [String] = ["thumbnail"], limit: Duration = .seconds(30)) {
@@ -39,21 +48,17 @@ package final class Thumbnailer: Sendable {
         self.limit = limit
     }
 
-    /// The thumbnail of the picture in an open file, read from its start. `name` identifies the picture.
-    package func thumbnail(of picture: Int32, named name: String, size: Int) async throws(Failure) -> [UInt8] {
+    /// The thumbnail of the picture in an open file, read from its start. `name` identifies the picture. Callers with different names
+    /// take turns.
+    package func thumbnail(
+        of picture: Int32, named name: String, size: Int, for caller: String = ""
+    ) async throws(Failure) -> [UInt8] {
         if let problem = hopeless.withLock({ $0[name] }) { throw .problem(problem) }
-        let isWelcome = waiting.withLock { waiting in
-            guard waiting < Self.mostWaiting else { return false }
-            waiting += 1
-            return true
-        }
-        guard isWelcome else { throw .busy }
         let outcome = await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                let result = Result { () throws(Failure) in try make(picture, size) }
-                waiting.withLock { $0 -= 1 }
-                continuation.resume(returning: result)
+            let isWelcome = add(for: caller) { [self] in
+                continuation.resume(returning: Result { () throws(Failure) in try make(picture, size) })
             }
+            if !isWelcome { continuation.resume(returning: .failure(.busy)) }
         }
         if case .failure(.problem(let problem)) = outcome {
             hopeless.withLock { hopeless in
@@ -62,6 +67,32 @@ package final class Thumbnailer: Sendable {
             }
         }
         return try outcome.get()
+    }
+
+    /// False, with nothing done, if too many wait.
+    private func add(for caller: String, _ work: @escaping @Sendable () -> Void) -> Bool {
+        let (isWelcome, isFirst) = waiting.withLock { waiting in
+            guard waiting.turns.count < Self.mostWaiting, waiting.turns.count(of: caller) < Self.mostOfOne else {
+                return (false, false)
+            }
+            waiting.turns.add(work, for: caller)
+            defer { waiting.isServed = true }
+            return (true, !waiting.isServed)
+        }
+        if isFirst {
+            queue.async { [self] in
+                while let work = next() { work() }
+            }
+        }
+        return isWelcome
+    }
+
+    private func next() -> (@Sendable () -> Void)? {
+        waiting.withLock { waiting in
+            let turn = waiting.turns.next()
+            waiting.isServed = turn != nil
+            return turn?.item
+        }
     }
 
     private func make(_ picture: Int32, _ size: Int) throws(Failure) -> [UInt8] {

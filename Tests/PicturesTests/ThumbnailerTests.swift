@@ -1,5 +1,6 @@
 import Foundation
 import Pictures
+import Synchronization
 import Testing
 
 struct ThumbnailerTests {
@@ -117,6 +118,49 @@ struct ThumbnailerTests {
             }
         }
         #expect(PictureMaker.look(at: try await thumbnail(PictureMaker.make("png"))) != nil)
+    }
+
+    /// A progressive JPEG of 4000 by 4000 pixels; each of its empty scans takes a millisecond or more.
+    private func scans(_ count: Int) -> [UInt8] {
+        func tail(_ kind: UInt8, _ value: UInt8) -> [UInt8] {
+            [0xFF, 0xC4, 0, 20, kind, 1] + [UInt8](repeating: 0, count: 15) + [value]
+        }
+        var bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xDB, 0, 67, 0] + [UInt8](repeating: 1, count: 64)
+        bytes += [0xFF, 0xC2, 0, 11, 8, 0x0F, 0xA0, 0x0F, 0xA0, 1, 1, 0x11, 0] + tail(0, 0) + tail(0x10, 0xE0)
+        bytes += [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 31_250)
+        // No block of the scan has a value: eight times "the next 31,675 blocks are empty".
+        let scan: [UInt8] = [
+            0xFF, 0xDA, 0, 8, 1, 1, 0, 1, 63, 0,
+            0x77, 0x76, 0xEE, 0xED, 0xDD, 0xDB, 0xBB, 0xB7, 0x77, 0x6E, 0xEE, 0xDD, 0xDD, 0xBB, 0xBB,
+        ]
+        for _ in 1..<count { bytes += scan }
+        return bytes + [0xFF, 0xD9]
+    }
+
+    @Test func `refuses a JPEG of very many scans`() async throws {
+        await expect(.tooLarge, of: scans(101))
+        #expect(PictureMaker.look(at: try await thumbnail(scans(2)))?.width == 64)
+    }
+
+    private final class Ends: Sendable {
+        let order = Mutex<[String]>([])
+    }
+
+    @Test func `makes thumbnails for callers in turns`() async throws {
+        let slow = Thumbnailer(executable: "/bin/sleep", arguments: [], limit: .milliseconds(50))
+        let null = try FileHandle(forReadingFrom: URL(filePath: "/dev/null"))
+        let file = null.fileDescriptor
+        let ends = Ends()
+        let tasks = ["games", "games", "games", "games", "man"].map { caller in
+            Task.immediate {
+                _ = try? await slow.thumbnail(of: file, named: UUID().uuidString, size: 64, for: caller)
+                ends.order.withLock { $0.append(caller) }
+            }
+        }
+        for task in tasks { await task.value }
+        withExtendedLifetime(null) {}
+        // The first may end before the last has asked.
+        #expect(ends.order.withLock { $0.firstIndex(of: "man") ?? 4 } < 4)
     }
 
     @Test func `rejects bytes that are not a picture`() async {

@@ -61,7 +61,7 @@ extension Handlers {
         let tag = "\"\(kept.content.sha256)-\(size)\""
         var response = Response(status: 304)
         if !EntityTag.isKnown(tag, to: request) {
-            let file = try await thumbnail(of: kept, size: size, in: request.id)
+            let file = try await thumbnail(of: kept, size: size, for: request)
             response = Self.answer(200, file, 0..<file.size)
             response.headers.append(("Content-Type", kind.thumbnailKind.mediaType))
         }
@@ -70,7 +70,7 @@ extension Handlers {
     }
 
     /// Makes a thumbnail on first use and stores it beside the content.
-    private func thumbnail(of kept: Kept, size: Int, in id: String) async throws -> ContentFile {
+    private func thumbnail(of kept: Kept, size: Int, for request: Request) async throws -> ContentFile {
         let name = kept.content.sha256
         guard let contents = engine.contents, let thumbnailer else {
             throw Problem.unavailable("thumbnails are not available")
@@ -78,14 +78,17 @@ extension Handlers {
         if let file = try contents.thumbnail(of: name, size: size) { return file }
         let bytes: [UInt8]
         do throws(Thumbnailer.Failure) {
-            bytes = try await thumbnailer.thumbnail(of: kept.file.descriptor, named: name, size: size)
+            bytes = try await thumbnailer.thumbnail(
+                of: kept.file.descriptor, named: name, size: size, for: ReadCaller(request).name)
         } catch {
             switch error {
             case .problem(.unreadable): throw Problem.noThumbnail("the content is damaged or not a picture")
             case .problem(.tooLarge): throw Problem.noThumbnail("making it exceeds the limit of memory or time")
             case .busy: throw Problem.unavailable("too many thumbnails are being made")
             case .failed(let message):
-                log.error("a thumbnail could not be made", metadata: ["error": "\(message)", "request_id": "\(id)"])
+                log.error(
+                    "a thumbnail could not be made",
+                    metadata: ["error": "\(message)", "request_id": "\(request.id)"])
                 throw Problem.unavailable("a thumbnail could not be made right now; the daemon's log says why")
             }
         }

@@ -84,7 +84,7 @@ package struct ReadCaller: Sendable, Hashable {
     }
 
     /// The same for the same caller, and another one for each other.
-    var name: String { user.map(String.init) ?? address }
+    package var name: String { user.map(String.init) ?? address }
 
     /// No caller of the API.
     package static let daemon = ReadCaller(user: nil, address: "daemon", mayTakeAll: true)
