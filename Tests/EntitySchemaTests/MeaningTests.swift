@@ -52,6 +52,9 @@ struct MeaningTests {
             (.string, #""A & <B>""#, #""A &#38; &#60;B&#62;""#, [.escaped]),
             (.string, #""1/2 = é""#, #""1&#x2F;2 &#61; &#233;""#, [.escaped]),
             (.string, #""a\nb\n""#, #""a\r\nb""#, [.trimmed]), (.string, #""a\n&""#, #""a\r\n&amp;""#, [.escaped]),
+            (.string, #""a""#, #""<p>a</p>\n""#, [.paragraphs]),
+            (.string, #""a\nb\n\nc""#, #""<p>a<br />\nb</p>\n<p>c</p>\n""#, [.paragraphs]),
+            (.string, #""a & b""#, #""<p>a &#038; b</p>\r\n""#, [.escaped, .paragraphs]),
             (.list, "[2,1]", "[1,2]", [.sorted]), (.string, #""""#, "null", [.emptied]), (.money, "1", #""1.00""#, []),
         ]
         for (kind, value, answer, forms) in cases {
@@ -77,13 +80,22 @@ struct MeaningTests {
         #expect(!field.isSame(try json(#""A & B""#), try json(#""A B""#), under: [.escaped]))
     }
 
+    @Test("where text is known to come as paragraphs, it is the same with and without them")
+    func paragraphs() throws {
+        let field = field(.string)
+        #expect(field.isSame(try json(#""<p>a</p>\n""#), try json(#""a""#), under: [.paragraphs]))
+        #expect(!field.isSame(try json(#""<p>a</p>\n""#), try json(#""b""#), under: [.paragraphs]))
+        #expect(!field.isSame(try json(#""<p>a</p>\n""#), try json(#""a""#)))
+    }
+
     @Test(
         "another value is no normal form",
         arguments: [
             (Field.Kind.string, #""a""#, #"" a""#), (.string, #""a""#, #""b""#), (.money, "12.3", "12.34"),
             (.money, "12.346", "12.36"), (.time, #""2026-11-21T10:42:07Z""#, #""2026-11-21T10:43:07Z""#),
             (.list, "[1]", "[1,2]"), (.string, #""A &amp; B""#, #""A & B""#),
-            (.string, #""A & B""#, #""A &amp;amp; B""#),
+            (.string, #""A & B""#, #""A &amp;amp; B""#), (.string, #""a""#, #""<p>b</p>""#),
+            (.string, #""<p>a</p>""#, #""a""#),
         ])
     func noForm(kind: Field.Kind, value: String, answer: String) throws {
         #expect(field(kind).forms(from: try json(value), to: try json(answer)) == nil)

@@ -71,7 +71,9 @@ extension Field {
             return text
         }
         func read(_ text: String) -> String {
-            (forms.contains(.escaped) ? HTMLText.unescaped(text) : text).withPlainLines
+            var text = text.withPlainLines
+            if forms.contains(.paragraphs) { text = HTMLText.withoutParagraphs(text.withoutSpaceAround) ?? text }
+            return forms.contains(.escaped) ? HTMLText.unescaped(text).withPlainLines : text
         }
         // Swift compares text by canonical equivalence, so NFC and NFD are the same.
         return directed

@@ -39,6 +39,14 @@ package enum HTMLText {
         return text + rest
     }
 
+    /// The text that a program has put into paragraphs: `<p>a<br />\nb</p>\n<p>c</p>` is three lines with an empty one before the
+    /// last. Nil for other text.
+    static func withoutParagraphs(_ html: String) -> String? {
+        guard html.hasPrefix("<p>"), html.hasSuffix("</p>") else { return nil }
+        return String(html.dropFirst(3).dropLast(4)).replacing("</p>\n<p>", with: "\n\n").replacing(
+            "<br />\n", with: "\n")
+    }
+
     private static func character(number: Substring?, hex: Substring?, name: Substring?) -> String? {
         if let name { return entities[String(name)] }
         let code = number.flatMap { UInt32($0) } ?? hex.flatMap { UInt32($0, radix: 16) }

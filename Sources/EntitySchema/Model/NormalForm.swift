@@ -15,6 +15,8 @@ package enum NormalForm: String, Sendable, Equatable, CaseIterable {
     case emptied
     /// Text with `&`, `<`, `>` and quotes as HTML writes them, as Snipe-IT and other programs in PHP answer it.
     case escaped
+    /// Text as paragraphs of HTML, as WordPress and WooCommerce answer it.
+    case paragraphs
 }
 
 extension Field {
@@ -30,6 +32,7 @@ extension Field {
     private static let combinations: [[NormalForm]] = [
         [.trimmed], [.lowercased], [.uppercased], [.rounded], [.seconds], [.minutes], [.sorted], [.emptied],
         [.escaped], [.trimmed, .escaped], [.trimmed, .lowercased], [.trimmed, .uppercased], [.trimmed, .emptied],
+        [.paragraphs], [.escaped, .paragraphs],
     ]
 
     private func isPossible(_ form: NormalForm) -> Bool {
@@ -37,7 +40,8 @@ extension Field {
         case (.trimmed, .string), (.trimmed, .enum), (.trimmed, .reference), (.lowercased, .string),
             (.lowercased, .enum), (.uppercased, .string), (.uppercased, .enum), (.emptied, .string), (.emptied, .enum),
             (.emptied, .reference), (.emptied, .time), (.emptied, .date), (.rounded, .number), (.rounded, .money),
-            (.rounded, .integer), (.seconds, .time), (.minutes, .time), (.sorted, .list), (.escaped, .string):
+            (.rounded, .integer), (.seconds, .time), (.minutes, .time), (.sorted, .list), (.escaped, .string),
+            (.paragraphs, .string):
             true
         default: false
         }
