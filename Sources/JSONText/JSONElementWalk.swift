@@ -10,9 +10,6 @@ package struct JSONElementWalk {
     /// The range of each wanted member's value, the first of its name; empty when there is none.
     package private(set) var values: [Range<Int>]
 
-    /// Whether the current element has no space between its parts.
-    package private(set) var isCompact = true
-
     /// `bytes` must be one array. `members` are names as they are written; nil matches none.
     package init(_ bytes: UnsafeBufferPointer<UInt8>, members: [String?]) {
         scanner = JSONScanner(bytes, isChecked: true)
@@ -29,11 +26,9 @@ package struct JSONElementWalk {
         scanner.skipSpace()
         guard scanner.current != UInt8(ascii: "]") else { return false }
         let start = scanner.at
-        scanner.hasSkippedSpace = false
         for index in values.indices { values[index] = 0..<0 }
         if scanner.current == UInt8(ascii: "{") { findMembers() } else { scanner.skipCheckedValue() }
         element = start..<scanner.at
-        isCompact = !scanner.hasSkippedSpace
         return true
     }
 

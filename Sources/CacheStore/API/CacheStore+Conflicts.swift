@@ -39,8 +39,8 @@ extension CacheStore {
 
     /// Queues the side that lost as a new change. Throws `.conflict` when the conflict is open or was undone before,
     /// and whatever a local write of that kind throws.
-    package func undo(_ id: Int64, at now: Timestamp, clockOffset: Duration = .zero) async throws {
-        try await write(at: now, clockOffset: clockOffset) { try $0.undo(id) }
+    package func undo(_ id: Int64, at now: Timestamp) async throws {
+        try await write(at: now) { try $0.undo(id) }
     }
 
     private func conflict(_ row: Row) throws -> JSONText {

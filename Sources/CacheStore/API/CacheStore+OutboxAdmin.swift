@@ -61,10 +61,9 @@ extension CacheStore {
     /// Throws `.invalid` as a write does, and `.conflict` while the change is being sent or when it is a creation that
     /// may have arrived.
     package func correct(
-        _ id: Int64, setting fields: JSONText, removing removed: [String] = [], at now: Timestamp,
-        clockOffset: Duration = .zero
+        _ id: Int64, setting fields: JSONText, removing removed: [String] = [], at now: Timestamp
     ) async throws {
-        try await write(at: now, clockOffset: clockOffset) { try $0.correct(id, setting: fields, removing: removed) }
+        try await write(at: now) { try $0.correct(id, setting: fields, removing: removed) }
     }
 
     /// Discards a change: its record returns to the server's version, with the remaining queued changes applied.

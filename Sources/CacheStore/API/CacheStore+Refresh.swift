@@ -104,7 +104,7 @@ extension CacheStore {
 
 /// Where the upstream may have a record whose address was changed here.
 extension CacheStore {
-    /// More would be asked for in vain.
+    /// A record is not looked for at more addresses than these.
     private static let mostAddresses = 3
 
     /// The other addresses of a record, as records with the values that lead there: those to which attempts without a known

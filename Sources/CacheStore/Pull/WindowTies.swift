@@ -15,14 +15,12 @@ struct WindowTies {
         let isOwn: Bool
     }
 
-    let entity: Entity
     /// Records that keep it.
     let references: [Link]
     /// Records that leave with it: they have no list of their own.
     let children: [Link]
 
     init(of entity: Entity, in schema: EntitySchema) {
-        self.entity = entity
         var references: [Link] = []
         var children: [Link] = []
         for other in schema.entities {

@@ -81,7 +81,7 @@ struct StaleRecords {
     /// Call this before each of several writes.
     mutating func beginWrite() { settled = [:] }
 
-    /// Call this after a write was undone. What it had computed is stale again; what it only noted may be computed in vain.
+    /// Call this after a write was undone. What it had computed is stale again; what it only noted may be computed without need.
     mutating func undoWrite() {
         entries = [:]
         turn = ("", [])

@@ -46,7 +46,7 @@ struct CollectionFinder {
                 }
             }
         }
-        let views = Views(found.collections, document.shapes).found()
+        let views = Views(found.collections).found()
         found.collections.removeAll { views[$0.path.text] != nil }
         found.leftOut += views.sorted { $0.key < $1.key }.map {
             LeftOut(path: $0.key, why: .sameRecords, reason: $0.value)

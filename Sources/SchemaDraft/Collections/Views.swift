@@ -2,7 +2,6 @@
 /// each record above, and each time take the place of the one before.
 struct Views {
     private let collections: [Collection]
-    private let shapes: ShapeReader
     /// The lists of all records.
     private let whole: [Collection]
     private let parents: Parents
@@ -11,9 +10,8 @@ struct Views {
     /// By their path without its version.
     private let versions: [String: [Collection]]
 
-    init(_ collections: [Collection], _ shapes: ShapeReader) {
+    init(_ collections: [Collection]) {
         self.collections = collections
-        self.shapes = shapes
         whole = collections.filter { $0.path.parameters.isEmpty }
         parents = Parents(collections)
         versions = Dictionary(grouping: collections) { Self.unversioned($0.path) }

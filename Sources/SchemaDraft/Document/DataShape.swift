@@ -27,7 +27,6 @@ struct DataShape: Sendable {
     var isMap = false
     var isReadOnly = false
     var isWriteOnly = false
-    var isNullable = false
     var description: String?
     var pattern: String?
     var minimum: Int?

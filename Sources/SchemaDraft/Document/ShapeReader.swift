@@ -95,9 +95,6 @@ struct ShapeReader {
 
     private func addKeywords(_ value: DocumentValue, to shape: inout DataShape) {
         let types = value["type"].map { $0.text.map { [$0] } ?? $0.elements.compactMap(\.text) } ?? []
-        if types.contains("null") || value["nullable"]?.boolean == true || value["x-nullable"]?.boolean == true {
-            shape.isNullable = true
-        }
         if shape.kind == .unknown, let type = types.first(where: { $0 != "null" }) {
             shape.kind = DataShape.Kind(rawValue: type) ?? .unknown
         }

@@ -263,21 +263,8 @@ struct CreateReconciler {
                 guard !Task.isCancelled else { throw UpstreamError.cancelled }
                 let digest = digest(of: record, fields, entity)
                 if seen.insert(digest).inserted { reading.digests.append(digest) }
-                reading.isNewer = reading.isNewer || isNewer(record, than: change, entity)
-                let tells = fields.contains { entity.value(of: $0, in: record) != nil }
-                reading.isTelling = reading.isTelling || tells
-                guard let near = try await candidate(record, fields, change, entity) else { continue }
-                let witness = ContentWitness(
-                    store: store, upstream: upstream, contents: contents, monotonicNow: monotonicNow)
-                let verdict = try await witness.verdict(on: near.record, for: change, entity)
-                if verdict == .another { continue }
-                let isOwn = verdict == .own && mayBeOwn(near.record, change, entity)
-                if isOwn, change.isSaid(by: near.record, of: entity, fields) {
-                    reading.found = near
-                    return reading
-                }
-                let key = entity.shownKey(of: near.record)
-                if tells { reading.near = key } else { reading.hidden = key }
+                try await compare(record, fields, change, entity, &reading)
+                if reading.found != nil { return reading }
             }
             reading.pages += 1
             reading.records += page.count
@@ -293,6 +280,26 @@ struct CreateReconciler {
             }
         } while request.position != nil
         return reading
+    }
+
+    /// Notes in the reading what one listed record says about the creation.
+    private func compare(
+        _ record: JSONText, _ fields: [String], _ change: OutboxChange, _ entity: Entity, _ reading: inout Reading
+    ) async throws {
+        reading.isNewer = reading.isNewer || isNewer(record, than: change, entity)
+        let tells = fields.contains { entity.value(of: $0, in: record) != nil }
+        reading.isTelling = reading.isTelling || tells
+        guard let near = try await candidate(record, fields, change, entity) else { return }
+        let witness = ContentWitness(store: store, upstream: upstream, contents: contents, monotonicNow: monotonicNow)
+        let verdict = try await witness.verdict(on: near.record, for: change, entity)
+        if verdict == .another { return }
+        let isOwn = verdict == .own && mayBeOwn(near.record, change, entity)
+        if isOwn, change.isSaid(by: near.record, of: entity, fields) {
+            reading.found = near
+            return
+        }
+        let key = entity.shownKey(of: near.record)
+        if tells { reading.near = key } else { reading.hidden = key }
     }
 
     private func digest(of record: JSONText, _ fields: [String], _ entity: Entity) -> Int {

@@ -134,7 +134,7 @@ extension Pusher {
         }
     }
 
-    /// Whether the upstream lacks a record. `wasRead`: it was just asked for, in vain.
+    /// Whether the upstream lacks a record. `wasRead`: it was just asked for and not found.
     func verdict(
         on known: JSONText, _ entity: Entity, wasRead: Bool = false
     ) async throws -> AbsenceJudge.Verdict {

@@ -48,7 +48,7 @@ extension Pusher {
         return entity.isDeleted(found.record) ? .gone(failure) : nil
     }
 
-    /// Whether the record that was just asked for in vain is gone; not if that cannot be found out now.
+    /// Whether the record that was just asked for and not found is gone; false if that cannot be found out now.
     private func isGone(_ change: OutboxChange, _ entity: Entity) async throws -> Bool {
         do {
             return try await verdict(on: change.address, entity, wasRead: true) == .gone

@@ -44,7 +44,7 @@ struct WebhookReceiver: Sendable {
         return limits
     }
 
-    /// Who calls in vain loses the connection.
+    /// A refused caller loses the connection.
     func respond(to request: Request) -> Response {
         var response = answer(to: request)
         response.closes = [401, 404, 405].contains(response.status)
