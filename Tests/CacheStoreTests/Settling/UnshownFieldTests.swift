@@ -54,7 +54,7 @@ struct UnshownFieldTests {
     private func edited(_ field: String) async throws -> TestCache {
         let cache = try TestCache(schema: Self.schema)
         try await show(cache, Self.empty)
-        try await send(cache, #"{"\(field)":"x"}"#, answer: Self.filled)
+        try await send(cache, #"{"\#(field)":"x"}"#, answer: Self.filled)
         return cache
     }
 
@@ -73,7 +73,7 @@ struct UnshownFieldTests {
     func next(_ field: String) async throws {
         let cache = try await edited(field)
         try await show(cache, Self.empty)
-        try await cache.store.update("pages", key: "a", body: JSONText(parsing: #"{"\(field)":"y"}"#), at: now)
+        try await cache.store.update("pages", key: "a", body: JSONText(parsing: #"{"\#(field)":"y"}"#), at: now)
         try await show(cache, Self.filled, after: 2)
         #expect(try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts.isEmpty)
         #expect(try value(field, cache) == "y")
