@@ -16,19 +16,20 @@ extension CacheStore {
     static func readySQL(_ condition: String) -> String {
         """
         SELECT * FROM (
-          SELECT * FROM sync_outbox AS change WHERE state = \(OutboxState.queued.sql) AND \(freeSQL)
+          SELECT id, entity FROM sync_outbox AS change WHERE state = \(OutboxState.queued.sql) AND \(freeSQL)
             AND \(condition) ORDER BY id LIMIT ?2)
         UNION ALL
         SELECT * FROM (
-          SELECT * FROM sync_outbox AS change WHERE state = \(OutboxState.waiting.sql) AND next_attempt_at <= ?1
+          SELECT id, entity FROM sync_outbox AS change WHERE state = \(OutboxState.waiting.sql) AND next_attempt_at <= ?1
             AND \(freeSQL) AND \(condition) ORDER BY next_attempt_at, id LIMIT ?2)
         """
     }
 
     /// Changes that may be sent now, oldest first: due and without dependencies. `untried` leaves out changes that were
-    /// tried, or sent and refused; `others` are about to be sent already.
+    /// tried, or sent and refused; `others` are about to be sent already. Changes beyond `bytes` of memory come another time,
+    /// all but the first.
     package func readyChanges(
-        limit: Int, at now: Timestamp, untried: Bool = false, in lane: PushLane = .fields,
+        limit: Int, atMost bytes: Int = .max, at now: Timestamp, untried: Bool = false, in lane: PushLane = .fields,
         notOf others: Set<Int64> = []
     ) throws -> [OutboxChange] {
         try read { db in
@@ -40,8 +41,22 @@ extension CacheStore {
             }
             let wanted = try sendable(condition, ready).filter { !others.contains($0["id"]) }
                 .sorted { ($0["id"] as Int64) < $1["id"] }.prefix(limit)
-            return try wanted.compactMap { row in try outboxChange(row, db) }
+            return try changes(wanted.map { $0["id"] }, atMost: bytes, db)
         }
+    }
+
+    private func changes(_ ids: [Int64], atMost bytes: Int, _ db: Database) throws -> [OutboxChange] {
+        var found: [OutboxChange] = []
+        var held = 0
+        for id in ids {
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT * FROM sync_outbox WHERE id = ?"), arguments: [id])
+            guard let change = try row.flatMap({ row in try outboxChange(row, db) }) else { continue }
+            held += change.heldBytes
+            guard found.isEmpty || held <= bytes else { break }
+            found.append(change)
+        }
+        return found
     }
 
     /// The opposite of `OutboxChange.wasSent`: a change that is neither would wait for ever once retries are rationed.

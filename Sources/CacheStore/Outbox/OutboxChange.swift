@@ -150,6 +150,12 @@ package struct OutboxChange: Sendable, Equatable {
             }
     }
 
+    /// About how many bytes of memory it takes.
+    package var heldBytes: Int {
+        let texts = secrets.reduce(0) { $0 + $1.utf8.count }
+        return 2 * storedBody.bytes.count + 2 * record.bytes.count + (replaced?.bytes.count ?? 0) + texts
+    }
+
     /// The request that sends the change; nil when the schema has no route for it.
     package func request(of entity: Entity) -> PushRequest? {
         var request =

@@ -39,7 +39,7 @@ struct PushDrain {
     func run() async throws {
         let failure = try await withThrowingTaskGroup(of: ([Int64], UpstreamError?).self) { group in
             let slots = AsyncSemaphore(await gate.slots())
-            var inFlight: Set<Int64> = []
+            var inFlight: [Int64: Int] = [:]
             var paused: Set<Int64> = []
             var running = 0
             var failure: UpstreamError?
@@ -47,9 +47,9 @@ struct PushDrain {
                 // Twice the slots: as many changes again are read in advance or being settled.
                 let free = failure == nil ? await 2 * gate.slots() - running : 0
                 var began = false
-                for work in free > 0 ? try await next(limit: free, notOf: inFlight, &paused) : [] {
+                for work in free > 0 ? try await next(limit: free, beside: inFlight, &paused) : [] {
                     guard let work = await admitted(work) else { continue }
-                    inFlight.formUnion(work.changes.map(\.id))
+                    for change in work.changes { inFlight[change.id] = change.heldBytes }
                     running += 1
                     began = began || work.isBatch
                     group.addTask { (work.changes.map(\.id), try await send(work, slots)) }
@@ -57,7 +57,7 @@ struct PushDrain {
                 // A batch takes one place, so there may be room for another.
                 if began { continue }
                 guard let (ids, error) = try await group.next() else { return failure }
-                inFlight.subtract(ids)
+                for id in ids { inFlight[id] = nil }
                 running -= 1
                 failure = failure ?? error
             }
@@ -97,18 +97,26 @@ struct PushDrain {
 
     // MARK: What is next
 
-    /// At most `limit` tasks; changes that are not admitted yet are left out.
+    /// The memory for changes that are being sent. The upstream decides how large their records are.
+    private static let mostBytes = 32 << 20
+
+    /// At most `limit` tasks; changes that are not admitted yet, or have no room beside those `underWay`, are left out.
     private func next(
-        limit: Int, notOf inFlight: Set<Int64>, _ paused: inout Set<Int64>
+        limit: Int, beside underWay: [Int64: Int], _ paused: inout Set<Int64>
     ) async throws -> [Work] {
+        let room = Self.mostBytes - underWay.values.reduce(0, +)
+        guard underWay.isEmpty || room > 0 else { return [] }
+        let inFlight = Set(underWay.keys)
         let newest = await gate.newest()
-        let ready = try await unpaused(limit: limit, notOf: inFlight, &paused).filter { $0.id <= newest }
+        let ready = try await unpaused(limit: limit, room, notOf: inFlight, &paused).filter { $0.id <= newest }
         let singles = ready.map(Work.single)
         guard sendsBatches, await gate.barred() == nil, await gate.allowance() == .all,
             let plan = firstBatchPlan(of: ready)
         else { return singles }
         let size = pusher.batches.size(of: plan, at: pusher.monotonicNow())
-        let candidates = try due(limit: max(size, limit), notOf: inFlight.union(paused)).filter { $0.id <= newest }
+        let candidates = try due(limit: max(size, limit), room, notOf: inFlight.union(paused)).filter {
+            $0.id <= newest
+        }
         let batch = pusher.batch(of: candidates, by: plan, size: size)
         guard batch.count > 1 else { return singles }
         // Those of another batch come next.
@@ -118,10 +126,10 @@ struct PushDrain {
 
     /// Ready changes whose routes need not wait. The others are passed over in this drain.
     private func unpaused(
-        limit: Int, notOf inFlight: Set<Int64>, _ paused: inout Set<Int64>
+        limit: Int, _ room: Int, notOf inFlight: Set<Int64>, _ paused: inout Set<Int64>
     ) async throws -> [OutboxChange] {
         while paused.count < Self.mostPaused {
-            let ready = try await ready(limit: limit, notOf: inFlight.union(paused))
+            let ready = try await ready(limit: limit, room, notOf: inFlight.union(paused))
             var free: [OutboxChange] = []
             for change in ready {
                 if await gate.isPaused(change) { paused.insert(change.id) } else { free.append(change) }
@@ -144,17 +152,17 @@ struct PushDrain {
         return nil
     }
 
-    private func ready(limit: Int, notOf inFlight: Set<Int64>) async throws -> [OutboxChange] {
+    private func ready(limit: Int, _ room: Int, notOf inFlight: Set<Int64>) async throws -> [OutboxChange] {
         if let barred = await gate.barred() {
-            let others = try due(limit: 1, notOf: inFlight.union(barred))
-            return others.isEmpty ? try due(limit: 1, notOf: inFlight) : others
+            let others = try due(limit: 1, room, notOf: inFlight.union(barred))
+            return others.isEmpty ? try due(limit: 1, room, notOf: inFlight) : others
         }
         let allowance = await gate.allowance()
         guard allowance != .all else {
-            return try due(limit: limit, notOf: inFlight)
+            return try due(limit: limit, room, notOf: inFlight)
         }
         let untried = try store.readyChanges(
-            limit: limit, at: pusher.monotonicNow(), untried: true, in: pusher.lane, notOf: inFlight)
+            limit: limit, atMost: room, at: pusher.monotonicNow(), untried: true, in: pusher.lane, notOf: inFlight)
         guard allowance == .trial, let trial = try store.leastTriedChange(at: pusher.monotonicNow()),
             !inFlight.contains(trial.id)
         else {
@@ -163,8 +171,8 @@ struct PushDrain {
         return [trial] + untried.prefix(limit - 1)
     }
 
-    private func due(limit: Int, notOf others: Set<Int64>) throws -> [OutboxChange] {
-        try store.readyChanges(limit: limit, at: pusher.monotonicNow(), in: pusher.lane, notOf: others)
+    private func due(limit: Int, _ room: Int, notOf others: Set<Int64>) throws -> [OutboxChange] {
+        try store.readyChanges(limit: limit, atMost: room, at: pusher.monotonicNow(), in: pusher.lane, notOf: others)
     }
 }
 
