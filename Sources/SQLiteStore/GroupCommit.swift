@@ -82,7 +82,7 @@ package final class GroupCommit: Sendable {
     /// Throws what `body` threw, with its changes undone, or `CacheError.unwritable` when the commit failed. `body` may
     /// be called twice, with the changes of the first call undone; anything else it does must be idempotent.
     ///
-    /// Callers with different names take turns; the writes of one caller keep their order.
+    /// Callers with different names take turns; the writes of one caller keep their order. Without a name they are the daemon's.
     package func write<Result: Sendable>(
         for caller: String = "", _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result {

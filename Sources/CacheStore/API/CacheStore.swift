@@ -244,7 +244,7 @@ package final class CacheStore: Sendable {
     func change<Result: Sendable>(
         at now: Timestamp, _ body: @escaping @Sendable (WriteContext) throws -> Result
     ) async throws -> Result {
-        try await writer.write(for: ReadCaller.daemon.name) { [self] db in
+        try await writer.write { [self] db in
             let context = context(db, at: now)
             let result = try body(context)
             try context.finish()

@@ -83,9 +83,9 @@ package struct ReadCaller: Sendable, Hashable {
         (self.user, self.address, self.mayTakeAll) = (user, address, mayTakeAll)
     }
 
-    /// The same for the same caller, and another one for each other.
+    /// The same for the same caller, and another one for each other; empty for the daemon.
     package var name: String { user.map(String.init) ?? address }
 
     /// No caller of the API.
-    package static let daemon = ReadCaller(user: nil, address: "daemon", mayTakeAll: true)
+    package static let daemon = ReadCaller(user: nil, mayTakeAll: true)
 }
