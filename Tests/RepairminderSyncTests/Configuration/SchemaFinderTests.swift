@@ -43,6 +43,13 @@ import Testing
         #expect(try file("schema: \(schema)") == "a/mine.yaml")
     }
 
+    @Test("a file of more than 8 MiB is not read")
+    func large() throws {
+        try folder.write(String(repeating: "#", count: (8 << 20) + 1), to: "a/mine.yaml")
+        let error = #expect(throws: ConfigurationError.self) { try file("schema: a/mine.yaml") }
+        #expect(error?.description.contains("more than 8 MiB") == true)
+    }
+
     @Test("an unknown name is rejected with a suggestion and the searched directories")
     func unknown() throws {
         try folder.write("", to: "schemas/repairminder.yaml")

@@ -65,7 +65,12 @@ struct Environment: Sendable {
         return !status.isFile || status.st_size > 0
     }
 
+    /// The text of a configuration or schema file, which has at most 8 MiB.
     func text(of path: String) throws(ConfigurationError) -> String {
+        if let status = stat(of: path), status.isFile, status.st_size > 8 << 20 {
+            throw ConfigurationError(
+                place: path, problem: "the file has more than 8 MiB; check that it is the right one")
+        }
         do {
             return try String(contentsOfFile: path, encoding: .utf8)
         } catch {
