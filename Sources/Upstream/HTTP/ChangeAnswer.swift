@@ -59,7 +59,7 @@ struct ChangeAnswer {
         if success == true || request.operation == .delete && body["deleted"]?.boolean == true { return accepted }
         if saysTrue(body) || isNamedElsewhere(body), success != false { return accepted }
         if success == nil, isAcceptance(body) { return accepted }
-        if body.kind == .null || body.kind == .object && body.members.isEmpty { return accepted }
+        if body.kind == .null || body.isEmptyObject || success == nil && isEmptyOfDeleted(body) { return accepted }
         if hasNoRow(body), success == nil { throw noRow }
         throw unclear(body)
     }
@@ -85,6 +85,13 @@ struct ChangeAnswer {
     /// the call succeeded (JSON-RPC 2.0, 5).
     private func isAnswerToCall(_ body: JSONText) -> Bool {
         body.kind == .object && body["jsonrpc"]?.kind == .string
+    }
+
+    /// Whether the answer to a deletion has `{}` in place of the record, as Asana's `{"data": {}}`, and no error.
+    private func isEmptyOfDeleted(_ body: JSONText) -> Bool {
+        guard request.operation == .delete, request.record.value(in: body)?.isEmptyObject == true else { return false }
+        return plan.errorMessage?.saysError(in: body) != true
+            && !["error", "errors"].contains { body[$0]?.saysError == true }
     }
 
     /// Whether the list of changed records is empty at the element that the route names, as PostgREST says that there is no
@@ -177,4 +184,8 @@ struct ChangeAnswer {
             }
         return quoting.withoutSecrets(sent.secrets + sent.secrets(in: body))
     }
+}
+
+extension JSONText {
+    fileprivate var isEmptyObject: Bool { kind == .object && members.isEmpty }
 }

@@ -212,6 +212,13 @@ struct ChangeAnswerTests {
         #expect(outcome == .accepted(nil) || outcome == .record(#"{"id":"1"}"#))
     }
 
+    @Test("an empty object in place of the record says that it was deleted, unless there is an error")
+    func emptyOfDeleted() async throws {
+        #expect(try await send(#"{"data":{}}"#, method: "DELETE").outcome == .accepted(nil))
+        #expect(try await send(#"{"data":{},"errors":[{"message":"no"}]}"#, method: "DELETE").outcome == .unclear)
+        #expect(try await send(#"{"data":{}}"#).outcome == .unclear)
+    }
+
     @Test("true in place of the record says that an edit or a deletion succeeded, and not which record was created")
     func truth() async throws {
         #expect(try await send("true").outcome == .accepted(nil))
