@@ -180,11 +180,16 @@ struct Arrivals {
         for (field, part) in row.parts {
             guard let value = entity.value(of: field, in: shown), !comparison.isSame(value, part.ours, of: field),
                 !part.earlier.contains(where: { comparison.isSame(value, $0, of: field) }),
-                !row.isConfirmed || comparison.meaning.newForms(from: part.ours, to: value, of: field) == [.escaped],
+                !row.isConfirmed || isHTML(value, of: part.ours, field, comparison),
                 try context.learn(part.ours, as: value, of: field, entity)
             else { continue }
             row.parts[field]?.ours = value
         }
+    }
+
+    private func isHTML(_ value: JSONText, of text: JSONText, _ field: String, _ comparison: ValueComparison) -> Bool {
+        let forms = comparison.meaning.newForms(from: text, to: value, of: field) ?? []
+        return !forms.isEmpty && forms.isSubset(of: [.escaped, .paragraphs])
     }
 
     /// The view with the values that are known, where another view has the same in another spelling: a list may say
