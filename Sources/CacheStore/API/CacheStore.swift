@@ -49,9 +49,11 @@ package final class CacheStore: Sendable {
     /// more wait for one another. `schedule` runs a commit later, never two at once; nil uses a queue of the store's
     /// own. `uptime` measures how long transactions and reads take. `goesOn` is polled while opening takes long; false undoes the
     /// step under way. `progress` is called after each step of a long adaptation. `preview` is one of the same file, if
-    /// there is one already. Throws `.incompatible` for a file of a newer version or one sealed with another key,
-    /// `.damaged` for a damaged one (both are left as they are, log included), `.unwritable` when it cannot be used now,
-    /// and `CancellationError` after `goesOn` was false.
+    /// there is one already.
+    ///
+    /// Throws `.incompatible` for a file of a newer version or one sealed with another key, and `.damaged` for a damaged
+    /// one; both stay as they are, log included. Throws `.unwritable` when the file cannot be used now, and
+    /// `CancellationError` after `goesOn` was false.
     package init(
         path: String, schema: EntitySchema, sealer: SecretSealer, reminderDays: ReminderDays = .utc,
         hooks: [HookRule] = [], readerCount: Int = 2, preview: sending DatabasePreview? = nil,

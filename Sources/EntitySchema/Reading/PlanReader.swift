@@ -28,22 +28,13 @@ struct PlanReader {
         if case .since(let parameter, _) = mode {
             request.call = request.call?.formatting("since", as: parameter.format)
         }
-        var changedAt = try node.child("changed_at")?.string()
-        if changedAt == nil, let since = node.child("since") {
-            changedAt =
-                try SinceReader(node: since).isDelta
-                ? since.child("field")?.string() : since.required("field").string()
-        }
-        if mode == .newestFirst, changedAt == nil {
-            throw try node.required("mode").error("newest_first needs changed_at, the field that the list is sorted by")
-        }
         var plan = PullPlan(
             path: request.path,
             query: request.query,
             call: request.call,
             list: list,
             mode: mode,
-            changedAt: changedAt,
+            changedAt: try changedAt(node, mode),
             deleted: try deletionMark(),
             single: try single(node.child("record"), request, node.child("call") ?? node))
         plan.clock = plan.clockOfRequests
@@ -52,6 +43,20 @@ struct PlanReader {
             (plan.details, plan.fetch) = (read.details, read.fetch)
         }
         return plan
+    }
+
+    /// The field with the time of a record's last change; nil without one.
+    private func changedAt(_ node: SchemaNode, _ mode: PullPlan.Mode) throws(SchemaError) -> String? {
+        if let field = try node.child("changed_at")?.string() { return field }
+        if let since = node.child("since") {
+            let isDelta = SinceReader(node: since).isDelta
+            let field = try isDelta ? since.child("field") : since.required("field")
+            if let field { return try field.string() }
+        }
+        guard mode != .newestFirst else {
+            throw try node.required("mode").error("newest_first needs changed_at, the field that the list is sorted by")
+        }
+        return nil
     }
 
     private var lone: LoneRecord {

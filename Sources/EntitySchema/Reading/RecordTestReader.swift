@@ -85,24 +85,29 @@ struct RecordTestReader {
             return try day(node, text)
         }
         if let templates, text.contains("{") {
-            let template = try node.valueTemplate(templates)
-            guard template.parts.count == 1, case .now? = template.placeholders.first?.name,
-                template.placeholders[0].format?.isNumber ?? false == isNumber, !template.placeholders[0].isQuoted
-            else {
+            guard Self.isNow(try node.valueTemplate(templates), asNumber: isNumber) else {
                 throw node.error(
                     isNumber
                         ? "\(field.name) holds numbers, so a time needs a format: \"{$now-90d:epoch}\" or "
-                            + "\"{$now-90d:epoch_ms}\""
-                        : "expected a time, such as \"{$now-90d}\" or 2026-01-31T09:00:00Z")
+                            + "\"{$now-90d:epoch_ms}\"" : Self.expectedTime)
             }
             return text
         }
         if isNumber {
             guard JSONText.string(text).amount != nil else { throw node.error("expected a number") }
         } else if Timestamp(iso8601: text) == nil {
-            throw node.error("expected a time, such as \"{$now-90d}\" or 2026-01-31T09:00:00Z")
+            throw node.error(Self.expectedTime)
         }
         return text
+    }
+
+    private static let expectedTime = "expected a time, such as \"{$now-90d}\" or 2026-01-31T09:00:00Z"
+
+    /// Whether the template is `{$now…}` alone, in a format of numbers if `isNumber`.
+    private static func isNow(_ template: ValueTemplate, asNumber isNumber: Bool) -> Bool {
+        guard template.parts.count == 1, let placeholder = template.placeholders.first, case .now = placeholder.name
+        else { return false }
+        return (placeholder.format?.isNumber ?? false) == isNumber && !placeholder.isQuoted
     }
 
     /// A fixed day, or the day of a time.

@@ -3,9 +3,13 @@ internal import JSONText
 
 /// Recognises what a 2xx response to a change says.
 ///
-/// Only a record with a key where the schema has one, a member that says success, `true` in place of the record (not of a
-/// new one, which has a key to tell), or no content at all acknowledges a change. Anything else may come from a gateway, a
-/// sign-in page or a half-dead server, and is unclear. So is an answer without content that may have lost it on the way.
+/// A change is acknowledged by one of these:
+/// - a record with a key where the schema has one,
+/// - a member that says success,
+/// - `true` in place of the record, unless the record is new: its key must be shown,
+/// - no content at all, unless it may have been lost on the way.
+///
+/// Anything else may come from a gateway, a sign-in page or a half-dead server, and is unclear.
 struct ChangeAnswer {
     let request: PushRequest
     let sent: WireRequest

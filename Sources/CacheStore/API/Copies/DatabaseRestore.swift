@@ -6,9 +6,10 @@ package import Secrets
 
 /// Restores a backup in place of a database.
 ///
-/// Records, history and conflict decisions become those of the backup. The queue becomes everything known to be unsent:
-/// what the replaced database still has queued stays, what it knows to be sent is dropped, and what only the backup has
-/// is retried as an attempt with unknown outcome, because it may have been sent after the backup was made.
+/// Records, history and conflict decisions become those of the backup. The queue becomes everything that may be unsent:
+/// - A change that the replaced database has queued stays.
+/// - A change that it knows to be sent is dropped.
+/// - A change that only the backup has may have been sent since: it is retried as an attempt with unknown outcome.
 package struct DatabaseRestore: Sendable {
     package struct Report: Sendable, Equatable {
         /// The new name of the replaced database; nil if there was none.

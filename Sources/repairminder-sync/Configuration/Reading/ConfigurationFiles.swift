@@ -61,13 +61,15 @@ struct ConfigurationFiles {
             }
         }
         try tolerate(named: isNamed) { (contents) throws(ConfigurationError) in
-            if isNamed || environment.isFile(path) { contents.add(try file(at: path, isLenient)) }
+            if isNamed || environment.isFile(path) { contents.add(try file(at: path, isLenient: isLenient)) }
         }
         try tolerate { (contents) throws(ConfigurationError) in contents.parts = try parts(of: path) }
         for part in contents.parts {
-            try tolerate { (contents) throws(ConfigurationError) in contents.add(try file(at: part, isLenient)) }
+            try tolerate { (contents) throws(ConfigurationError) in
+                contents.add(try file(at: part, isLenient: isLenient))
+            }
         }
-        try tolerate { (contents) throws(ConfigurationError) in try addBundle(to: &contents, isLenient) }
+        try tolerate { (contents) throws(ConfigurationError) in try addBundle(to: &contents, isLenient: isLenient) }
         contents.problem = contents.problem ?? contents.file?.problem
         return contents
     }
@@ -77,8 +79,8 @@ struct ConfigurationFiles {
     /// Where the bundle is, whether or not it can be used; nil when no file names one.
     func bundlePlace() throws(ConfigurationError) -> Bundle.Place? {
         var contents = Contents()
-        if let path, environment.isFile(path) { contents.add(try file(at: path, false)) }
-        for part in try path.map(parts) ?? [] { contents.add(try file(at: part, false)) }
+        if let path, environment.isFile(path) { contents.add(try file(at: path, isLenient: false)) }
+        for part in try path.map(parts) ?? [] { contents.add(try file(at: part, isLenient: false)) }
         return try bundlePlace(in: contents)
     }
 
@@ -97,7 +99,7 @@ struct ConfigurationFiles {
         return Bundle.Place(file: environment.absolute(file.text, from: path.map(environment.folder)), key: key)
     }
 
-    private func addBundle(to contents: inout Contents, _ isLenient: Bool) throws(ConfigurationError) {
+    private func addBundle(to contents: inout Contents, isLenient: Bool) throws(ConfigurationError) {
         guard let place = try bundlePlace(in: contents) else { return }
         var (bundle, values) = try read(place, isLenient, &contents.warning)
         contents.bundle = bundle
@@ -126,7 +128,7 @@ struct ConfigurationFiles {
 
     // MARK: Files
 
-    private func file(at path: String, _ isLenient: Bool) throws(ConfigurationError) -> ConfigurationFile {
+    private func file(at path: String, isLenient: Bool) throws(ConfigurationError) -> ConfigurationFile {
         try ConfigurationFile(yaml: environment.text(of: path), path: path, isLenient: isLenient)
     }
 
