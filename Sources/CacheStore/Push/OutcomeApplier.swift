@@ -141,6 +141,7 @@ struct OutcomeApplier {
         try merge(table).adopt(result.added, of: change.key)
         try rebase(after: change, on: result, table.entity)
         let key = try renamed(change, to: result.newKey, table)
+        try twin?.rebaseEdits(after: change, on: result.remote, key)
         if result.hasNewMembers { try ViewTable(entity: change.entity, db: db).set(result.members, of: key) }
         try merge(table).mergeRemote(of: key)
         result.settling.key = key

@@ -35,6 +35,22 @@ struct PulledTwin {
         return kept.reduce(answer) { $0.setting($1.key, to: $1.value) }
     }
 
+    /// Gives its queued edits what they were made on where no list had shown that: what the creation had sent. `remote`: the
+    /// record since the creation was acknowledged.
+    func rebaseEdits(after creation: OutboxTable.Entry, on remote: JSONText, _ key: String) throws {
+        let comparison = try context.comparison(table.entity)
+        for edit in try context.queue.changes(of: creation.entity, key: key) where edit.operation == .update {
+            var base = edit.base
+            for (field, sent) in creation.body.members where edit.body[field] != nil {
+                guard base[field]?.kind ?? .null == .null, let value = table.entity.value(of: field, in: remote),
+                    comparison.isSame(value, sent, of: field)
+                else { continue }
+                base = base.setting(field, to: value)
+            }
+            try context.queue.store(edit.body, base: base, of: edit, makeID: context.makeID)
+        }
+    }
+
     /// Adds what is known of its acknowledged edits to what is noted of the creation.
     func add(to other: inout Settling) {
         guard let settling else { return }

@@ -42,6 +42,25 @@ struct AcknowledgedCreationTests {
         #expect(try cache.store.pendingCount().pending == 0)
     }
 
+    @Test("an edit of a record that a pull brought does not conflict with what its creation had sent and no list shows")
+    func unshown() async throws {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
+        _ = try await cache.store.create(
+            "orders", body: JSONText(parsing: #"{"notes":"n","status":"open"}"#), at: now)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(creation, at: now))
+        _ = try await cache.pull("orders", #"[{"id":"b","notes":"n"}]"#)
+        try await cache.change("orders", "b", #"{"status":"ready"}"#)
+        let found = try JSONText(parsing: #"{"id":"b","notes":"n"}"#)
+        try await cache.store.settle(
+            creation.id,
+            .found(record: found, version: nil, view: .list, otherwise: PushFailure(.unseen, message: ""), at: now),
+            at: now)
+        #expect(try cache.conflictCount() == 0)
+        #expect(try cache.record("orders", "b")?["status"] == "ready")
+    }
+
     @Test("what another creation became is not the lost one's, also after it was edited and renamed")
     func created() async throws {
         let cache = try TestCache()
