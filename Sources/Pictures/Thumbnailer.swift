@@ -25,7 +25,7 @@ package final class Thumbnailer: Sendable {
     private let arguments: [String]
     private let limit: Duration
     private let queue = DispatchQueue(label: "thumbnails")
-    private let waiting = Mutex(Waiting())
+    private let waiting = Mutex(ServedTurns<String, @Sendable () -> Void>())
     /// Pictures without a possible thumbnail, so they are not tried again.
     private let hopeless = Mutex<[String: PictureProblem]>([:])
     private static let mostHopeless = 10_000
@@ -34,12 +34,6 @@ package final class Thumbnailer: Sendable {
     private static let mostOfOne = 16
     /// Larger than a thumbnail of 1024 by 1024 pixels can be.
     private static let mostBytes = 8 << 20
-
-    private struct Waiting {
-        var turns = Turns<String, @Sendable () -> Void>()
-        /// One is being made, and the next follows.
-        var isServed = false
-    }
 
     /// `executable`, called with `arguments` and a size, runs `ThumbnailProcess`.
     package init(executable: String, arguments: [String] = ["thumbnail"], limit: Duration = .seconds(30)) {
@@ -75,9 +69,7 @@ package final class Thumbnailer: Sendable {
             guard waiting.turns.count < Self.mostWaiting, waiting.turns.count(of: caller) < Self.mostOfOne else {
                 return (false, false)
             }
-            waiting.turns.add(work, for: caller)
-            defer { waiting.isServed = true }
-            return (true, !waiting.isServed)
+            return (true, waiting.add(work, for: caller))
         }
         if isFirst {
             queue.async { [self] in
@@ -88,11 +80,7 @@ package final class Thumbnailer: Sendable {
     }
 
     private func next() -> (@Sendable () -> Void)? {
-        waiting.withLock { waiting in
-            let turn = waiting.turns.next()
-            waiting.isServed = turn != nil
-            return turn?.item
-        }
+        waiting.withLock { waiting in waiting.goesOn() ? waiting.next() : nil }
     }
 
     private func make(_ picture: Int32, _ size: Int) throws(Failure) -> [UInt8] {

@@ -22,12 +22,6 @@ package final class GroupCommit: Sendable {
         var abandon: @Sendable (any Error) -> Void
     }
 
-    private struct Waiting {
-        var jobs = Turns<String, Job>()
-        /// A commit is scheduled or under way. Callers that arrive meanwhile only join those who wait.
-        var isServed = false
-    }
-
     private static let largestGroup = 256
     /// A transaction that has taken this long takes no further job: the callers of those in it wait for its end.
     private static let longest = Duration.milliseconds(500)
@@ -41,7 +35,8 @@ package final class GroupCommit: Sendable {
     private let readers: ReaderPool
     private let log = WriteAheadLog()
     private let schedule: Schedule
-    private let waiting = Mutex(Waiting())
+    /// Served while a commit is scheduled or under way. Callers that arrive meanwhile only join those who wait.
+    private let waiting = Mutex(ServedTurns<String, Job>())
     /// How many of those that wait the transaction under way can still take.
     private let room = Atomic(0)
     private let pulse = WriterPulse()
@@ -93,12 +88,7 @@ package final class GroupCommit: Sendable {
                     return { continuation.resume(returning: result) }
                 },
                 abandon: { continuation.resume(throwing: $0) })
-            let isFirst = waiting.withLock { waiting in
-                waiting.jobs.add(job, for: caller)
-                defer { waiting.isServed = true }
-                return !waiting.isServed
-            }
-            if isFirst { schedule { self.commitWaiting() } }
+            if waiting.withLock({ $0.add(job, for: caller) }) { schedule { self.commitWaiting() } }
         }
     }
 
@@ -106,20 +96,16 @@ package final class GroupCommit: Sendable {
     package var moment: UInt64 { pulse.moment }
 
     /// Whether other writes wait for the transaction under way. Ask inside of it.
-    package var isAwaited: Bool { waiting.withLock { $0.jobs.count } > room.load(ordering: .relaxed) }
+    package var isAwaited: Bool { waiting.withLock { $0.turns.count } > room.load(ordering: .relaxed) }
 
     private func commitWaiting() {
         while true {
-            room.store(waiting.withLock { min($0.jobs.count, Self.largestGroup) }, ordering: .relaxed)
+            room.store(waiting.withLock { min($0.turns.count, Self.largestGroup) }, ordering: .relaxed)
             commit()
             pulse.beat()
             if let work = upkeep() { keepUp(work) }
             if log.isLong { checkpoint() }
-            let isEmpty = waiting.withLock { waiting in
-                waiting.isServed = waiting.jobs.count > 0
-                return !waiting.isServed
-            }
-            if isEmpty { return }
+            guard waiting.withLock({ $0.goesOn() }) else { return }
         }
     }
 
@@ -127,7 +113,7 @@ package final class GroupCommit: Sendable {
     private func next() -> Job? {
         guard room.load(ordering: .relaxed) > 0 else { return nil }
         room.subtract(1, ordering: .relaxed)
-        return waiting.withLock { $0.jobs.next()?.item }
+        return waiting.withLock { $0.next() }
     }
 
     /// Does some of the work that waits, and answers those who asked for it.

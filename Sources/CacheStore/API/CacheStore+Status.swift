@@ -26,7 +26,7 @@ package struct CacheSummary: Sendable {
 extension CacheStore {
     /// Of the disk with the database; nil if it is unknown.
     package var space: DiskSpace? {
-        DiskSpace(of: URL(fileURLWithPath: pool.path).deletingLastPathComponent().path)
+        DiskSpace(beside: pool.path)
     }
 
     package func summary() throws -> CacheSummary {

@@ -36,8 +36,8 @@ package struct ErrorClass: RawRepresentable, Hashable, Sendable {
 
     /// The upstream accepted it and does not list it yet: it is looked for, and not sent again.
     package static let accepted = ErrorClass(rawValue: "accepted")
-    /// Its answer was lost, and the upstream may have it without showing it yet: it is looked for. The
-    /// class also of an edit or a deletion of a record that was created a moment ago and that the upstream does not show yet.
+    /// Its answer was lost, and the upstream may have it without showing it yet: it is looked for. Also the
+    /// class of an edit or a deletion of a record that was created a moment ago and that the upstream does not show yet.
     package static let unseen = ErrorClass(rawValue: "unseen")
     /// Whether the upstream has it cannot be found out: a person has to.
     package static let unclear = ErrorClass(rawValue: "unclear")

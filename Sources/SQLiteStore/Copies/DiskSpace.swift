@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 
 /// The free space of a file system.
@@ -17,6 +18,9 @@ package struct DiskSpace: Sendable {
         self.free = free
         self.total = total
     }
+
+    /// Where the file is, whether or not it exists; nil if its folder does not.
+    package init?(beside file: String) { self.init(of: URL(fileURLWithPath: file).deletingLastPathComponent().path) }
 
     /// Nil if the folder does not exist.
     package init?(of folder: String) {

@@ -12,9 +12,14 @@ struct CorrectedChangeTests {
 
     private func ready(_ cache: TestCache) throws -> [OutboxChange] { try cache.store.readyChanges(limit: 9, at: now) }
 
-    private func settle(_ cache: TestCache, _ outcome: PushOutcome) async throws {
+    private func begun(_ cache: TestCache) async throws -> OutboxChange {
         let change = try #require(try ready(cache).first)
         #expect(try await cache.store.begin(change, at: now))
+        return change
+    }
+
+    private func settle(_ cache: TestCache, _ outcome: PushOutcome) async throws {
+        let change = try await begun(cache)
         try await cache.store.settle(change.id, outcome, at: now)
     }
 
@@ -51,8 +56,7 @@ struct CorrectedChangeTests {
     func refusedBeforeDeletion() async throws {
         let cache = try TestCache()
         let key = try await cache.make("orders", #"{"notes":"n"}"#)
-        let creation = try #require(try ready(cache).first)
-        #expect(try await cache.store.begin(creation, at: now))
+        let creation = try await begun(cache)
         try await cache.store.delete("orders", key: key, at: now)
         #expect(try cache.store.pendingCount().pending == 2)
         let refusal = PushFailure(.refused, status: 422, message: "no")
@@ -66,8 +70,7 @@ struct CorrectedChangeTests {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
         try await edit(cache, "a", #"{"notes":"bad"}"#)
-        let bad = try #require(try ready(cache).first)
-        #expect(try await cache.store.begin(bad, at: now))
+        let bad = try await begun(cache)
         try await cache.store.delete("orders", key: "a", at: now)
         try await cache.store.settle(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
         #expect(try ready(cache).map(\.operation) == [.delete])

@@ -40,4 +40,30 @@ struct UnsendableTests {
         try await test.send()
         #expect(test.upstream.pushes.map(\.request.path) == ["/numbered/N1/devices"])
     }
+
+    @Test("names the field that no route sends, and what to do")
+    func strayField() async throws {
+        let yaml = """
+            schema: shop
+            upstream: { base_url: http://localhost }
+            entities:
+              orders:
+                fields: { id: { type: string }, name: { type: string }, notes: { type: string } }
+                pull: { path: /orders }
+                push: { create: { call: POST /orders, fields: FIELDS }, update: { call: "PATCH /orders/{id}", fields: FIELDS } }
+            """
+        let folder = try TemporaryFolder()
+        let old = try CacheStore.temporary(
+            EntitySchema(yaml: yaml.replacing("FIELDS", with: "[name, notes]"), file: "shop.yaml"), in: folder)
+        let clock = ManualClock()
+        _ = try await old.create("orders", body: JSONText(parsing: #"{"name":"n","notes":"x"}"#), at: clock.timestamp)
+        try old.close()
+        let narrow = yaml.replacing("FIELDS", with: "[name]")
+        let test = try TestEngine(
+            store: CacheStore.temporary(EntitySchema(yaml: narrow, file: "shop.yaml"), in: folder), schema: narrow)
+        for _ in 1...2 { try await test.send() }
+        #expect(
+            try error(test)
+                == "no route of the schema sends notes; add it to the schema and retry, or discard this change")
+    }
 }

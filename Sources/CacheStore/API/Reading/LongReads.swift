@@ -1,4 +1,3 @@
-internal import Foundation
 internal import SQLiteStore
 
 /// Reads that may take long, away from the threads that serve everybody: two lists and one other read at a time. Callers take turns.
@@ -10,8 +9,7 @@ final class LongReads: Sendable {
 
     /// `space`: of the disk where sorts have their files.
     init(path: String, damage: DamageWatch, space: (@Sendable () -> DiskSpace?)? = nil) {
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        self.space = space ?? { DiskSpace(of: folder) }
+        self.space = space ?? { DiskSpace(beside: path) }
         readers = ReaderPool(path: path, damage: damage, count: 2, first: nil, holdsSnapshots: false)
     }
 
