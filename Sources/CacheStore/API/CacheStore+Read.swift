@@ -55,34 +55,44 @@ extension CacheStore {
         }
     }
 
-    /// The records of a list in order, as a JSON array, and the cursor of the next page. `opening` is written before the
-    /// array, so that the caller need not copy a large page into its answer.
-    package func list(
+    /// A list that can be read again and again. `opening` is written before its array, so that the caller need not copy a large
+    /// page into its answer. Throws for a query that the schema does not allow.
+    package func prepared(
         _ query: ListQuery, include: [Inclusion] = [], after opening: StaticString = ""
-    ) throws -> ListPage {
-        let plan = try plan(query, include, opening)
-        return try readers.read { try self.page(of: plan, $0) }
+    ) throws -> PreparedList {
+        let reading = try reading(query.entity)
+        let table = reading.table
+        let extraColumns = Includer.columns(for: include, table)
+        let statement = try QueryMistakes.checked(query, parts: query.parts) { (query: ListQuery) throws(CacheError) in
+            try ListStatement(
+                table: table, query: query, context: filterContext, common: reading.lists,
+                extraColumns: extraColumns)
+        }
+        let extras = query.labels ? reading.extras.labelled(table.entity) : reading.extras
+        return PreparedList(
+            query: query, include: include, statement: statement, extras: extras, opening: opening)
+    }
+
+    /// The records of a list in order, as a JSON array, and the cursor of the next page.
+    package func list(_ query: ListQuery, include: [Inclusion] = []) throws -> ListPage {
+        let list = try prepared(query, include: include)
+        return try readers.read { try self.page(of: list, $0) }
     }
 
     /// The same for a thread that others wait for: nil for a list that takes long, or that looks into texts. `thousands` is how
     /// many thousands of SQLite's own instructions it may take.
-    package func quickList(
-        _ query: ListQuery, include: [Inclusion] = [], after opening: StaticString = "", thousands: Int = 50
-    ) throws -> ListPage? {
-        let plan = try plan(query, include, opening, isQuick: true)
+    package func quickList(_ list: PreparedList, thousands: Int = 50) throws -> ListPage? {
         // Of these, a single instruction can take milliseconds.
-        guard !plan.list.readsWholeValues else { return nil }
-        return try quickly(thousands: thousands) { try self.page(of: plan, $0) }
+        guard !list.statement.readsWholeValues else { return nil }
+        return try quickly(thousands: thousands) { try self.page(of: list, isQuick: true, $0) }
     }
 
     /// The same, where a list that takes long is read on another thread. `isLong`: `quickList` has found that it is.
     package func anyList(
-        _ query: ListQuery, include: [Inclusion] = [], after opening: StaticString = "", isLong: Bool = false,
-        for caller: ReadCaller = .daemon
+        _ list: PreparedList, isLong: Bool = false, for caller: ReadCaller = .daemon
     ) async throws -> ListPage {
-        if !isLong, let page = try quickList(query, include: include, after: opening) { return page }
-        let plan = try plan(query, include, opening)
-        return try await longReads.read(for: caller) { try self.page(of: plan, $0) }
+        if !isLong, let page = try quickList(list) { return page }
+        return try await longReads.read(for: caller) { try self.page(of: list, $0) }
     }
 
     /// Runs reads that may take long, such as those of a long queue, on another thread.
@@ -109,42 +119,18 @@ extension CacheStore {
     /// Ten times what a thousand instructions usually take.
     private static let longestThousand = Duration.microseconds(200)
 
-    /// A list as it is read.
-    private struct ListPlan: Sendable {
-        let list: ListStatement
-        let query: ListQuery
-        let include: [Inclusion]
-        let extras: RecordExtras
-        let opening: StaticString
-        /// Others wait for the thread.
-        let isQuick: Bool
-    }
-
-    private func plan(
-        _ query: ListQuery, _ include: [Inclusion], _ opening: StaticString, isQuick: Bool = false
-    ) throws -> ListPlan {
-        let reading = try reading(query.entity)
-        let table = reading.table
-        let extraColumns = Includer.columns(for: include, table)
-        let list = try QueryMistakes.checked(query, parts: query.parts) { (query: ListQuery) throws(CacheError) in
-            try ListStatement(
-                table: table, query: query, context: filterContext, common: reading.lists,
-                extraColumns: extraColumns)
-        }
-        let extras = query.labels ? reading.extras.labelled(table.entity) : reading.extras
-        return ListPlan(
-            list: list, query: query, include: include, extras: extras, opening: opening, isQuick: isQuick)
-    }
-
-    private func page(of plan: ListPlan, _ connection: ReadConnection) throws -> ListPage {
-        let (list, query, include) = (plan.list, plan.query, plan.include)
+    /// `isQuick`: others wait for the thread.
+    private func page(
+        of prepared: PreparedList, isQuick: Bool = false, _ connection: ReadConnection
+    ) throws -> ListPage {
+        let (list, query, include) = (prepared.statement, prepared.query, prepared.include)
         var page = ListPage(records: [])
         let walk = include.isEmpty && query.search != nil ? list.walk : nil
         func fill() throws {
             page =
                 try include.isEmpty
-                ? Self.page(list, walk, query, connection, plan.extras, after: plan.opening)
-                : expandedPage(plan, connection)
+                ? Self.page(list, walk, query, connection, prepared.extras, after: prepared.opening)
+                : expandedPage(prepared, isQuick: isQuick, connection)
             if query.count { page.total = try Self.total(list, connection) }
         }
         let isOne = !query.count && include.isEmpty && list.isOneStatement && walk == nil
@@ -265,11 +251,13 @@ extension CacheStore {
     }
 
     /// Call this in a snapshot.
-    private func expandedPage(_ plan: ListPlan, _ connection: ReadConnection) throws -> ListPage {
-        let (list, query, include, extras) = (plan.list, plan.query, plan.include, plan.extras)
+    private func expandedPage(
+        _ prepared: PreparedList, isQuick: Bool, _ connection: ReadConnection
+    ) throws -> ListPage {
+        let (list, include, extras) = (prepared.statement, prepared.include, prepared.extras)
         var records: [Includer.Open] = []
         var positions: [[DatabaseValue]] = []
-        var end = PageEnd(of: list, query)
+        var end = PageEnd(of: list, prepared.query)
         var size = 0
         let first = RecordSelect.end(list.order.table) + Int32(list.order.terms.count)
         try list.read(connection) { statement in
@@ -282,12 +270,12 @@ extension CacheStore {
             return true
         }
         let includer = Includer(
-            connection: connection, labels: extras.labels != nil, context: filterContext, isQuick: plan.isQuick)
+            connection: connection, labels: extras.labels != nil, context: filterContext, isQuick: isQuick)
         let closed = try includer.closed(records, including: include)
         let next = closed.count < records.count ? list.cursor(after: positions[closed.count - 1]) : end.next
-        let length = closed.reduce(plan.opening.utf8CodeUnitCount + 2) { $0 + $1.bytes.count + 1 }
+        let length = closed.reduce(prepared.opening.utf8CodeUnitCount + 2) { $0 + $1.bytes.count + 1 }
         let bytes = OutputBuffer.bytes(capacity: length) { output in
-            output.append(plan.opening)
+            output.append(prepared.opening)
             output.append(UInt8(ascii: "["))
             for (index, record) in closed.enumerated() {
                 if index > 0 { output.append(UInt8(ascii: ",")) }

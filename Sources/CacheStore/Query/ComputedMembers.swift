@@ -44,7 +44,7 @@ final class ComputedMembers: Sendable {
         output.append(UnsafeBufferPointer(rebasing: document.dropLast()))
         openings.withUnsafeBufferPointer { openings in
             for (index, member) in members.enumerated() {
-                // One look for the column, where each of `sqlite3_column_…` would look. The connection has no mutex to hold.
+                // As in `RecordBytes.bytes`.
                 let value = sqlite3_column_value(statement, RecordSelect.pkColumn + 1 + Int32(index))
                 let type = sqlite3_value_type(value)
                 guard type != SQLITE_NULL else { continue }
@@ -88,7 +88,7 @@ final class ComputedMembers: Sendable {
             default: break
             }
         }
-        let text = UnsafeBufferPointer(start: sqlite3_value_text(value), count: Int(sqlite3_value_bytes(value)))
+        let text = RecordBytes.bytes(of: value)
         guard type == SQLITE_TEXT else { return output.append(text) }
         if JSONText.isPlain(utf8: text) {
             output.append(UInt8(ascii: "\""))

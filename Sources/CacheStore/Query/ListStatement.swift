@@ -5,21 +5,19 @@ internal import SQLiteStore
 
 /// One list as SQL. Names come from the schema; values are always bound.
 ///
-/// A list consists of parts that an index can each seek and return in order: the ranges after the cursor
-/// (`ListOrder.ranges`), and the values of a filter that accepts several. So the thousandth page costs as much as the
-/// first. If the index of the filter gives another order, the rows are found first and then sorted.
+/// What is the same for all its pages is made once; `ListParts` is what differs.
 final class ListStatement: Sendable {
     private let table: EntityTable
     private let query: ListQuery
     let order: ListOrder
-    private let filter: ListFilter
-    private let ranges: [Keyset.Range]
-    /// See `name(_:_:)`; nil as long as no cursor was compared with it.
-    private let name: [UInt8]?
+    /// See `name(_:_:)`.
+    private let name: [UInt8]
     /// The filter before it was arranged.
     private let all: ListFilter
     /// `SELECT` with its columns, up to the condition.
     private let selection: String
+    /// Run one after the other, they give the list from the cursor on, each at most one row more than a page.
+    let statements: ListParts
 
     /// `common`: what the caller has of it. `extraColumns` come after those of `RecordSelect` and the order's.
     init(
@@ -45,17 +43,19 @@ final class ListStatement: Sendable {
         if let sync = query.sync { filter.add(sync) }
         if let search = query.search { try filter.add(search) }
         all = filter
-        filter.arrange(for: order, hasCursor: query.cursor != nil)
-        self.filter = filter
-        if let cursor = query.cursor {
-            let name = Self.name(query, order)
-            ranges = order.ranges(
-                after: try ListCursor.position(cursor, list: name, columns: order.terms.count + 1))
-            self.name = name
-        } else {
-            ranges = [(condition: "", arguments: [])]
-            name = nil
-        }
+        name = Self.name(query, order)
+        statements = try ListParts(filter, order, selection, limit: query.limit, from: query.cursor, of: name)
+    }
+
+    /// The same list from another cursor on.
+    init(_ list: ListStatement, from cursor: String) throws(CacheError) {
+        table = list.table
+        query = list.query
+        order = list.order
+        name = list.name
+        all = list.all
+        selection = list.selection
+        statements = try ListParts(all, order, selection, limit: query.limit, from: cursor, of: name)
     }
 
     private static func unknown(_ field: String, _ entity: Entity) -> CacheError {
@@ -75,21 +75,12 @@ final class ListStatement: Sendable {
 
     // MARK: Statements
 
-    /// Run one after the other, they give the list from the cursor on, each at most one row more than a page. Each is made
-    /// when it is asked for: most pages need the first ones alone.
-    var statements: LazyMapCollection<Range<Int>, ReadConnection.Statement> {
-        // None after a position that nothing follows, which only a made-up cursor has.
-        (0..<(filter.isMerged ? min(partCount, 1) : partCount)).lazy.map(statement)
-    }
-
     var isOneStatement: Bool { statements.count == 1 }
 
     /// Reads the list until `row` returns false. Call it in a snapshot, unless it is one statement.
     func read(_ connection: ReadConnection, row: (OpaquePointer) -> Bool) throws {
         var goesOn = true
-        let statements = statements
-        for place in statements.indices where goesOn {
-            let statement = statements[place]
+        for statement in statements where goesOn {
             try connection.query(statement.sql, statement.arguments) {
                 goesOn = row($0)
                 return goesOn
@@ -100,23 +91,21 @@ final class ListStatement: Sendable {
     var countSQL: String { "SELECT count(*) FROM \(table.name) WHERE \(all.condition)" }
     var countArguments: [DatabaseValue] { all.arguments }
 
-    func cursor(after position: [DatabaseValue]) -> String {
-        ListCursor.text(position, list: name ?? Self.name(query, order))
-    }
+    func cursor(after position: [DatabaseValue]) -> String { ListCursor.text(position, list: name) }
 
     /// The fields without an index that make the query read a whole table; empty if it does not.
     var unindexed: [String] {
-        let isSought = query.filters.contains { table.isIndexed($0.field) && $0.isSought } || filter.isSoughtByOthers
-        var missing = filter.scanned
+        let isSought = query.filters.contains { table.isIndexed($0.field) && $0.isSought } || all.isSoughtByOthers
+        var missing = all.scanned
         if query.sync?.isSought != true && query.search == nil && !isSought {
             let asked = query.filters.map(\.field) + query.sort.prefix(1).map(\.field)
-            missing += asked.filter { !table.isIndexed($0) } + filter.unindexed
+            missing += asked.filter { !table.isIndexed($0) } + all.unindexed
         }
         return missing.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     /// Whether it goes through values, which takes SQLite long, and few instructions.
-    var readsWholeValues: Bool { filter.readsWholeValues }
+    var readsWholeValues: Bool { all.readsWholeValues }
 
     // MARK: Walking
 
@@ -124,50 +113,10 @@ final class ListStatement: Sendable {
     /// many records match, that takes a few steps. Nil if no index gives the order, or if there are other filters than
     /// words.
     var walk: SearchWalk? {
-        guard let match = filter.match, filter.isByWordsAlone, let first = order.terms.first,
+        guard let match = all.match, all.isByWordsAlone, let first = order.terms.first,
             first.field != table.entity.key, table.isIndexed(first.field)
         else { return nil }
-        return SearchWalk(table: table, match: match, order: order, ranges: ranges, selection: selection)
-    }
-
-    // MARK: Parts
-
-    private var partCount: Int { filter.alternatives.count * ranges.count }
-
-    private func statement(_ place: Int) -> ReadConnection.Statement {
-        guard filter.isMerged, partCount > 1 else { return part(place) }
-        let parts = (0..<partCount).map(part)
-        let union = parts.map { "SELECT * FROM (\($0.sql))" }.joined(separator: " UNION ALL ")
-        return ("\(union) ORDER BY \(order.sqlByPosition) LIMIT ?", parts.flatMap(\.arguments) + [limit])
-    }
-
-    private func part(_ place: Int) -> ReadConnection.Statement {
-        let (alternative, range) = (filter.alternatives[place / ranges.count], ranges[place % ranges.count])
-        var whole = filter.condition
-        for part in [alternative.condition, range.condition] where !part.isEmpty { whole += " AND \(part)" }
-        let limits = filter.isSearchedFirst ? [limit, limit] : [limit]
-        return (select(whole), filter.arguments + alternative.arguments + range.arguments + limits)
-    }
-
-    private var limit: DatabaseValue { (query.limit + 1).databaseValue }
-
-    private func select(_ condition: String) -> String {
-        guard filter.isSearchedFirst else {
-            // Appended, because an interpolation would copy the selection several times.
-            var sql = selection
-            sql += condition
-            sql += " ORDER BY "
-            sql += order.sql
-            sql += " LIMIT ?"
-            return sql
-        }
-        let unary = order.unarySQL
-        // Only the records of the page are read; the index may be enough to find and sort the rest.
-        return """
-            \(selection)_pk IN (
-              SELECT _pk FROM \(table.name) WHERE \(condition) ORDER BY \(unary) LIMIT ?)
-            ORDER BY \(unary) LIMIT ?
-            """
+        return SearchWalk(table: table, match: match, order: order, ranges: statements.ranges, selection: selection)
     }
 
     /// What identifies a list: its filters and its order.

@@ -74,11 +74,12 @@ struct RecordBytes {
 
     /// Appends `_sync` of a record without queued changes, whose time is null if it did not come from a server.
     private mutating func appendSynced(_ statement: OpaquePointer) {
-        guard sqlite3_column_type(statement, RecordSelect.syncedAtColumn) != SQLITE_NULL else {
+        let value = sqlite3_column_value(statement, RecordSelect.syncedAtColumn)
+        guard sqlite3_value_type(value) != SQLITE_NULL else {
             output.append(Self.syncedAt)
             return output.append("null,\"error\":null}")
         }
-        let milliseconds = sqlite3_column_int64(statement, RecordSelect.syncedAtColumn)
+        let milliseconds = sqlite3_value_int64(value)
         if let lastSync, lastSync.milliseconds == milliseconds { return output.append(copyOf: lastSync.place) }
         let start = output.count
         output.append(Self.syncedAt)
@@ -107,12 +108,19 @@ struct RecordBytes {
 
     private static let syncedAt: StaticString = ",\"_sync\":{\"state\":\"synced\",\"pending_fields\":[],\"synced_at\":"
 
+    /// The bytes of a column as text.
+    ///
+    /// One look for the column, where each of `sqlite3_column_…` would look. The connection has no mutex to hold.
     static func bytes(_ column: Int32, of statement: OpaquePointer) -> UnsafeBufferPointer<UInt8> {
-        let start = sqlite3_column_text(statement, column)
-        return UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
+        bytes(of: sqlite3_column_value(statement, column))
     }
 
-    /// The bytes of a column as text.
+    static func bytes(of value: OpaquePointer?) -> UnsafeBufferPointer<UInt8> {
+        let start = sqlite3_value_text(value)
+        return UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
+    }
+
+    /// A column as text.
     static func text(_ column: Int32, of statement: OpaquePointer) -> String {
         String(decoding: bytes(column, of: statement), as: UTF8.self)
     }

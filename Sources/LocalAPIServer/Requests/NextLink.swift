@@ -39,7 +39,7 @@ enum NextLink {
     }
 
     /// What most cursors are made of, which saves encoding them.
-    private static func isPlain(_ byte: UInt8) -> Bool {
+    static func isPlain(_ byte: UInt8) -> Bool {
         (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: "_")
     }

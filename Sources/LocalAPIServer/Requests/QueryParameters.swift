@@ -6,8 +6,11 @@ internal import SocketServer
 struct QueryParameters {
     let items: [(name: String, value: String)]
 
-    init(_ request: Request) throws(Problem) {
-        guard let items = PercentCoding.parameters(request.query),
+    init(_ request: Request) throws(Problem) { try self.init(request.query) }
+
+    /// Nil: there is no query.
+    init(_ query: String?) throws(Problem) {
+        guard let items = PercentCoding.parameters(query),
             items.allSatisfy({ !Self.hasNUL($0.name) && !Self.hasNUL($0.value) })
         else {
             throw Problem(

@@ -48,8 +48,11 @@ struct ListTextTests {
         let pk = nulls > 1 ? .null : 7.databaseValue
         later.cursor = first.cursor(after: first.order.terms.map { _ in value } + [pk])
         let (shared, alone) = (try list(later, ListStatement.Common(table)), try list(later, nil))
-        #expect(shared.statements.map(\.sql) == alone.statements.map(\.sql))
-        #expect(shared.statements.map(\.arguments) == alone.statements.map(\.arguments))
+        let continued = try ListStatement(first, from: try #require(later.cursor))
+        for other in [shared, continued] {
+            #expect(other.statements.map(\.sql) == alone.statements.map(\.sql))
+            #expect(other.statements.map(\.arguments) == alone.statements.map(\.arguments))
+        }
     }
 
     @Test("a cursor is base64url of its JSON without padding, whatever its length", arguments: 0..<8)

@@ -1,11 +1,9 @@
 internal import CacheStore
 internal import Synchronization
 
-/// What the queries of lists mean, by their texts: most callers ask for the same lists again and again, and to read a query takes as
-/// long as to read some of its records.
+/// The lists of the last queries, by their texts: most callers ask for the same lists again and again, and to read a query takes
+/// as long as to read some of its records.
 final class AskedLists: Sendable {
-    typealias Asked = (query: ListQuery, include: [Inclusion])
-
     private struct Key: Hashable {
         var entity: String
         var text: String
@@ -16,19 +14,38 @@ final class AskedLists: Sendable {
     /// In bytes.
     private static let longest = 1024
 
-    private let known = Mutex<[Key: Asked]>([:])
+    private let known = Mutex<[Key: PreparedList]>([:])
 
-    /// What a text means, which `read` finds out unless it was asked for lately.
-    func list(of entity: String, _ text: String, _ read: () throws -> Asked) rethrows -> Asked {
-        let key = Key(entity: entity, text: text)
-        if let asked = known.withLock({ $0[key] }) { return asked }
-        let asked = try read()
+    /// The list of a query. Pages of one list share what `read` makes of its text without the cursor.
+    func list(
+        of entity: String, _ text: String, _ read: (_ query: String) throws -> PreparedList
+    ) throws -> PreparedList {
+        guard let (rest, cursor) = Self.parts(of: text) else { return try list(Key(entity: entity, text: text), read) }
+        let list = try list(Key(entity: entity, text: rest), read)
+        // With two cursors the whole text says what is wrong.
+        return try list.query.cursor == nil ? list.from(cursor) : read(text)
+    }
+
+    private func list(_ key: Key, _ read: (_ query: String) throws -> PreparedList) throws -> PreparedList {
+        if let list = known.withLock({ $0[key] }) { return list }
+        let list = try read(key.text)
         // Nearly all cursors are sent once.
-        guard text.utf8.count <= Self.longest, asked.query.cursor == nil else { return asked }
+        guard key.text.utf8.count <= Self.longest, list.query.cursor == nil else { return list }
         known.withLock { known in
             if known.count >= Self.most { known.removeAll(keepingCapacity: true) }
-            known[key] = asked
+            known[key] = list
         }
-        return asked
+        return list
     }
+
+    /// A query's text without its cursor, and the cursor; nil unless it ends with one, as `NextLink` writes it.
+    private static func parts(of text: String) -> (rest: String, cursor: String)? {
+        let start = text.utf8.lastIndex(of: UInt8(ascii: "&"))
+        let last = text.utf8[(start.map(text.utf8.index(after:)) ?? text.startIndex)...]
+        let cursor = last.dropFirst(name.utf8.count)
+        guard last.starts(with: name.utf8), !cursor.isEmpty, cursor.allSatisfy(NextLink.isPlain) else { return nil }
+        return (String(text[..<(start ?? text.startIndex)]), String(Substring(cursor)))
+    }
+
+    private static let name = "cursor="
 }

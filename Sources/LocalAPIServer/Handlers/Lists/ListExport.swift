@@ -56,6 +56,6 @@ struct ListExport: Sendable {
         query.limit = min(limit, Self.pageSize)
         query.mostBytes = Self.pageBytes
         query.cursor = cursor ?? query.cursor
-        return try await store.anyList(query, include: include, for: caller)
+        return try await store.anyList(store.prepared(query, include: include), for: caller)
     }
 }

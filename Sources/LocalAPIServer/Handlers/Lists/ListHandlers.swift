@@ -33,7 +33,7 @@ extension Handlers {
         if query.usesSearch { try await store.catchUpSearch(for: ReadCaller(request)) }
         if format.isWhole { return try await whole(query, include, of: entity, as: format, request) }
         let page = try await store.anyList(
-            query, include: include, after: Self.opening, isLong: isTried && !query.usesSearch,
+            store.prepared(query, include: include, after: Self.opening), isLong: isTried && !query.usesSearch,
             for: ReadCaller(request))
         return answer(page, request, since: begun)
     }
@@ -44,12 +44,11 @@ extension Handlers {
         let begun = now()
         let format = ListFormat(request)
         guard !format.isWhole else { return nil }
-        let (query, include) = try askedLists.list(of: entity.name, request.query ?? "") {
-            try asked(QueryParameters(request), of: entity, as: format)
+        let list = try askedLists.list(of: entity.name, request.query ?? "") { text in
+            let (query, include) = try asked(QueryParameters(text), of: entity, as: format)
+            return try store.prepared(query, include: include, after: Self.opening)
         }
-        guard !query.usesSearch,
-            let page = try store.quickList(query, include: include, after: Self.opening)
-        else { return nil }
+        guard !list.query.usesSearch, let page = try store.quickList(list) else { return nil }
         return answer(page, request, since: begun)
     }
 
