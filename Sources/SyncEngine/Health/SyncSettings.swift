@@ -54,6 +54,12 @@ package struct RetryPolicy: Sendable, Equatable {
     /// Exponential backoff with full jitter: anything from zero to `longest`. `random` is in 0..<1.
     package func delay(attempt: Int, random: Double) -> Duration { longest(attempt: attempt) * random }
 
+    /// After a failure that is not counted: as long as the last `pause` to twice that, between `base` and `cap`. `random` is in
+    /// 0..<1.
+    package func delay(after pause: Duration, random: Double) -> Duration {
+        min(max(min(pause, cap), base) * (1 + random), cap)
+    }
+
     /// base × 2^(attempt − 1), at most `cap`; `attempt` counts from 1.
     func longest(attempt: Int) -> Duration { base.doubled(attempt - 1, atMost: cap) }
 

@@ -195,7 +195,18 @@ extension Pusher {
     ) async throws -> PushOutcome {
         switch error {
         case .barred, .offline, .held, .cancelled, .throttled, .unauthorized: try await outcome(of: error, change)
+        case .unclear(_, let message) where failure.errorClass == .gone: undecided(change, failure, message)
         case .unclear, .changed, .gone, .refused, .malformed: again(change, failure)
         }
+    }
+
+    /// A 404 without an answer from the witness says nothing about the record, so it is not counted: a long outage would end
+    /// the change. The pauses grow all the same, by the time since the last attempt that was answered so.
+    private func undecided(_ change: OutboxChange, _ failure: PushFailure, _ message: String) -> PushOutcome {
+        var failure = failure
+        failure.message += "; whether that is so is not known: \(message)"
+        let last = change.errorClass == .gone ? change.lastAttemptAt : nil
+        let pause = retry.delay(after: last.map { now().since($0) } ?? .zero, random: random())
+        return .waiting(failure, at: monotonicNow() + pause, counted: false)
     }
 }

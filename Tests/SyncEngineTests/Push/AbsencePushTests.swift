@@ -62,6 +62,37 @@ struct AbsencePushTests {
         #expect(test.upstream.records("/orders").prefix(2).map { $0["notes"] } == ["mine", "mine"])
     }
 
+    @Test(
+        "404 to a change says nothing while no witness can be read: it is not counted, and waits longer each time",
+        arguments: [Operation.create, .update])
+    func unreadWitness(_ operation: Operation) async throws {
+        let test = try await test()
+        if operation == .create {
+            _ = try await test.store.create("orders", body: .object(["notes": "mine"]), at: test.clock.timestamp)
+        } else {
+            try await test.change("c", #"{"notes":"mine"}"#)
+        }
+        let lost = UpstreamError.unclear(status: nil, "cut off")
+        test.upstream.failRecords(lost)
+        test.upstream.failList("/orders", lost)
+        var waits: [Duration] = []
+        for _ in 1...16 {
+            test.upstream.fail(notFound)
+            try await test.send(random: 0.5)
+            let wait = try #require(try test.store.nextAttempt()).since(test.clock.timestamp)
+            waits.append(wait)
+            test.clock.advance(by: wait)
+        }
+        #expect(waits.first == .seconds(3) && waits.last == .seconds(300) && waits == waits.sorted())
+        #expect(try attempts(test) == [0])
+        #expect(try test.error("message") == "not found; whether that is so is not known: cut off")
+        test.upstream.failRecords(nil)
+        test.upstream.failList("/orders", nil)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").last?["notes"] == "mine")
+    }
+
     @Test("#3 a token that expires into empty lists drops no edit and acknowledges no deletion")
     func expired() async throws {
         let test = try await test()
