@@ -37,7 +37,7 @@ struct RevivedRecord {
         let moving = entity.touchedFields.map(\.name).filter { change.edited[$0] == nil }
         return change.body.members.filter { name, value in
             guard name != entity.key, name != entity.pull?.changedAt, name != entity.pull?.whenChanged,
-                !moving.contains(name), entity.canSend(.object(members: [(key: name, value: value)]), by: .update)
+                !moving.contains(name), entity.canSend(name, by: .update)
             else { return false }
             return !comparison.isSame(entity.value(of: name, in: before) ?? .null, value, of: name)
         }

@@ -1,6 +1,7 @@
 internal import EntitySchema
+internal import JSONText
 
-/// What becomes of deletions that waited for a change which the server has refused.
+/// What becomes of changes that the server has refused, and of those that wait for them.
 extension ChangeWriter {
     /// Drops the change `id` of the record if it was refused and only a deletion would wait for it: that of the record, or of
     /// one that it is deleted with. Called when a change has failed.
@@ -16,5 +17,38 @@ extension ChangeWriter {
             for change in waiting where change.isRefused && change.operation == .update { try supersede(change) }
             try writer.rebuildDocument(over: key)
         }
+    }
+
+    /// Takes out of a refused edit what the schema no longer sends, before another edit corrects it: that would wait behind it
+    /// else. It stays queued as an edit of its own, unless a later one has a newer value.
+    func setUnsendableAside(in waiting: inout [OutboxTable.Entry], before correction: OutboxTable.NewChange) throws {
+        let refused = waiting.last { change in
+            change.isRefused && !change.isContentOnly && change.operation == .update
+                && correction.body.members.contains { change.body[$0.key] != nil }
+        }
+        guard let refused else { return }
+        let sent = refused.body.members.filter { entity.canSend($0.key, by: .update) }
+        guard sent.count < refused.body.members.count else { return }
+        let later = Set(waiting.filter { $0.id > refused.id }.flatMap { $0.body.members.map(\.key) })
+        let unsent = refused.body.members.filter { !entity.canSend($0.key, by: .update) && !later.contains($0.key) }
+        let base = refused.base.members.filter { entity.canSend($0.key, by: .update) }
+        try queue.store(.object(members: sent), base: .object(members: base), of: refused, makeID: context.makeID)
+        try queueUnsent(unsent, of: refused, base: refused.base)
+        waiting = try queue.changes(of: entity.name, key: refused.key)
+    }
+
+    /// Queues what a change could not send as an edit, which fails until the schema has a way again.
+    func queueUnsent(
+        _ fields: [(key: String, value: JSONText)], of change: OutboxTable.Entry, base: JSONText = .object([:])
+    ) throws {
+        guard !fields.isEmpty else { return }
+        let body = JSONText.object(members: fields)
+        let edit = OutboxTable.NewChange(
+            table: table, key: change.key, operation: .update, body: body,
+            base: .object(members: base.members.filter { body[$0.key] != nil }),
+            edited: .object(members: change.edited.members.filter { body[$0.key] != nil }),
+            idempotencyKey: context.makeID())
+        let id = try queue.append(edit, at: now)
+        try note(body, .merged, of: .update, to: change.key, carriedBy: id)
     }
 }

@@ -84,6 +84,7 @@ struct ChangeWriter {
         for members in parts {
             let change = newChange(
                 .update, key: key, body: .object(members: members), base: base(of: members, in: image), record: record)
+            try setUnsendableAside(in: &waiting, before: change)
             try note(change, carriedBy: queue.joinOrAppend(change, to: &waiting, at: now))
         }
         let new = try writer.rebuildDocument(over: image, waiting.map(\.shown))

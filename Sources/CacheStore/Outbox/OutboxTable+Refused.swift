@@ -20,7 +20,8 @@ extension OutboxTable {
             return nil
         }
         let body = refused.body.setting(change.body)
-        guard change.entity.canSend(body, by: refused.operation) else { return nil }
+        guard change.entity.canSend(sendable(of: refused, change.entity).setting(change.body), by: refused.operation)
+        else { return nil }
         var corrected = change
         corrected.operation = refused.operation
         corrected.body = body
@@ -31,5 +32,11 @@ extension OutboxTable {
         try edit(refused.id, to: corrected)
         try depend(refused.id, on: needs)
         return refused.id
+    }
+
+    /// What a request of the refused change sends by now: a creation goes without the fields that the schema no longer sends.
+    private func sendable(of refused: Entry, _ entity: Entity) -> JSONText {
+        guard refused.operation == .create else { return refused.body }
+        return .object(members: refused.body.members.filter { entity.canSend($0.key, by: .create) })
     }
 }

@@ -92,8 +92,7 @@ struct ConflictResolver {
         let entity = writer.table.entity
         let document = document ?? .object([:])
         let members = (document.members + entity.movedFields(of: document)).filter { name, value in
-            entity[field: name] != nil && value.kind != .null
-                && entity.canSend(.object(members: [(key: name, value: value)]), by: .create)
+            entity[field: name] != nil && value.kind != .null && entity.canSend(name, by: .create)
         }
         _ = try writer.create(.object(members: members))
     }

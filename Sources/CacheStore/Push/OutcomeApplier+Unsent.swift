@@ -25,21 +25,7 @@ extension OutcomeApplier {
             guard let shown = answer.flatMap({ entity.value(of: field, in: $0) }) else { return true }
             return !comparison.isSame(shown, value, of: field)
         }
-        if !unsent.isEmpty { try keep(unsent, of: change, table) }
+        try ChangeWriter(table: table, context: context).queueUnsent(unsent, of: change)
         return sent
-    }
-
-    private func keep(
-        _ unsent: [(key: String, value: JSONText)], of creation: OutboxTable.Entry, _ table: EntityTable
-    ) throws {
-        let body = JSONText.object(members: unsent)
-        let edited = creation.edited.members.filter { body[$0.key] != nil }
-        let edit = OutboxTable.NewChange(
-            table: table, key: creation.key, operation: .update, body: body, base: .object([:]),
-            edited: .object(members: edited), idempotencyKey: context.makeID())
-        let id = try queue.append(edit, at: context.now)
-        try context.log.append(
-            .queued, change: id, entity: creation.entity, key: creation.key, fields: unsent.map(\.key),
-            detail: ChangeWriter(table: table, context: context).detail(of: body, .merged, .update))
     }
 }

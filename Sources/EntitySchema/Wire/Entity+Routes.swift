@@ -51,6 +51,11 @@ extension Entity {
         return plan
     }
 
+    /// Whether a request can send the field.
+    package func canSend(_ field: String, by operation: Operation) -> Bool {
+        canSend(.object(members: [(key: field, value: .null)]), by: operation)
+    }
+
     /// Whether one request can send all of `body`, the fields of a new or changed record.
     package func canSend(_ body: JSONText, by operation: Operation) -> Bool {
         let fields = body.members.map(\.key)

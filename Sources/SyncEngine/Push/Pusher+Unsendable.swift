@@ -18,9 +18,7 @@ extension Pusher {
                         ? "has no \(far.field), which the address needs; set it, then retry"
                         : "is not cached, and the address needs its \(far.field); read it, then retry"))
         }
-        let stray = change.body.members.first { field, value in
-            !entity.canSend(.object(members: [(key: field, value: value)]), by: change.operation)
-        }
+        let stray = change.body.members.first { !entity.canSend($0.key, by: change.operation) }
         let lacking =
             stray.map { "no route of the schema sends \($0.key)" } ?? "the schema has no route for this change"
         return PushFailure(.unsendable, message: "\(lacking); add it to the schema and retry, or discard this change")

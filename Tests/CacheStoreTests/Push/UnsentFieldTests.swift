@@ -5,7 +5,7 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("Fields of a new record that the schema no longer sends")
+@Suite("Fields of a change that the schema no longer sends")
 struct UnsentFieldTests {
     private let now = TestCache.now
 
@@ -48,5 +48,74 @@ struct UnsentFieldTests {
         let cache = try await sent(#"{"id":"a","status":"open","notes":"mine"}"#)
         #expect(try cache.store.readyChanges(limit: 1, at: now).isEmpty)
         #expect(try cache.record("orders", "a")?["notes"] == "mine")
+    }
+
+    // MARK: Refused changes
+
+    private static let edits = TestCache.shop.replacing(
+        #"update: { call: "PATCH /orders/{id}" }"#,
+        with: #"update: { call: "PATCH /orders/{id}", fields: [total, notes] }"#)
+    private static let editsWithout = edits.replacing("fields: [total, notes]", with: "fields: [total]")
+
+    private func edit(_ cache: TestCache, _ body: String) async throws {
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: body), at: now)
+    }
+
+    private func bodies(_ cache: TestCache) throws -> [String] {
+        try cache.store.pending(PendingQuery(limit: 9)).changes.map { $0["body"]?.text ?? "" }
+    }
+
+    /// Refuses an edit of total and notes, before which `behind` is made, and opens the cache with a schema without notes.
+    private func refused(behind: String? = nil) async throws -> TestCache {
+        let old = try TestCache(schema: Self.edits)
+        _ = try await old.pull("orders", #"[{"id":"a","total":1,"notes":"n"}]"#)
+        try await edit(old, #"{"total":2,"notes":"mine"}"#)
+        let change = try #require(try old.store.readyChanges(limit: 1, at: now).first)
+        _ = try await old.store.begin(change, at: now)
+        if let behind { try await edit(old, behind) }
+        let locked = PushFailure(.conflict, status: 409, message: "locked")
+        try await old.store.settle(change.id, .failed(locked), at: now)
+        return try old.reopened(schema: Self.editsWithout)
+    }
+
+    @Test("do not keep a good value for another field from replacing the refused one")
+    func corrected() async throws {
+        let cache = try await refused()
+        try await edit(cache, #"{"total":3}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 9, at: now).first)
+        #expect(change.body.text == #"{"total":3}"# && !change.isTried)
+        #expect(try bodies(cache) == [#"{"total":3}"#, #"{"notes":"mine"}"#])
+        _ = try await cache.store.begin(change, at: now)
+        let answer = try JSONText(parsing: #"{"id":"a","total":3,"notes":"n"}"#)
+        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.body.text) == [#"{"notes":"mine"}"#])
+        #expect(try cache.record("orders", "a")?["notes"] == "mine")
+    }
+
+    @Test("are dropped from a refused edit that is corrected, if a later edit has a newer value")
+    func newer() async throws {
+        let cache = try await refused(behind: #"{"notes":"newer"}"#)
+        try await edit(cache, #"{"total":3}"#)
+        #expect(try bodies(cache) == [#"{"total":3}"#, #"{"notes":"newer"}"#])
+        #expect(try cache.record("orders", "a")?["notes"] == "newer")
+    }
+
+    @Test("do not keep an edit from correcting a refused creation, which goes without them")
+    func correctedCreation() async throws {
+        let old = try TestCache(schema: Self.with)
+        let key = try await old.make("orders", #"{"status":"open","notes":"mine"}"#)
+        let creation = try #require(try old.store.readyChanges(limit: 1, at: now).first)
+        _ = try await old.store.begin(creation, at: now)
+        let refusal = PushFailure(.refused, status: 422, message: "no")
+        try await old.store.settle(creation.id, .failed(refusal), at: now)
+        let cache = try old.reopened(schema: Self.without)
+        try await cache.store.update("orders", key: key, body: JSONText(parsing: #"{"status":"ready"}"#), at: now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(change.operation == .create && change.body["status"] == "ready" && !change.isTried)
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        _ = try await cache.store.begin(change, at: now)
+        let answer = try JSONText(parsing: #"{"id":"b","status":"ready"}"#)
+        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        #expect(try bodies(cache) == [#"{"notes":"mine"}"#])
     }
 }
