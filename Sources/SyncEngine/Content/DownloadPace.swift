@@ -23,6 +23,9 @@ final class DownloadPace: Sendable {
     /// `now` must not go back when the clock is set.
     init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
+    /// How many have come so far.
+    var bytes: Int { progress.withLock(\.bytes) }
+
     /// Notes that `count` more bytes have come. False if they come too slowly.
     func takes(_ count: Int) -> Bool {
         let now = now().milliseconds
@@ -42,7 +45,11 @@ extension BodySink {
         paced now: @escaping @Sendable () -> Timestamp,
         store: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
     ) {
-        let pace = DownloadPace(now: now)
+        self.init(DownloadPace(now: now), store: store)
+    }
+
+    /// The same, with a pace that its owner can look at.
+    convenience init(_ pace: DownloadPace, store: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) {
         self.init { bytes in pace.takes(bytes.count) && (try? store(bytes)) != nil }
     }
 }
