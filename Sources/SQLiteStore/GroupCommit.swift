@@ -33,7 +33,7 @@ package final class GroupCommit: Sendable {
 
     private let writer: DatabasePool
     private let readers: ReaderPool
-    private let log = WriteAheadLog()
+    private let log: WriteAheadLog
     private let schedule: Schedule
     /// Served while a commit is scheduled or under way. Callers that arrive meanwhile only join those who wait.
     private let waiting = Mutex(ServedTurns<String, Job>())
@@ -49,11 +49,11 @@ package final class GroupCommit: Sendable {
     package typealias Upkeep = @Sendable (Database) throws -> Void
 
     /// `committed` runs after each commit, before the writers resume. Then `upkeep` says what is due: it has a transaction of
-    /// its own, and one that fails is due again.
+    /// its own, and one that fails is due again. `longestLog`: in pages.
     package init(
         writer: DatabasePool, readers: ReaderPool, schedule: @escaping Schedule, damage: DamageWatch,
         committed: @escaping @Sendable () -> Void, upkeep: @escaping @Sendable () -> Upkeep?,
-        uptime: @escaping Uptime = GroupCommit.uptime()
+        uptime: @escaping Uptime = GroupCommit.uptime(), longestLog: Int? = nil
     ) {
         self.writer = writer
         self.readers = readers
@@ -62,6 +62,7 @@ package final class GroupCommit: Sendable {
         self.committed = committed
         self.upkeep = upkeep
         self.uptime = uptime
+        log = WriteAheadLog(longest: longestLog ?? WriteAheadLog.longest)
     }
 
     package static func onQueue() -> Schedule {
@@ -97,6 +98,21 @@ package final class GroupCommit: Sendable {
 
     /// Whether other writes wait for the transaction under way. Ask inside of it.
     package var isAwaited: Bool { waiting.withLock { $0.turns.count } > room.load(ordering: .relaxed) }
+
+    /// Whether the log is longer than it should become because snapshots keep it from being copied. It begins again if no read that
+    /// takes long is under way when it is copied.
+    package var isLogHeld: Bool { log.isHeld }
+
+    /// Blocks until a long log has been copied as far as snapshots allow, but for ten seconds at most.
+    package func awaitLog() {
+        // It is copied after the answers of a transaction, and before the next one begins.
+        for _ in 1...2 {
+            let end = DispatchSemaphore(value: 0)
+            let job = Job(work: { _ in { end.signal() } }, abandon: { _ in end.signal() })
+            if waiting.withLock({ $0.add(job, for: "") }) { schedule { self.commitWaiting() } }
+            _ = end.wait(timeout: .now() + 5)
+        }
+    }
 
     private func commitWaiting() {
         while true {

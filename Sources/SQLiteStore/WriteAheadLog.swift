@@ -10,9 +10,19 @@ internal import Synchronization
 struct WriteAheadLog: ~Copyable, Sendable {
     /// In pages. SQLite's own limit of 1,000 would copy the same pages more often.
     private static let limit = 4000
+    /// In pages: 256 MiB.
+    static let longest = 65_536
 
+    private let longest: Int
     /// At least as many pages as the log has, if this connection alone writes.
     private let length = Atomic(0)
+    private let held = Atomic(false)
+
+    init(longest: Int) { self.longest = longest }
+
+    /// Whether it is longer than it should become, and snapshots keep it from being copied: those of reads that take long, or of
+    /// many that overlap.
+    var isHeld: Bool { held.load(ordering: .relaxed) }
 
     var isLong: Bool { length.load(ordering: .relaxed) >= Self.limit }
 
@@ -31,6 +41,8 @@ struct WriteAheadLog: ~Copyable, Sendable {
     func checkpoint(_ db: Database) {
         var (pages, copied): (Int32, Int32) = (-1, -1)
         sqlite3_wal_checkpoint_v2(db.sqliteConnection, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &copied)
-        if pages >= 0 { length.store(Int(pages), ordering: .relaxed) }
+        guard pages >= 0 else { return }
+        length.store(Int(pages), ordering: .relaxed)
+        held.store(pages >= longest && copied < pages, ordering: .relaxed)
     }
 }

@@ -88,11 +88,11 @@ package final class CacheStore: Sendable {
             throw Self.classified(error, path, isNew: isNew)
         }
         readers = ReaderPool(path: path, damage: damage, count: readerCount, first: preview.connection)
-        longReads = LongReads(path: path, damage: damage)
         filterContext = FilterContext(schema: schema, sealers: sealers, readers: readers)
         writer = GroupCommit(
             writer: pool, readers: readers, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
             committed: signal.announce, upkeep: Self.upkeep(plans, searchCatchUp), uptime: uptime)
+        longReads = LongReads(path: path, damage: damage, writer: writer, uptime: uptime)
     }
 
     /// Returns when the writer has run. A full disk is no standstill.
