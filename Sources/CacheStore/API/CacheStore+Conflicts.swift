@@ -1,9 +1,9 @@
-package import EntitySchema
+internal import EntitySchema
 internal import GRDB
 package import JSONText
 internal import SQLiteStore
 
-/// Conflicts that merging decided or left open: listed, decided and undone by users.
+/// Conflicts that merging decided or left open, as users see them.
 extension CacheStore {
     /// Newest first; `before` is the id that the last page ended with. `open` lists only undecided conflicts.
     package func conflicts(
@@ -30,17 +30,6 @@ extension CacheStore {
         let row = try Row.fetchOne(db.cachedStatement(sql: "SELECT * FROM sync_conflict WHERE id = ?"), arguments: [id])
         guard let row else { throw CacheError.notFound("there is no conflict \(id)") }
         return try conflict(row)
-    }
-
-    /// Decides an open conflict. Throws `.conflict` when it is decided already.
-    package func resolve(_ id: Int64, for winner: Conflict.Side, at now: Timestamp) async throws {
-        try await write(at: now) { try $0.resolve(id, for: winner) }
-    }
-
-    /// Queues the side that lost as a new change. Throws `.conflict` when the conflict is open or was undone before,
-    /// and whatever a local write of that kind throws.
-    package func undo(_ id: Int64, at now: Timestamp) async throws {
-        try await write(at: now) { try $0.undo(id) }
     }
 
     private func conflict(_ row: Row) throws -> JSONText {

@@ -1,9 +1,9 @@
-package import EntitySchema
+internal import EntitySchema
 internal import GRDB
 package import JSONText
 package import SQLiteStore
 
-/// The queue as users see and correct it.
+/// The queue as users see it.
 extension CacheStore {
     /// A page of the queue, and the cursor of the next one.
     package func pending(_ query: PendingQuery) throws -> (changes: [JSONText], next: String?) {
@@ -47,31 +47,6 @@ extension CacheStore {
             db.cachedStatement(sql: "\(PendingStatement.select(schema)) WHERE outbox.id = ?"), arguments: [id])
         guard let row else { throw OutboxTable.notPending(id) }
         return try pendingChange(row, db)
-    }
-
-    /// Makes one failed or waiting change ready at once, or with nil every failed one; returns how many.
-    ///
-    /// A change whose outcome was unclear is sent as if for the first time: the user has checked.
-    package func retry(_ id: Int64?, at now: Timestamp) async throws -> Int {
-        try await write(at: now) { try $0.retry(id) }
-    }
-
-    /// Sets and removes fields of a queued change and makes it ready at once, as one that was never tried.
-    ///
-    /// Throws `.invalid` as a write does, and `.conflict` while the change is being sent or when it is a creation that
-    /// may have arrived.
-    package func correct(
-        _ id: Int64, setting fields: JSONText, removing removed: [String] = [], at now: Timestamp
-    ) async throws {
-        try await write(at: now) { try $0.correct(id, setting: fields, removing: removed) }
-    }
-
-    /// Discards a change: its record returns to the server's version, with the remaining queued changes applied.
-    ///
-    /// Throws `.conflict` while it is being sent, and `.needed` when other changes depend on it, unless `cascade`
-    /// discards those too.
-    package func discard(_ id: Int64, cascade: Bool, at now: Timestamp) async throws {
-        try await write(at: now) { try $0.discard(id, cascade: cascade) }
     }
 
     // MARK: One change as JSON

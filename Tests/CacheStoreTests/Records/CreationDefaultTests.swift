@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import TestSupport
 import Testing
 
 @testable import CacheStore

@@ -2,6 +2,7 @@ import EntitySchema
 import JSONText
 import ReferenceUpstream
 import SyncEngine
+import TestSupport
 
 @testable import CacheStore
 

@@ -92,20 +92,34 @@ package struct LocalTransaction {
 
     // MARK: Queue and conflicts
 
+    /// Makes one failed or waiting change ready at once, or with nil every failed one; returns how many.
+    ///
+    /// A change whose outcome was unclear is sent as if for the first time: the user has checked.
     package func retry(_ id: Int64?) throws -> Int { try working { try queue.retry(id) } }
 
+    /// Sets and removes fields of a queued change and makes it ready at once, as one that was never tried.
+    ///
+    /// Throws `.invalid` as a write does, and `.conflict` while the change is being sent or when it is a creation that
+    /// may have arrived.
     package func correct(_ id: Int64, setting fields: JSONText, removing removed: [String]) throws {
         try working { try queue.correct(id, setting: fields, removing: removed) }
     }
 
+    /// Discards a change: its record returns to the server's version, with the remaining queued changes applied.
+    ///
+    /// Throws `.conflict` while it is being sent, and `.needed` when other changes depend on it, unless `cascade`
+    /// discards those too.
     package func discard(_ id: Int64, cascade: Bool) throws {
         try working { try queue.discard(id, cascade: cascade) }
     }
 
+    /// Decides an open conflict. Throws `.conflict` when it is decided already.
     package func resolve(_ id: Int64, for winner: Conflict.Side) throws {
         try working { try conflicts.resolve(id, for: winner) }
     }
 
+    /// Queues the side that lost as a new change. Throws `.conflict` when the conflict is open or was undone before,
+    /// and whatever a local write of that kind throws.
     package func undo(_ id: Int64) throws { try working { try conflicts.undo(id) } }
 
     // MARK: Reading
