@@ -39,13 +39,13 @@ struct PageApplier {
     var ownDeletion: Int64?
 
     var db: Database { context.db }
-    private var entity: Entity { table.entity }
-    private var now: Timestamp { context.now }
+    var entity: Entity { table.entity }
+    var now: Timestamp { context.now }
     /// What changed since a token comes with its changed members alone.
     private var isPartial: Bool { entity.pull?.deltaToken?.isPartial ?? false }
-    private var row: RecordRow { context.row(table) }
-    private var writer: RecordWriter { context.writer(table) }
-    private var merge: Merge { Merge(table: table, context: context) }
+    var row: RecordRow { context.row(table) }
+    var writer: RecordWriter { context.writer(table) }
+    var merge: Merge { Merge(table: table, context: context) }
 
     /// `clear`: the same records before their secrets were sealed.
     func apply(_ page: IncomingPage, clear: IncomingPage, _ bounds: Bounds) throws -> PageOutcome {
@@ -167,42 +167,61 @@ struct PageApplier {
     private func write(
         _ record: IncomingPage.Record, _ key: String, _ index: Int, _ progress: inout Progress
     ) throws {
-        let bounds = progress.bounds
-        let origin = RecordWriter.Origin(at: now)
-        if bounds.isNew,
-            try writer.insertUncounted(key, remote: record.text, from: origin, pk: firstPK(of: progress.written)) != nil
-        {
-            progress.written.noteInserted(lateness: lateness(record, nil, bounds.watermark))
-        } else if let (known, acknowledged) = try look(for: key, record.text) {
-            guard let known else {
-                try progress.arrivals.confirm(key)
-                return progress.written.note(known: acknowledged)
-            }
-            progress.written.note(known: known.pk)
-            progress.written.note(lateness: lateness(record, known.remote, bounds.watermark))
-            if bounds.isDelta, !isPartial, let before = known.remote {
-                try DriftTable(table: table, db: db, now: now).countLacking(record.text, before, key: key)
-            }
-            guard try !isOvertaken(key, acknowledged, &progress),
-                try !progress.arrivals.isLate(record.text, of: known),
-                let news = try progress.arrivals.news(record.text, of: known)
-            else { return }
-            var new = known
-            new.remote = news.remote
-            try writer.update(known, to: new, from: origin)
-            if known.local != nil {
-                try merge.adopt(news.added, of: key)
-                progress.written.changedHere.append(key)
-            }
-        } else {
-            _ = try writer.insertUncounted(key, remote: record.text, from: origin, pk: firstPK(of: progress.written))
-            try progress.arrivals.noteInserted(record.text, of: key)
-            // It may have been deleted since the request, and a list with a token may not report that again.
-            if bounds.view == .single, entity.pull?.deltaToken != nil { try progress.arrivals.doubt(key) }
-            progress.written.noteInserted(lateness: lateness(record, nil, bounds.watermark))
-        }
+        let isInserted = try progress.bounds.isNew && insert(record, key, &progress)
+        guard try isInserted || store(record, key, &progress) else { return }
         progress.written.places.append(index)
         progress.written.keys.append(key)
+    }
+
+    /// False if there is such a record already.
+    private func insert(_ record: IncomingPage.Record, _ key: String, _ progress: inout Progress) throws -> Bool {
+        let pk = try firstPK(of: progress.written)
+        guard try writer.insertUncounted(key, remote: record.text, from: RecordWriter.Origin(at: now), pk: pk) != nil
+        else { return false }
+        progress.written.noteInserted(lateness: lateness(record, nil, progress.bounds.watermark))
+        return true
+    }
+
+    /// Writes a record that may be in the cache. False if that stays as it is.
+    private func store(_ record: IncomingPage.Record, _ key: String, _ progress: inout Progress) throws -> Bool {
+        switch try look(for: key, record.text) {
+        case .same(let pk):
+            try progress.arrivals.confirm(key)
+            progress.written.note(known: pk)
+            return false
+        case .other(let known, let acknowledged):
+            return try update(known, acknowledged, to: record, &progress)
+        case nil:
+            _ = try insert(record, key, &progress)
+            try progress.arrivals.noteInserted(record.text, of: key)
+            // It may have been deleted since the request, and a list with a token may not report that again.
+            if progress.bounds.view == .single, entity.pull?.deltaToken != nil { try progress.arrivals.doubt(key) }
+            return true
+        }
+    }
+
+    /// False if the cached record stays as it is: the page may be older, or shows nothing new.
+    private func update(
+        _ known: RecordImage, _ acknowledged: Int64, to record: IncomingPage.Record, _ progress: inout Progress
+    ) throws -> Bool {
+        let (bounds, key) = (progress.bounds, known.key)
+        progress.written.note(known: known.pk)
+        progress.written.note(lateness: lateness(record, known.remote, bounds.watermark))
+        if bounds.isDelta, !isPartial, let before = known.remote {
+            try DriftTable(table: table, db: db, now: now).countLacking(record.text, before, key: key)
+        }
+        guard try !isOvertaken(key, acknowledged, &progress),
+            try !progress.arrivals.isLate(record.text, of: known),
+            let news = try progress.arrivals.news(record.text, of: known)
+        else { return false }
+        var new = known
+        new.remote = news.remote
+        try writer.update(known, to: new, from: RecordWriter.Origin(at: now))
+        if known.local != nil {
+            try merge.adopt(news.added, of: key)
+            progress.written.changedHere.append(key)
+        }
+        return true
     }
 
     /// The `_pk` of the first record that a page inserts, where the next free one is not the right one: that of a deleted
@@ -214,12 +233,19 @@ struct PageApplier {
         return noted + 1
     }
 
-    /// The cached record and the position of its last acknowledgement. For a record that is the same byte for byte: nil
-    /// and its `_pk`.
-    private func look(for key: String, _ text: JSONText) throws -> (known: RecordImage?, number: Int64)? {
+    /// What the cache has of a record.
+    private enum Cached {
+        /// The same byte for byte.
+        case same(pk: Int64)
+        /// With the position of its last acknowledgement.
+        case other(RecordImage, acknowledged: Int64)
+    }
+
+    private func look(for key: String, _ text: JSONText) throws -> Cached? {
         try writer.find(key) { row in
-            if text.isStored(in: RecordImage.remoteColumn, of: row) { return (nil, sqlite3_column_int64(row, 0)) }
-            return (RecordImage(reading: row), sqlite3_column_int64(row, RecordImage.columnCount))
+            if text.isStored(in: RecordImage.remoteColumn, of: row) { return .same(pk: sqlite3_column_int64(row, 0)) }
+            return .other(
+                RecordImage(reading: row), acknowledged: sqlite3_column_int64(row, RecordImage.columnCount))
         }
     }
 
@@ -279,62 +305,6 @@ struct PageApplier {
         // If there are secrets, a value that is no record could be one.
         let isHidden = table.isSealed && record.kind != .object
         try aside.insert(isHidden ? "…" : context.sealers[entity.name].withoutSealed(record).plain)
-    }
-
-    // MARK: Deleting
-
-    /// Deletes records and everything that the schema cascades to. A record with queued changes becomes a conflict:
-    /// see `Merge.mergeDeletion`.
-    ///
-    /// `isInferred`: the server did not say so, its answers were only without the record.
-    func delete(keys: [String], isInferred: Bool = false) throws -> Int {
-        let deleted = try deleteAlone(keys, isInferred: isInferred)
-        try applyDeleteRules(of: deleted.cascading)
-        return deleted.count
-    }
-
-    /// The same without what the schema cascades to. `cascading`: the records whose delete rules are still to be applied.
-    func deleteAlone(
-        _ keys: [String], isInferred: Bool = false
-    ) throws -> (count: Int, cascading: [String]) {
-        guard !keys.isEmpty else { return (0, []) }
-        var gone: [String] = []
-        var changedHere: [String] = []
-        var news: [String] = []
-        for key in keys {
-            guard let image = try writer.image(of: key) else { continue }
-            if image.local == nil {
-                try writer.deleteUncounted(image)
-                try noteOwnDeletion(of: image)
-                gone.append(key)
-            } else {
-                changedHere.append(key)
-                if image.remote != nil, try !isKnownToBeDeleted(key) { news.append(key) }
-            }
-        }
-        for key in changedHere { try merge.mergeDeletion(of: key, isInferred: isInferred) }
-        try writer.tally(-Int64(gone.count))
-        // Once for each deletion, however often it is reported. Also for records that are kept for a local change: the
-        // server deleted their children all the same.
-        let cascading = gone + news
-        gone += try changedHere.filter { try !row.exists($0) }
-        try context.log.append(.deleted, entity: entity.name, keys: gone)
-        return (gone.count, cascading)
-    }
-
-    private func noteOwnDeletion(of image: RecordImage) throws {
-        guard let ownDeletion, let remote = image.remote else { return }
-        try SettlingTable(entity: entity.name, db: db).save(
-            Settling(
-                key: image.key, kind: .deleted, at: now, position: ownDeletion,
-                changedAt: entity.changeTime(of: remote),
-                isConfirmed: true))
-    }
-
-    /// Whether an earlier report of the deletion waits for a person, or for the outcome of an attempt.
-    private func isKnownToBeDeleted(_ key: String) throws -> Bool {
-        if try row.isGone(key) { return true }
-        return try ConflictTable(db: db, now: now).isDeletionOpen(of: entity.name, key: key)
     }
 
     func greatestPK() throws -> Int64 {

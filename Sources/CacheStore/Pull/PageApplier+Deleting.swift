@@ -1,0 +1,61 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+internal import SQLiteStore
+
+/// What the server no longer has.
+extension PageApplier {
+    /// Deletes records and everything that the schema cascades to. A record with queued changes becomes a conflict:
+    /// see `Merge.mergeDeletion`.
+    ///
+    /// `isInferred`: the server did not say so, its answers were only without the record.
+    func delete(keys: [String], isInferred: Bool = false) throws -> Int {
+        let deleted = try deleteAlone(keys, isInferred: isInferred)
+        try applyDeleteRules(of: deleted.cascading)
+        return deleted.count
+    }
+
+    /// The same without what the schema cascades to. `cascading`: the records whose delete rules are still to be applied.
+    func deleteAlone(
+        _ keys: [String], isInferred: Bool = false
+    ) throws -> (count: Int, cascading: [String]) {
+        guard !keys.isEmpty else { return (0, []) }
+        var gone: [String] = []
+        var changedHere: [String] = []
+        var news: [String] = []
+        for key in keys {
+            guard let image = try writer.image(of: key) else { continue }
+            if image.local == nil {
+                try writer.deleteUncounted(image)
+                try noteOwnDeletion(of: image)
+                gone.append(key)
+            } else {
+                changedHere.append(key)
+                if image.remote != nil, try !isKnownToBeDeleted(key) { news.append(key) }
+            }
+        }
+        for key in changedHere { try merge.mergeDeletion(of: key, isInferred: isInferred) }
+        try writer.tally(-Int64(gone.count))
+        // Once for each deletion, however often it is reported. Also for records that are kept for a local change: the
+        // server deleted their children all the same.
+        let cascading = gone + news
+        gone += try changedHere.filter { try !row.exists($0) }
+        try context.log.append(.deleted, entity: entity.name, keys: gone)
+        return (gone.count, cascading)
+    }
+
+    private func noteOwnDeletion(of image: RecordImage) throws {
+        guard let ownDeletion, let remote = image.remote else { return }
+        try SettlingTable(entity: entity.name, db: db).save(
+            Settling(
+                key: image.key, kind: .deleted, at: now, position: ownDeletion,
+                changedAt: entity.changeTime(of: remote),
+                isConfirmed: true))
+    }
+
+    /// Whether an earlier report of the deletion waits for a person, or for the outcome of an attempt.
+    private func isKnownToBeDeleted(_ key: String) throws -> Bool {
+        if try row.isGone(key) { return true }
+        return try ConflictTable(db: db, now: now).isDeletionOpen(of: entity.name, key: key)
+    }
+}
