@@ -43,8 +43,11 @@ class ApiError extends Error {
   }
 }
 
+/** A segment of an address. Half of a surrogate pair, which a record's text may have, would make `encodeURIComponent` throw. */
+export const encoded = (segment) => encodeURIComponent(String(segment).replace(/\p{Surrogate}/gu, "\ufffd"));
+
 /** `/v1` and the segments, each encoded. */
-export const path = (...segments) => ["/v1", ...segments.map(encodeURIComponent)].join("/");
+export const path = (...segments) => ["/v1", ...segments.map(encoded)].join("/");
 
 /** The text of a query without the parameters that are null, undefined or empty. */
 export function query(parameters) {

@@ -1,6 +1,6 @@
 // The schema that the daemon runs with: what records have, and what can be written.
 
-import { get, path } from "./api.js";
+import { encoded, get, path } from "./api.js";
 
 class Entity {
   constructor(description) {
@@ -81,7 +81,7 @@ export function schema() {
   return loaded;
 }
 
-const address = (...segments) => "#/" + segments.map(encodeURIComponent).join("/");
+const address = (...segments) => "#/" + segments.map(encoded).join("/");
 
 /** The page's own addresses. */
 export const places = {
