@@ -278,7 +278,8 @@ struct Merge {
         guard let first = changes.first, let content = try row.load(key) else { return }
         // Both sides deleted it: nothing to decide.
         if changes.contains(where: { $0.operation == .delete }) {
-            return try apply(.server, ofRecordDeletedThere: key)
+            try apply(.server, ofRecordDeletedThere: key)
+            return try noteAgreedDeletion(of: key, content.remote)
         }
         let dispute = Conflict.Dispute(
             change: first, field: nil, base: content.remote, local: content.document, server: nil,
