@@ -60,14 +60,10 @@ extension Handlers {
         ) {
             $0.sample([], Double(metrics.retries.value))
         }
-        text.family(
-            "\(Self.prefix)push_duration_seconds", .histogram,
-            "Attempts to send a change, by outcome: acknowledged, postponed, barred, retry, failed or gone."
-        ) { family in
-            for (work, histogram) in metrics.pushes.all {
-                family.histogram([("entity", work.entity), ("outcome", work.outcome)], histogram.snapshot)
-            }
-        }
+        addWork(
+            "push_duration_seconds",
+            "Attempts to send a change, by outcome: acknowledged, postponed, barred, retry, failed or gone.",
+            metrics.pushes, to: &text)
     }
 
     private func addUpstream(_ measures: CacheMeasures, _ status: SyncStatus, to text: inout MetricsText) {
@@ -95,14 +91,9 @@ extension Handlers {
                 if let last { family.sample([("entity", entity.name)], Self.seconds(last)) }
             }
         }
-        text.family(
-            "\(Self.prefix)pull_duration_seconds", .histogram,
-            "Pulls of an entity, by outcome: completed, failed or interrupted."
-        ) { family in
-            for (work, histogram) in metrics.pulls.all {
-                family.histogram([("entity", work.entity), ("outcome", work.outcome)], histogram.snapshot)
-            }
-        }
+        addWork(
+            "pull_duration_seconds", "Pulls of an entity, by outcome: completed, failed or interrupted.",
+            metrics.pulls, to: &text)
         for (word, series) in [("written", metrics.written), ("deleted", metrics.deleted)] {
             text.family("\(Self.prefix)pulled_records_\(word)_total", .counter, "Records that pulls have \(word).") {
                 family in
@@ -164,6 +155,17 @@ extension Handlers {
         text.family("\(Self.prefix)\(name)", .gauge, help) { family in
             for (entity, value) in values.sorted(by: { $0.key < $1.key }) {
                 family.sample([("entity", entity)], Double(value))
+            }
+        }
+    }
+
+    /// How long work took, by entity and outcome.
+    private func addWork(
+        _ name: String, _ help: String, _ series: LabelledSeries<Metrics.Work, Histogram>, to text: inout MetricsText
+    ) {
+        text.family("\(Self.prefix)\(name)", .histogram, help) { family in
+            for (work, histogram) in series.all {
+                family.histogram([("entity", work.entity), ("outcome", work.outcome)], histogram.snapshot)
             }
         }
     }
