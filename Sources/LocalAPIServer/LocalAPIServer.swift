@@ -3,7 +3,6 @@ package import EntitySchema
 internal import JSONText
 internal import LocalAPI
 package import Logging
-package import Pictures
 internal import SQLiteStore
 package import SocketServer
 package import SyncEngine
@@ -24,8 +23,7 @@ package final class LocalAPIServer: Sendable {
         schema: EntitySchema, store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: DaemonDescription,
         calendar: DashboardCalendar = .utc, metrics: Metrics = Metrics(uptime: { .zero }),
         now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration> = ContinuousClock(),
-        streamLimit: Int = 64, thumbnailer: Thumbnailer? = nil, signIns: SignInDesk? = nil,
-        doctor: @escaping Doctor = { _ in [] }, standby: StandbyPart? = nil,
+        places: Places = Places(ofEach: 64), parts: DaemonParts = DaemonParts(),
         ids: RequestIDs = RequestIDs(start: .random(in: .min ... .max)), log: Logger
     ) {
         self.callers = callers
@@ -34,12 +32,8 @@ package final class LocalAPIServer: Sendable {
         let table = RouteTable(schema)
         router = Router(table, schema)
         handlers = Handlers(
-            schema: schema, store: store, engine: engine, callers: callers, signIns: signIns, standby: standby,
-            about: about, doctor: doctor, now: now, clock: clock,
-            streams: StreamLimit(streamLimit), waiting: StreamLimit(streamLimit),
-            wholeLists: StreamLimit(streamLimit), waitingBatches: StreamLimit(streamLimit),
-            uploads: StreamLimit(streamLimit), calendar: calendar, metrics: metrics, thumbnailer: thumbnailer,
-            calls: table.calls, log: log)
+            schema: schema, store: store, engine: engine, callers: callers, parts: parts, about: about, now: now,
+            clock: clock, places: places, calendar: calendar, metrics: metrics, calls: table.calls, log: log)
     }
 
     /// Replies at once to reads that need nothing but the cache. Never answers 500 for anything a caller sends.

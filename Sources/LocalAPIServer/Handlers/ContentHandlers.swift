@@ -72,7 +72,7 @@ extension Handlers {
     /// Makes a thumbnail on first use and stores it beside the content.
     private func thumbnail(of kept: Kept, size: Int, for request: Request) async throws -> ContentFile {
         let name = kept.content.sha256
-        guard let contents = engine.contents, let thumbnailer else {
+        guard let contents = engine.contents, let thumbnailer = parts.thumbnailer else {
             throw Problem.unavailable("thumbnails are not available")
         }
         if let file = try contents.thumbnail(of: name, size: size) { return file }
@@ -183,7 +183,7 @@ extension Handlers {
         guard try store.contentStatus(of: key, entity.name) != nil else {
             throw CacheError.notCached(entity: entity.name, key: key)
         }
-        guard let place = uploads.take(for: request) else {
+        guard let place = places.uploads.take(for: request) else {
             throw Problem.unavailable("too many contents are being uploaded; wait until one has ended")
         }
         defer { withExtendedLifetime(place) {} }
@@ -223,7 +223,7 @@ extension Handlers {
         install: @escaping @Sendable () throws -> Void = {},
         result: @escaping @Sendable (LocalTransaction) throws -> WriteResult
     ) async throws -> Response {
-        try standby?.requireLease()
+        try parts.standby?.requireLease()
         let result = try await store.write(
             for: ReadCaller(request), at: now(), clockOffset: clockOffset, trace: TraceContext(request)
         ) { transaction in
@@ -233,7 +233,7 @@ extension Handlers {
             try transaction.setContent(entity.name, key: key, content, install: install)
             return try result(transaction)
         }
-        try await standby?.requireStored()
+        try await parts.standby?.requireStored()
         engine.noteLocalWrite()
         return result.response
     }

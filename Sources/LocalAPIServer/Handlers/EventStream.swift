@@ -28,7 +28,7 @@ extension Handlers {
         let start = try last?.position ?? since ?? store.position()
         // A position that is too old must be reported before the stream begins.
         _ = try store.changes(since: start, filter: filter, limit: 1)
-        guard let place = streams.take(for: request) else {
+        guard let place = places.streams.take(for: request) else {
             throw Problem.unavailable("too many event streams are open; close one, or poll GET /v1/changes")
         }
         let headers = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")]

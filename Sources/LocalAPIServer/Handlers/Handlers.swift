@@ -2,10 +2,10 @@ internal import CacheStore
 package import EntitySchema
 internal import JSONText
 internal import Logging
-internal import Pictures
+package import Pictures
 internal import SQLiteStore
 internal import SocketServer
-internal import SyncEngine
+package import SyncEngine
 
 /// Answers the calls of the API once their route is found. Each file extends it with the calls of one subject.
 struct Handlers: Sendable {
@@ -13,32 +13,18 @@ struct Handlers: Sendable {
     let store: CacheStore
     let engine: SyncEngine
     let callers: CallerGuard
-    /// Nil if no person can sign in to the upstream: the daemon does it, or has a fixed token.
-    let signIns: SignInDesk?
-    /// Nil for a daemon that stands alone.
-    let standby: StandbyPart?
+    let parts: DaemonParts
     let about: DaemonDescription
-    let doctor: Doctor
     let now: @Sendable () -> Timestamp
     /// Measures how long callers wait.
     let clock: any Clock<Duration>
-    let streams: StreamLimit
-    /// Callers that wait for the next version of a record.
-    let waiting: StreamLimit
-    /// Lists that are sent as a whole.
-    let wholeLists: StreamLimit
-    /// Batches whose callers wait for the upstream.
-    let waitingBatches: StreamLimit
-    /// Contents that are being received: each may take as much of the disk as the largest.
-    let uploads: StreamLimit
+    let places: Places
     /// Writes whose callers wait for the upstream.
     let waitingWrites = CallerCount()
     let askedLists = AskedLists()
     /// The time zone of the dashboard's days.
     let calendar: DashboardCalendar
     let metrics: Metrics
-    /// Nil if no thumbnails are made.
-    let thumbnailer: Thumbnailer?
     /// All calls, for the OpenAPI document.
     let calls: [OpenAPICall]
     let log: Logger
@@ -95,6 +81,27 @@ struct Handlers: Sendable {
             status: try await statusDocument(), troubled: troubled, title: schema.title,
             isInSession: (try? callers.hasSession(request)) ?? false
         ).response
+    }
+}
+
+/// What not every daemon has.
+package struct DaemonParts: Sendable {
+    /// Nil if no person can sign in to the upstream: the daemon does it, or has a fixed token.
+    let signIns: SignInDesk?
+    /// Nil for a daemon that stands alone.
+    let standby: StandbyPart?
+    /// Nil if no thumbnails are made.
+    let thumbnailer: Thumbnailer?
+    let doctor: Doctor
+
+    package init(
+        signIns: SignInDesk? = nil, standby: StandbyPart? = nil, thumbnailer: Thumbnailer? = nil,
+        doctor: @escaping Doctor = { _ in [] }
+    ) {
+        self.signIns = signIns
+        self.standby = standby
+        self.thumbnailer = thumbnailer
+        self.doctor = doctor
     }
 }
 

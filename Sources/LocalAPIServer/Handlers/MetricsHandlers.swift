@@ -14,7 +14,7 @@ extension Handlers {
         addProcess(to: &text)
         addQueue(measures, to: &text)
         addUpstream(measures, status, to: &text)
-        if let standby {
+        if let standby = parts.standby {
             text.gauge(
                 "\(Self.prefix)standby_holds_lease", "1 while this daemon is the one that sends changes.",
                 standby.standing().holdsLease ? 1 : 0)

@@ -10,7 +10,7 @@ extension Handlers {
     func get(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let response = try await read(entity, key, request)
         guard response.status == 304, let seconds = Preference(request).wait, seconds > 0 else { return response }
-        guard let place = waiting.take(for: request) else {
+        guard let place = places.waiting.take(for: request) else {
             throw Problem.unavailable("too many callers wait for a record; follow GET /v1/changes instead")
         }
         defer { withExtendedLifetime(place) {} }
@@ -39,7 +39,7 @@ extension Handlers {
             let begun = metrics.uptime()
             let response = try await read(entity, key, request, fromCache: true)
             guard response.status == 304, !Task.isCancelled, !store.signal.isClosed else { return response }
-            await letCommitsPass(after: metrics.uptime() - begun, callers: waiting.openCount)
+            await letCommitsPass(after: metrics.uptime() - begun, callers: places.waiting.openCount)
             await store.signal.wait(after: commits)
         }
     }

@@ -23,7 +23,7 @@ extension Handlers {
     func once<Result: RepeatableResult>(
         _ request: Request, _ mistakes: Mistakes, _ body: @escaping @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Result {
-        guard let standby else { return try await committed(request, mistakes, body) }
+        guard let standby = parts.standby else { return try await committed(request, mistakes, body) }
         try standby.requireLease()
         try standby.requireRoom(request.body.count)
         let result = try await committed(request, mistakes) { try standby.fitting($0, body) }

@@ -110,7 +110,7 @@ extension Handlers {
             "upstream": .object([
                 "reachable": .boolean(status.isReachable),
                 "account": .string(summary.account),
-                "needs_sign_in": .boolean(status.needsSignIn && signIns != nil),
+                "needs_sign_in": .boolean(status.needsSignIn && parts.signIns != nil),
                 "clock_offset_ms": .integer(status.clockOffset.map { Int($0.milliseconds) }),
                 "retry_after": time(status.retryAfter),
                 "budget": budget(status.budget),
@@ -121,7 +121,7 @@ extension Handlers {
             "version": .string(about.version),
             "uptime_s": .integer(Int(now().since(about.startedAt).components.seconds)),
         ])
-        let whole = standby.map { document.setting("standby", to: $0.document) } ?? document
+        let whole = parts.standby.map { document.setting("standby", to: $0.document) } ?? document
         guard summary.parkedDeliveries > 0 else { return whole }
         return whole.setting("parked_deliveries", to: .integer(summary.parkedDeliveries))
     }

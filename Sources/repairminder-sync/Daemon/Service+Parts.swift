@@ -258,10 +258,12 @@ extension Service {
                     + [configuration.bundle?.warning].compactMap(\.self) + leftBehind(store, state),
                 instance: configuration.instance ?? host.machine.hostName, site: configuration.site ?? "",
                 schemaHash: setup.schemaHash, bundle: configuration.bundle?.serial, rejection: rejection),
-            calendar: configuration.calendar,
-            metrics: host.metrics, now: host.now, clock: TimerClock(),
-            thumbnailer: Thumbnailer(executable: "/proc/self/exe"), signIns: try signInDesk(),
-            doctor: { checks.findings($0).map(\.json) }, standby: standby?.part, log: logger("api"))
+            calendar: configuration.calendar, metrics: host.metrics, now: host.now, clock: TimerClock(),
+            parts: DaemonParts(
+                signIns: try signInDesk(), standby: standby?.part,
+                thumbnailer: Thumbnailer(executable: "/proc/self/exe"),
+                doctor: { checks.findings($0).map(\.json) }),
+            log: logger("api"))
         return SocketServer(
             listeners: sockets.served, threads: configuration.listen.threads,
             answering: { api.reply(to: $0) },

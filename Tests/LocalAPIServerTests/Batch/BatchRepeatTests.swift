@@ -102,7 +102,7 @@ struct BatchRepeatTests {
 
     @Test("only so many batches wait at once; the next gets 503 before it does anything", .timeLimit(.minutes(1)))
     func limit() async throws {
-        let api = try TestAPI(yaml: BatchShop.schema, streamLimit: 1)
+        let api = try TestAPI(yaml: BatchShop.schema, places: 1)
         async let first = api.batch([Self.creation], query: "?wait=pushed&timeout=60")
         while api.store.signal.waiterCount < 1 { await Task.yield() }
         let second = await api.batch([Self.creation], headers: ["Prefer": "wait=60"])
@@ -111,7 +111,7 @@ struct BatchRepeatTests {
         #expect(await api.batch([Self.creation]).status == 200)
         try await Self.settle(api, .acknowledged(record: JSONText(parsing: #"{"id":"srv","name":"Ada"}"#)))
         #expect(await first.status == 200)
-        #expect(api.api.handlers.waitingBatches.openCount == 0)
+        #expect(api.api.handlers.places.waitingBatches.openCount == 0)
     }
 
     @Test("while a caller waits, the records of its queued writes are not kept")

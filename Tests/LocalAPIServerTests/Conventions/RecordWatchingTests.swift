@@ -86,7 +86,7 @@ struct RecordWatchingTests {
 
     @Test("only so many callers wait at once; the next gets 503 with Retry-After", .timeLimit(.minutes(1)))
     func limit() async throws {
-        let api = try TestAPI(streamLimit: 1)
+        let api = try TestAPI(places: 1)
         _ = try await api.store.apply(
             PulledPage(entity: "orders", records: #"[{"id":"a","status":"ready"}]"#), at: TestAPI.now)
         async let first = wait(api)

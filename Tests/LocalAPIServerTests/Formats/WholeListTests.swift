@@ -63,7 +63,7 @@ struct WholeListTests {
         "only so many whole lists are sent at once: the next gets 503 with Retry-After, and pages are served all the same"
     )
     func limitOfLists() async throws {
-        let api = try TestAPI(streamLimit: 1)
+        let api = try TestAPI(places: 1)
         let lines = ["Accept": "application/x-ndjson"]
         var first: TestAPI.Answer? = await api.call("GET", "/v1/orders", headers: lines)
         #expect(first?.status == 200)
@@ -78,7 +78,7 @@ struct WholeListTests {
 
     @Test("one user leaves half of the whole lists to others, also compressed")
     func share() async throws {
-        let api = try TestAPI(streamLimit: 4)
+        let api = try TestAPI(places: 4)
         var answers: [TestAPI.Answer] = []
         for (user, status) in [(1001, 200), (1001, 200), (1001, 503), (1002, 200)] as [(UInt32, Int)] {
             let answer = await api.call(
@@ -87,9 +87,9 @@ struct WholeListTests {
             #expect(answer.status == status)
             if answer.status == 200 { answers.append(answer) }
         }
-        #expect(api.api.handlers.wholeLists.openCount == 3)
+        #expect(api.api.handlers.places.wholeLists.openCount == 3)
         answers = []
-        #expect(api.api.handlers.wholeLists.openCount == 0)
+        #expect(api.api.handlers.places.wholeLists.openCount == 0)
     }
 
     @Test("CSV has a header line and the fields of the schema, or those that are asked for")

@@ -72,13 +72,13 @@ struct ContentTests {
 
     @Test func `only so many contents are uploaded at once: the next gets 503`() async throws {
         let uploader = Request(method: "PUT", path: "/", caller: Caller(user: 0, access: .owner))
-        var places = (1...64).compactMap { _ in api.handlers.uploads.take(for: uploader) }
+        var places = (1...64).compactMap { _ in api.handlers.places.uploads.take(for: uploader) }
         #expect(places.count == 64)
         let headers = ["Content-Type": "image/png"]
         #expect(try await call("PUT", "/v1/photos/a/content", body: [Self.png], headers).status == 503)
         places = []
         #expect(try await call("PUT", "/v1/photos/a/content", body: [Self.png], headers).status == 200)
-        #expect(api.handlers.uploads.openCount == 0)
+        #expect(api.handlers.places.uploads.openCount == 0)
     }
 
     private struct Answer {

@@ -23,7 +23,7 @@ struct TestAPI {
     init(
         conflict: String = "last_write_wins", clockOffset: Duration? = nil, yaml: String? = nil, field: String? = nil,
         upstream: any Upstream = AbsentUpstream(), clock: any Clock<Duration> = ContinuousClock(),
-        streamLimit: Int = 64, deletes: Bool = false, doctor: @escaping Doctor = { _ in [] },
+        places: Int = 64, deletes: Bool = false, doctor: @escaping Doctor = { _ in [] },
         log: Logger = Logger(label: "test")
     ) throws {
         let update = #"update: { call: "PATCH /orders/{id}" }"#
@@ -38,14 +38,14 @@ struct TestAPI {
         let schema = try EntitySchema(yaml: yaml ?? shop, file: "shop.yaml")
         try self.init(
             store: CacheStore.temporary(schema), schema: schema, clockOffset: clockOffset, upstream: upstream,
-            clock: clock, streamLimit: streamLimit, doctor: doctor, log: log)
+            clock: clock, places: places, doctor: doctor, log: log)
     }
 
     /// The API over a cache that exists already. `uptime` says how long reading takes.
     init(
         store: CacheStore, schema: EntitySchema, now: Timestamp = TestAPI.now, clockOffset: Duration? = nil,
         upstream: any Upstream = AbsentUpstream(), clock: any Clock<Duration> = ContinuousClock(),
-        streamLimit: Int = 64, doctor: @escaping Doctor = { _ in [] }, standby: StandbyPart? = nil,
+        places: Int = 64, doctor: @escaping Doctor = { _ in [] }, standby: StandbyPart? = nil,
         uptime: @escaping @Sendable () -> Duration = { .zero }, log: Logger = Logger(label: "test")
     ) throws {
         self.store = store
@@ -59,7 +59,8 @@ struct TestAPI {
             about: DaemonDescription(
                 version: "1", startedAt: now - .seconds(5), instance: "till-2", site: "north", schemaHash: "0a1b"),
             metrics: Metrics(uptime: uptime), now: { now },
-            clock: clock, streamLimit: streamLimit, doctor: doctor, standby: standby, log: log)
+            clock: clock, places: Places(ofEach: places), parts: DaemonParts(standby: standby, doctor: doctor), log: log
+        )
     }
 
     /// An API whose cache holds order `a`, ready, of 129.90, and order `b`.

@@ -157,21 +157,21 @@ struct ChangesTests {
 
     @Test("a stream beyond the limit is refused; closing one makes room")
     func limit() async throws {
-        let api = try TestAPI(streamLimit: 1)
+        let api = try TestAPI(places: 1)
         try await APISocket.run(api) { server in
             var first: RawConnection? = try server.get("/v1/events")
             _ = try first?.receive(through: "retry:")
             let refused = try server.get("/v1/events").receive(through: "\r\n\r\n")
             #expect(refused.contains(" 503 ") && refused.contains("Retry-After:"))
             first = nil
-            while api.api.handlers.streams.openCount > 0 { await Task.yield() }
+            while api.api.handlers.places.streams.openCount > 0 { await Task.yield() }
             #expect(try server.get("/v1/events").receive(through: "\r\n").contains(" 200 "))
         }
     }
 
     @Test("one user leaves half of the streams to others; root and the daemon's user may take all")
     func share() async throws {
-        let api = try TestAPI(streamLimit: 4)
+        let api = try TestAPI(places: 4)
         var answers: [TestAPI.Answer] = []
         func open(_ user: UInt32, _ access: Caller.Access = .member) async -> Int {
             let answer = await api.call("GET", "/v1/events", caller: Caller(user: user, access: access))
@@ -182,9 +182,9 @@ struct ChangesTests {
         #expect(await open(1002) == 200)
         answers = []
         for status in [200, 200, 200, 200, 503] { #expect(await open(1000, .owner) == status) }
-        #expect(api.api.handlers.streams.openCount == 4)
+        #expect(api.api.handlers.places.streams.openCount == 4)
         answers = []
-        #expect(api.api.handlers.streams.openCount == 0)
+        #expect(api.api.handlers.places.streams.openCount == 0)
     }
 
     @Test("a stalled reader is dropped, and the others continue")
@@ -199,7 +199,7 @@ struct ChangesTests {
             _ = try slow.receive(through: "retry:")
             let quick = try server.get("/v1/events?since=0")
             _ = try quick.receive(through: "\"seq\":4000,")
-            while api.api.handlers.streams.openCount > 1 { await Task.yield() }
+            while api.api.handlers.places.streams.openCount > 1 { await Task.yield() }
             try await Self.pull(api, 4000..<4001)
             _ = try quick.receive(through: "\"id\":\"k4000\"")
             #expect(try !slow.receiveAll().contains("\"seq\":4000,"))

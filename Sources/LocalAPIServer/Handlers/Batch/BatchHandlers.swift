@@ -38,8 +38,8 @@ extension Handlers {
     // MARK: Waiting
 
     /// Each waits with what it keeps of up to a thousand operations.
-    private func placeToWait(_ request: Request) throws(Problem) -> StreamLimit.Place {
-        guard let place = waitingBatches.take(for: request) else {
+    private func placeToWait(_ request: Request) throws(Problem) -> PlaceLimit.Place {
+        guard let place = places.waitingBatches.take(for: request) else {
             throw .unavailable(
                 "too many batches wait for the upstream; nothing was done: wait until one has ended, or send it without waiting"
             )

@@ -103,7 +103,7 @@ extension Handlers {
     private func whole(
         _ query: ListQuery, _ include: [Inclusion], of entity: Entity, as format: ListFormat, _ request: Request
     ) async throws -> Response {
-        guard let place = wholeLists.take(for: request) else {
+        guard let place = places.wholeLists.take(for: request) else {
             throw Problem.unavailable(
                 "too many whole lists are being sent; wait until one has ended, or read pages of JSON")
         }

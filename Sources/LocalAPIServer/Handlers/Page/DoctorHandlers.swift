@@ -4,7 +4,7 @@ internal import SocketServer
 /// `GET /v1/_doctor`: what the daemon finds when it checks itself and its machine.
 extension Handlers {
     func findings() async throws -> Response {
-        let findings = await doctor(try await statusDocument())
+        let findings = await parts.doctor(try await statusDocument())
         return .document(.object(["data": .array(findings)]))
     }
 }

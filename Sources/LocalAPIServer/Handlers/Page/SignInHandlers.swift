@@ -9,8 +9,8 @@ extension Handlers {
     func signInWays() async throws -> Response {
         let isNeeded = await engine.status().needsSignIn
         let document = JSONText.object([
-            "needed": .boolean(isNeeded && signIns != nil),
-            "ways": .array((signIns?.names ?? []).map { .string($0) }),
+            "needed": .boolean(isNeeded && parts.signIns != nil),
+            "ways": .array((parts.signIns?.names ?? []).map { .string($0) }),
         ])
         return .document(document)
     }
@@ -21,7 +21,7 @@ extension Handlers {
         let body = try mistakes.object(request)
         let step: SignInStep? = mistakes.collect(nil) { () throws(Problem) in try SignInStep(body) }
         guard let step, mistakes.isEmpty else { throw mistakes.problem }
-        guard let signIns else {
+        guard let signIns = parts.signIns else {
             throw Problem(
                 .notFound, "the daemon signs in by itself or has a fixed token; see upstream.auth in the schema")
         }

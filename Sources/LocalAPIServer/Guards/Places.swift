@@ -1,9 +1,30 @@
 internal import SocketServer
 internal import Synchronization
 
-/// Limits how many event streams are open at once, how many whole lists are being sent, or how many callers wait. One user
-/// gets at most half of the places, unless it is root or the daemon's.
-final class StreamLimit: Sendable {
+/// Limits how many calls of each kind are under way that take long.
+package struct Places: Sendable {
+    /// Event streams.
+    let streams: PlaceLimit
+    /// Callers that wait for the next version of a record.
+    let waiting: PlaceLimit
+    /// Lists that are sent as a whole.
+    let wholeLists: PlaceLimit
+    /// Batches whose callers wait for the upstream.
+    let waitingBatches: PlaceLimit
+    /// Contents that are being received: each may take as much of the disk as the largest.
+    let uploads: PlaceLimit
+
+    package init(ofEach limit: Int) {
+        streams = PlaceLimit(limit)
+        waiting = PlaceLimit(limit)
+        wholeLists = PlaceLimit(limit)
+        waitingBatches = PlaceLimit(limit)
+        uploads = PlaceLimit(limit)
+    }
+}
+
+/// A number of places, of which one user gets at most half, unless it is root or the daemon's.
+final class PlaceLimit: Sendable {
     private let limit: Int
     private let open = Mutex<[RateLimit.Key: Int]>([:])
 
@@ -33,10 +54,10 @@ final class StreamLimit: Sendable {
 
     /// Held as long as the response of the stream or list exists, whether or not it is ever written.
     final class Place: Sendable {
-        private let limit: StreamLimit
+        private let limit: PlaceLimit
         private let caller: RateLimit.Key
 
-        fileprivate init(_ limit: StreamLimit, _ caller: RateLimit.Key) {
+        fileprivate init(_ limit: PlaceLimit, _ caller: RateLimit.Key) {
             self.limit = limit
             self.caller = caller
         }
