@@ -1,0 +1,72 @@
+internal import EntitySchema
+internal import GRDB
+package import JSONText
+internal import SQLiteStore
+
+/// One queued change as the engine sends it.
+extension CacheStore {
+    /// What the server had in the fields of a change when it was made or last merged, with secrets opened; nil when the
+    /// change has ended.
+    package func base(of change: OutboxChange) throws -> JSONText? {
+        try read { db in
+            let base = try String.fetchOne(
+                db.cachedStatement(sql: "SELECT base FROM sync_outbox WHERE id = ?"), arguments: [change.id])
+            return try base.map { sealers[change.entity].open(try JSONText(parsing: $0)).record }
+        }
+    }
+
+    func outboxChange(_ row: Row, _ db: Database) throws -> OutboxChange? {
+        // A change of an entity that the schema no longer has stays until the schema has it again.
+        guard let entity = schema[row["entity"]] else { return nil }
+        let body = try JSONText(parsing: row["body"] as String)
+        let record = try RecordRow(table: EntityTable(entity: entity), db: db).load(row["record_key"])
+        let version = try version(of: row["record_key"], entity, record?.remote, db)
+        // Only the body is sent; the rest of the record must not contain secrets.
+        let sealer = sealers[entity.name]
+        let opened = sealer.open(body)
+        let secrets = [body, record?.document, record?.remote].compactMap(\.self).flatMap(sealer.texts)
+        let operation = Operation(rawValue: row["operation"]) ?? .update
+        let replaced = try replaced(by: body, operation, entity, record)
+        let shown = sealer.withoutSealed(record?.document ?? body)
+        let far = FarValues(schema: schema, db: db)
+        let known = try far.added(to: shown, of: entity)
+        let remote = operation == .create || entity.addressFields.isEmpty ? nil : record?.remote
+        let located = remote.map { entity.located(shown, as: sealer.withoutSealed($0)) } ?? shown
+        var trace = (row["trace"] as String?).flatMap(TraceContext.init(stored:))
+        trace?.attempt = row["tried"]
+        return OutboxChange(
+            id: row["id"], entity: entity.name, key: row["record_key"],
+            operation: operation, body: opened.record, storedBody: body,
+            unreadable: opened.unreadable + (replaced?.unreadable ?? []), secrets: secrets,
+            record: known, address: located == shown ? known : try far.added(to: located, of: entity),
+            idempotencyKey: row["idempotency_key"],
+            attemptCount: row["attempt_count"], tried: row["tried"], version: version,
+            createdAt: Timestamp(milliseconds: row["created_at"]),
+            content: try ContentTable(db: db).change(row["content"]), replaced: replaced?.record,
+            errorClass: (row["error_class"] as String?).map(ErrorClass.init),
+            meaning: Meaning(entity, forms: try NormalFormTable(db: db).forms(of: entity.name)),
+            firstAttemptAt: (row["first_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)),
+            lastAttemptAt: (row["last_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)), trace: trace)
+    }
+
+    /// What the server has of a record that an update sends as a whole; nil for an update that sends only its fields.
+    private func replaced(
+        by body: JSONText, _ operation: Operation, _ entity: Entity, _ record: RecordRow.Content?
+    ) throws -> RecordSealer.Opened? {
+        guard operation == .update, let record, let remote = record.remote,
+            entity.needsRemote(updating: body.members.map(\.key), record: record.document)
+        else { return nil }
+        return sealers[entity.name].open(remote)
+    }
+
+    private func version(of key: String, _ entity: Entity, _ remote: JSONText?, _ db: Database) throws -> String? {
+        switch schema.upstream.version {
+        case nil: nil
+        case .field(let field): remote?.at(path: field.place)?.plain
+        case .etag:
+            try String.fetchOne(
+                db.cachedStatement(sql: "SELECT _version FROM \(EntityTable(entity: entity).name) WHERE _key = ?"),
+                arguments: [key])
+        }
+    }
+}
