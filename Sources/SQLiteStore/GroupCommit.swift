@@ -260,7 +260,10 @@ package final class GroupCommit: Sendable {
         let reason = said ?? error.resultCode.description
         let damaged = CacheError.damaged("the database is damaged (\(reason))")
         switch error.resultCode {
-        case .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_CANTOPEN:
+        case .SQLITE_BUSY, .SQLITE_PROTOCOL:
+            return CacheError.unwritable(
+                "another program has locked the database (\(reason)); end that program, or wait until it is done")
+        case .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_CANTOPEN:
             return CacheError.unwritable(
                 "the database cannot be written (\(reason)); check the disk and its free space")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged

@@ -54,6 +54,20 @@ import Testing
         return target
     }
 
+    @Test("the database in use is read once to find it: another program's lock on it is waited for")
+    func readOnce() throws {
+        try write("shop-new.db", here)
+        _ = try chosen(here)
+        let asked = Counter()
+        let origin = here
+        let state = try state(here).asking { _ in
+            asked.next()
+            return origin
+        }
+        #expect(state.inUse == "\(folder)/shop-new.db")
+        #expect(asked.count == 1)
+    }
+
     @Test("a token that is not UTF-8 is refused, since no caller can send it")
     func otherToken() throws {
         let path = "\(folder)/api-token"

@@ -24,7 +24,11 @@ extension StateDirectory {
 
     /// The existing database that `choose` would choose; changes nothing.
     var inUse: String? {
-        [current, latest, path(for: nil)].compactMap(\.self).first { FileManager.default.fileExists(atPath: $0) }
+        func existing(_ path: String?) -> String? {
+            path.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
+        }
+        // Each is looked for only if the one before it is missing: to read a database that another program has locked takes seconds.
+        return existing(current) ?? existing(latest) ?? existing(path(for: nil))
     }
 
     /// The existing database that `current.db` names and that has this schema's name, of whichever upstream.
