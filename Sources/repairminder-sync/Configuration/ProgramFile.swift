@@ -13,6 +13,22 @@ struct ProgramFile {
     /// nothing shows that. A program that is missing is reported when it is to run.
     var refusal: String? { PathSteps(to: path).steps.lazy.compactMap(refusal).first }
 
+    /// Which group could change it or put another in its place; nil if none could. Root's group and one with the number of the
+    /// owner, which is nearly always that user's own, are not named.
+    var groupWarning: String? {
+        for step in PathSteps(to: path).steps {
+            guard let status = step.status, !status.isLink, status.st_mode & S_IWGRP != 0, status.st_gid != 0,
+                status.st_gid != status.st_uid, !(status.isFolder && status.isSticky)
+            else { continue }
+            let group = getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) } ?? "\(status.st_gid)"
+            return
+                "members of the group \(group) can change \(status.isFolder ? "files in " : "")\(step.path), and so the "
+                + "\(kind)\(status.isFolder ? " \(path)" : ""), which says what the daemon runs and where it sends tokens; unless they "
+                + "are to do that, run chmod g-w \(step.path)"
+        }
+        return nil
+    }
+
     private func refusal(_ step: PathSteps.Step) -> String? {
         if !isOwnersOnly(step) {
             return

@@ -23,12 +23,14 @@ struct SetupReader: Sendable {
         .configuration()
         let finder = SchemaFinder(environment: environment)
         let source = try finder.source(for: configuration)
-        try requireOwnFiles(configuration, source)
+        let files = ownFiles(configuration, source)
+        try requireOwn(files)
         var setup = Setup(
             configuration: configuration, schema: try finder.schema(from: source, for: configuration),
             schemaFile: source.file, schemaSHA256: source.sha256)
         try configuration.requireEncryption(for: setup.schema)
         setup.configuration.warnings += configuration.plainHTTP(with: setup.schema)
+        setup.configuration.warnings += files.compactMap(\.groupWarning)
         try checkToken(configuration, setup.schema)
         try checkSecrets(configuration, setup.schema)
         if checksKey { try checkKey(configuration) }
@@ -39,25 +41,34 @@ struct SetupReader: Sendable {
         return setup
     }
 
-    /// Throws when every user of the machine can change the configuration or the schema: they say what runs, and where tokens
-    /// and passwords are sent.
-    private func requireOwnFiles(
-        _ configuration: Configuration, _ schema: SchemaFinder.Source
-    ) throws(ConfigurationError) {
+    /// The configuration and the schema: they say what runs, and where tokens and passwords are sent.
+    private func ownFiles(_ configuration: Configuration, _ schema: SchemaFinder.Source) -> [ProgramFile] {
         // A configuration file can name a program.
-        for path in [configuration.file].compactMap(\.self) + configuration.parts {
-            try checkPlace(path, key: path, kind: "configuration")
+        let files = ([configuration.file].compactMap(\.self) + configuration.parts).map {
+            ProgramFile(path: environment.absolute($0), kind: "configuration")
         }
-        // One that is pinned by its hash cannot change, and one that is built in or in a bundle has no file.
-        guard configuration.schemaPin.sha256 == nil, environment.isFile(schema.file) else { return }
-        try checkPlace(schema.file, key: schema.file, kind: "schema")
+        // A schema that is pinned by its hash cannot change, and one that is built in or in a bundle has no file.
+        guard configuration.schemaPin.sha256 == nil, environment.isFile(schema.file) else { return files }
+        return files + [ProgramFile(path: environment.absolute(schema.file), kind: "schema")]
     }
 
-    /// The schema, for a command that sends credentials where it says. Throws as `requireOwnFiles` does.
+    /// Throws when every user of the machine can change one of them.
+    private func requireOwn(_ files: [ProgramFile]) throws(ConfigurationError) {
+        for file in files { try checkPlace(file.path, key: file.path, kind: file.kind) }
+    }
+
+    /// What a group of users could change that says what the daemon runs.
+    func groupWarnings(of configuration: Configuration) throws(ConfigurationError) -> [String] {
+        let source = try SchemaFinder(environment: environment).source(for: configuration)
+        return ownFiles(configuration, source).compactMap(\.groupWarning)
+    }
+
+    /// The schema, for a command that sends credentials where it says. Throws when every user of the machine can change it or
+    /// the configuration.
     func ownSchema(for configuration: Configuration) throws(ConfigurationError) -> EntitySchema {
         let finder = SchemaFinder(environment: environment)
         let source = try finder.source(for: configuration)
-        try requireOwnFiles(configuration, source)
+        try requireOwn(ownFiles(configuration, source))
         return try finder.schema(from: source, for: configuration)
     }
 

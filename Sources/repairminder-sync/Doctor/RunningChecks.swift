@@ -18,7 +18,7 @@ struct RunningChecks: Sendable {
         let known = StatusChecks(status: status)
         let said = status["warnings"]?.elements.map(\.plain) ?? []
         let config = configuration.warnings.filter { !said.contains($0) }.map {
-            Finding.warning("config", $0, "unset it or correct its name")
+            Finding.warning("config", $0, "correct the configuration, then reload the daemon")
         }
         return [known.summary()] + known.needs() + known.rescue() + conflicts(status) + config
             + StateChecks(configuration: configuration, schema: schema).findings()

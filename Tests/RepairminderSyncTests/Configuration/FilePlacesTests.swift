@@ -47,4 +47,18 @@ import Testing
         let error = #expect(throws: ConfigurationError.self) { try reader.setup() }
         #expect(error?.problem.contains("other users can change the certificate file") == true)
     }
+
+    // Only root may give a file to a group that it is not in.
+    @Test(
+        "a configuration and a schema that a group can change are accepted with a warning", .enabled(if: geteuid() == 0)
+    )
+    func groups() throws {
+        let reader = try reader("")
+        #expect(try reader.setup().configuration.warnings == [])
+        for file in ["config.yaml", "s.yaml"].map(folder.path) {
+            try #require(chmod(file, 0o664) == 0 && chown(file, 0, 4) == 0)
+            let warnings = try reader.setup().configuration.warnings
+            #expect(warnings.contains { $0.contains("run chmod g-w \(file)") })
+        }
+    }
 }

@@ -68,8 +68,13 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
             return Finding.warning("config", text, advice)
         }
         let config = read + [.ok("config", files(of: configuration))]
+        let open: [Finding]
         do {
-            schema = try options.setupReader(environment: environment).ownSchema(for: configuration)
+            let reader = options.setupReader(environment: environment)
+            schema = try reader.ownSchema(for: configuration)
+            open = try reader.groupWarnings(of: configuration).map {
+                .warning("config", $0, "see who is trusted with what in docs/guides/securing.md")
+            }
         } catch {
             return config + [.error("schema", "\(error)", "fix that line; docs/schema.md describes the format")]
         }
@@ -77,7 +82,7 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
             Finding.warning("tls", $0, "see TLS and other machines in docs/guides/securing.md")
         }
         let entities = schema.entities.count.counted("entity", "entities")
-        return config + [.ok("schema", "\(schema.name), \(entities)")] + plain
+        return config + open + [.ok("schema", "\(schema.name), \(entities)")] + plain
             + (await stored(configuration, schema))
             + SignalChecks(configuration: configuration, schema: schema).findings()
             + (await StandbyChecks(configuration: configuration).findings())
