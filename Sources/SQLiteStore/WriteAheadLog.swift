@@ -39,8 +39,10 @@ struct WriteAheadLog: ~Copyable, Sendable {
     /// Once all is copied and no snapshot of the log is held, the next commit overwrites it from its beginning. Only another
     /// call shows whether it did, so that is due as well.
     func checkpoint(_ db: Database) {
+        // Nil once it is closed.
+        guard let connection = db.sqliteConnection else { return }
         var (pages, copied): (Int32, Int32) = (-1, -1)
-        sqlite3_wal_checkpoint_v2(db.sqliteConnection, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &copied)
+        sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &copied)
         guard pages >= 0 else { return }
         length.store(Int(pages), ordering: .relaxed)
         held.store(pages >= longest && copied < pages, ordering: .relaxed)
