@@ -56,8 +56,10 @@ struct BackupCheck {
     /// Throws `.incompatible` if a view or a virtual table is in the place of a table, or if a table without records
     /// has a computed column: reading those would run them.
     func requireOwnNames() throws {
-        let objects = try StoredObject.all(db)
+        let objects = try fewObjects()
         let entities = Self.entities(in: objects)
+        let mostEntities = schema.entities.count + Self.mostOtherEntities
+        guard entities.count <= mostEntities else { throw refusal("the records of more than \(mostEntities) entities") }
         for object in objects {
             // Reading runs no trigger.
             guard !object.isTable, !object.isIndex, !object.isAutomatic, !object.isTrigger else { continue }
@@ -69,6 +71,17 @@ struct BackupCheck {
             }
         }
     }
+
+    /// Checking takes time for each object and entity together, and dropping one goes through all.
+    private func fewObjects() throws -> [StoredObject] {
+        let most = 100 * (schema.entities.count + 100)
+        let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM (SELECT 1 FROM sqlite_schema LIMIT \(most + 1))")
+        guard let count, count <= most else { throw refusal("more than \(most) tables and indexes") }
+        return try StoredObject.all(db)
+    }
+
+    /// Of earlier schemas, whose tables stay.
+    private static let mostOtherEntities = 300
 
     /// Throws `.incompatible` if a write would run a trigger that the daemon has not made. Those of earlier versions are
     /// dropped before the first write.

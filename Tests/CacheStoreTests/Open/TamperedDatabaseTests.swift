@@ -1,3 +1,4 @@
+import EntitySchema
 import Foundation
 import GRDB
 import JSONText
@@ -110,6 +111,19 @@ struct TamperedDatabaseTests {
             try check.requireSettings()
             try db.execute(sql: fill, arguments: [#"{"one more":1}"#])
             #expect(failure { try check.requireSettings() }.contains("more than \(SettingTable.most) settings"))
+        }
+    }
+
+    @Test("more entities than schemas ever had, which would take hours to check, are refused in a backup")
+    func manyTables() throws {
+        let cache = try TestCache()
+        let most = cache.store.schema.entities.count + 300
+        try DatabaseQueue().write { db in
+            let check = BackupCheck(db: db, schema: cache.store.schema, path: "backup.db")
+            for number in 1...most { try db.execute(sql: "CREATE TABLE records_z\(number) (_pk INTEGER PRIMARY KEY)") }
+            try check.requireOwnNames()
+            try db.execute(sql: "CREATE TABLE records_one_more (_pk INTEGER PRIMARY KEY)")
+            #expect(failure { try check.requireOwnNames() }.contains("more than \(most) entities"))
         }
     }
 
