@@ -32,13 +32,14 @@ extension BackupCheck {
             guard isOfRecords || object.name.hasPrefix("sync_") else { continue }
             let columns = try Row.fetchAll(
                 db, sql: "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [object.name])
-            let wrong = columns.compactMap { column -> String? in
-                let (name, type): (String, String) = (column[0], column[1])
-                // Those of fields have what the upstream says.
-                guard !isOfRecords || Self.ownColumns.contains(name) else { return nil }
-                let isJSON = StoredJSON.columns(of: object.name).contains(name)
-                return Self.wrong(name.quoted(by: "\""), type: isJSON ? "JSON" : type)
-            }
+            let wrong =
+                columns.compactMap { column -> String? in
+                    let (name, type): (String, String) = (column[0], column[1])
+                    // Those of fields have what the upstream says.
+                    guard !isOfRecords || Self.ownColumns.contains(name) else { return nil }
+                    let isJSON = StoredJSON.columns(of: object.name).contains(name)
+                    return Self.wrong(name.quoted(by: "\""), type: isJSON ? "JSON" : type)
+                } + (isOfRecords ? Self.wrongInRecords(columns.map { $0[0] }) : [])
             guard !wrong.isEmpty else { continue }
             let sql = "SELECT 1 FROM \(object.name.quoted(by: "\"")) WHERE \(wrong.joined(separator: " OR "))"
             if try Bool.fetchOne(db, sql: "SELECT EXISTS (\(sql))") == true {
@@ -95,6 +96,12 @@ extension BackupCheck {
         guard SealedPlaces.areReadable(in: settings) else {
             throw refusal("a list of sealed fields that cannot be read")
         }
+    }
+
+    /// The same for columns of records with few values. The search index, which SQLite builds by these, would count as damaged.
+    private static func wrongInRecords(_ columns: [String]) -> [String] {
+        let objects = ["_remote", "_local", "_document"].map { ($0, "ltrim(\($0), char(32, 9, 10, 13)) NOT GLOB '{*'") }
+        return (objects + [("_deleted", "_deleted NOT IN (0, 1)")]).filter { columns.contains($0.0) }.map(\.1)
     }
 
     /// True for values that the daemon never writes to a column of this type; nil if it can have any.

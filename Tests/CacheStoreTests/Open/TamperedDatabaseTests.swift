@@ -114,6 +114,23 @@ struct TamperedDatabaseTests {
         }
     }
 
+    @Test(
+        "a record that is no object, or whose deletion is neither queued nor not, is refused in a backup",
+        arguments: ["_remote = '0'", "_local = ' []'", "_document = '\"{}\"'", "_deleted = 2"])
+    func unusableRecord(change: String) async throws {
+        let fixture = try await RescueFixture()
+        let schema = fixture.cache.store.schema
+        let backup = try fixture.backUp()
+        let file = try DatabaseQueue(path: backup)
+        try await file.write { db in
+            let check = BackupCheck(db: db, schema: schema, path: "backup.db")
+            try check.requireValues()
+            try db.execute(sql: "UPDATE records_orders SET \(change)")
+            #expect(failure { try check.requireValues() }.contains("a value in the table records_orders"))
+        }
+        try file.close()
+    }
+
     @Test("more entities than schemas ever had, which would take hours to check, are refused in a backup")
     func manyTables() throws {
         let cache = try TestCache()
