@@ -197,14 +197,14 @@ extension ReferenceUpstream {
     /// Adds a record as a create would, whether or not the schema has a route for it.
     @discardableResult
     package func create(_ fields: JSONText, in entity: String) throws(Refusal) -> JSONText {
-        let entity = try known(entity)
+        let entity = try handler.entity(entity)
         return try withCurrent { state throws(Refusal) in try state.desk.store.create(fields, in: entity, at: now()) }
     }
 
     /// Changes the named fields as an update would, whether or not the schema has a route for it.
     @discardableResult
     package func update(_ entity: String, _ key: String, with changes: JSONText) throws(Refusal) -> JSONText {
-        let entity = try known(entity)
+        let entity = try handler.entity(entity)
         return try withCurrent { state throws(Refusal) in
             try state.desk.store.update(entity, key: key, with: changes, at: now())
         }
@@ -212,12 +212,7 @@ extension ReferenceUpstream {
 
     /// Deletes a record as a delete would, whether or not the schema has a route for it.
     package func delete(_ entity: String, _ key: String) throws(Refusal) {
-        let entity = try known(entity)
+        let entity = try handler.entity(entity)
         try withCurrent { state throws(Refusal) in try state.desk.store.delete(entity, key: key, at: now()) }
-    }
-
-    private func known(_ name: String) throws(Refusal) -> Entity {
-        guard let entity = handler.schema[name] else { throw .notFound("entity \(name)") }
-        return entity
     }
 }

@@ -24,8 +24,9 @@ struct AdminHandler {
             case "log" where steps.count == 1: return try answerLog(&log)
             case "mail" where steps.count == 1: return try answerMail(desk.signIn)
             case "tokens" where steps.count == 1: return try answerTokens(&desk.signIn)
-            case "records" where steps.count == 2: return try answerRecords(entity(steps[1]), &desk.store)
-            case "records" where steps.count == 3: return try answerRecord(entity(steps[1]), key: steps[2], &desk.store)
+            case "records" where steps.count == 2: return try answerRecords(handler.entity(steps[1]), &desk.store)
+            case "records" where steps.count == 3:
+                return try answerRecord(handler.entity(steps[1]), key: steps[2], &desk.store)
             default:
                 throw .notFound(
                     "such admin path; there are faults, habits, effects, log, mail, tokens and records/{entity}")
@@ -111,11 +112,6 @@ struct AdminHandler {
             return Answer(status: 204)
         default: throw .method(request.method, allowed: ["DELETE", "GET", "PATCH"])
         }
-    }
-
-    private func entity(_ name: String) throws(Refusal) -> Entity {
-        guard let entity = handler.schema[name] else { throw .notFound("entity \(name)") }
-        return entity
     }
 
     private func body() throws(Refusal) -> JSONText {

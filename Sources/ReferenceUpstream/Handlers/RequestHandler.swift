@@ -18,6 +18,11 @@ struct RequestHandler: Sendable {
         feed = SignalFeed(schema: schema)
     }
 
+    func entity(_ name: String) throws(Refusal) -> Entity {
+        guard let entity = schema[name] else { throw .notFound("entity \(name)") }
+        return entity
+    }
+
     func answer(
         _ request: Request, _ store: inout Store, _ memory: inout IdempotencyMemory, _ signIn: inout SignIn?,
         at now: Timestamp

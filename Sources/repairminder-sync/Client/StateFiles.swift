@@ -24,7 +24,7 @@ struct StateFiles {
     }
 
     private static func origin(_ configuration: Configuration, _ schema: EntitySchema) -> CacheOrigin {
-        CacheOrigin(schema: schema.name, upstream: configuration.upstream.baseURL ?? schema.upstream.baseURL)
+        CacheOrigin(schema: schema.name, upstream: configuration.address(with: schema))
     }
 
     var origin: CacheOrigin { Self.origin(configuration, schema) }

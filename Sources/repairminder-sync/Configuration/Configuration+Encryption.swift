@@ -28,9 +28,6 @@ extension Configuration {
 
     /// The upstream's address if it is on another machine and without TLS.
     private func plainUpstream(of schema: EntitySchema) -> String? {
-        guard let address = upstream.baseURL ?? schema.upstream.baseURL, PlainHTTP.leavesMachine(address) else {
-            return nil
-        }
-        return address
+        address(with: schema).flatMap { PlainHTTP.leavesMachine($0) ? $0 : nil }
     }
 }

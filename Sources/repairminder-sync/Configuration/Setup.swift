@@ -16,7 +16,7 @@ struct Setup: Sendable, Equatable {
     var schemaHash: String { String(schemaSHA256.prefix(12)) }
 
     /// The upstream's address; nil while it is not set.
-    var baseURL: String? { configuration.upstream.baseURL ?? schema.upstream.baseURL }
+    var baseURL: String? { configuration.address(with: schema) }
 
     var origin: CacheOrigin { CacheOrigin(schema: schema.name, upstream: baseURL) }
 
@@ -42,4 +42,9 @@ struct Setup: Sendable, Equatable {
         else { return [] }
         return address.addresses.map { .tcp(host: $0.host, port: $0.port) }
     }
+}
+
+extension Configuration {
+    /// The upstream's address; nil while it is not set.
+    func address(with schema: EntitySchema) -> String? { upstream.baseURL ?? schema.upstream.baseURL }
 }

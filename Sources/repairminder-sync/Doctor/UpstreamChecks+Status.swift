@@ -6,7 +6,7 @@ import Upstream
 extension UpstreamChecks {
     /// `status` is as `GET /v1/status` answers.
     func findings(in status: JSONText) -> [Finding] {
-        guard let address = configuration.upstream.baseURL ?? schema.upstream.baseURL, status["missing"]?.string == nil
+        guard let address = configuration.address(with: schema), status["missing"]?.string == nil
         else { return [] }
         let error = status["error"]?.string
         guard status.at(path: "upstream.reachable")?.boolean != false else {

@@ -43,7 +43,7 @@ struct UpstreamChecks {
         }
     }
 
-    private var address: String? { configuration.upstream.baseURL ?? schema.upstream.baseURL }
+    private var address: String? { configuration.address(with: schema) }
 
     private static func addressMissing(_ level: Finding.Level) -> Finding {
         Finding(
