@@ -105,10 +105,6 @@ struct RecordSelect {
     // Made once: each list makes its own statement.
     private static let failed = OutboxState.failed.sql
     private static let uploading = OutboxState.uploading.sql
-    private static let syncedAt = time("_synced_at")
-    private static let nextAttempt = time("next_attempt_at")
-
-    private static func time(_ milliseconds: String) -> String {
-        "strftime('%Y-%m-%dT%H:%M:%fZ', \(milliseconds) / 1000.0, 'unixepoch')"
-    }
+    private static let syncedAt = EntityTable.time("_synced_at")
+    private static let nextAttempt = EntityTable.time("next_attempt_at")
 }

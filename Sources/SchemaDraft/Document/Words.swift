@@ -1,7 +1,7 @@
 /// Compares and forms names: `customerID`, `customer_id` and `CustomerId` are one.
-enum Words {
-    /// Without what differs between spellings.
-    static func folded(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
+package enum Words {
+    /// Without what differs between the spellings of one name: `totalItems`, `total_items`.
+    package static func folded(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
 
     /// `purchaseOrders`, `Purchase-Orders` → `purchase_orders`. Only ASCII letters, digits and `_`.
     static func snake(_ name: String) -> String {

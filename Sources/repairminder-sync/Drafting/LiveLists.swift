@@ -93,7 +93,7 @@ struct LiveLists {
             "offset",
         ]
         for found in PlaceSearch(answer).values {
-            let name = found.place.split(separator: ".").last.map { PlaceSearch.folded(String($0)) } ?? ""
+            let name = found.place.split(separator: ".").last.map { Words.folded(String($0)) } ?? ""
             if names.contains(name), let text = found.value.string, isCursor(text) { return (found.place, text) }
         }
         return nil

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import SchemaDraft
 import Upstream
 
 /// Looks for the records of other entities that come with those of one entity: in the records of its list, in a single
@@ -73,8 +74,8 @@ struct DetailProbe {
     /// Where a record has a list that may be theirs.
     private func likely(for detail: PullPlan.Detail, in record: JSONText) -> String? {
         let lists = PlaceSearch(record).lists.map(\.place)
-        let name = PlaceSearch.folded(detail.entity)
-        return lists.first { PlaceSearch.folded($0).hasSuffix(name) } ?? lists.first
+        let name = Words.folded(detail.entity)
+        return lists.first { Words.folded($0).hasSuffix(name) } ?? lists.first
     }
 
     // MARK: What was found

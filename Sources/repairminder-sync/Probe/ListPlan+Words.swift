@@ -1,4 +1,5 @@
 import EntitySchema
+import SchemaDraft
 
 extension ListPlan {
     /// Where the schema has the length of the list.
@@ -34,7 +35,7 @@ extension ListPlan.Style {
 
     /// How to follow a next page at this place of the answer.
     static func advice(on place: String) -> String {
-        let name = PlaceSearch.folded(place)
+        let name = Words.folded(place)
         if place.hasPrefix("Link") { return "set pagination: { style: link }" }
         if name.hasSuffix("more") { return "set pagination.more: \(place)" }
         let last = place.split(separator: ".").last.map(String.init) ?? place

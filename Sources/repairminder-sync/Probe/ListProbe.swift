@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import SchemaDraft
 import SyncEngine
 import Upstream
 
@@ -164,7 +165,7 @@ struct ListProbe {
     }
 
     private static func isNameOfChangeTime(_ name: String) -> Bool {
-        let name = PlaceSearch.folded(name)
+        let name = Words.folded(name)
         return ["updated", "modified", "changed"].contains { name.contains($0) }
     }
 }

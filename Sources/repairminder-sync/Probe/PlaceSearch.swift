@@ -1,4 +1,5 @@
 import JSONText
+import SchemaDraft
 import Upstream
 
 /// Where an answer has what a schema may look for.
@@ -61,10 +62,10 @@ struct PlaceSearch {
 
     /// Other places with the last name of `path`, or nearly the same.
     func places(like path: String) -> [String] {
-        let name = Self.folded(path.split(separator: ".").last.map(String.init) ?? path)
+        let name = Words.folded(path.split(separator: ".").last.map(String.init) ?? path)
         return values.filter { found in
             found.place != path && found.value.kind != .null
-                && Self.folded(found.place.split(separator: ".").last.map(String.init) ?? "") == name
+                && Words.folded(found.place.split(separator: ".").last.map(String.init) ?? "") == name
         }.map(\.place)
     }
 
@@ -74,7 +75,7 @@ struct PlaceSearch {
             guard let name = found.place.split(separator: ".").last, let number = found.value.integer else {
                 return false
             }
-            return Self.totals.contains(Self.folded(String(name))) && number >= count
+            return Self.totals.contains(Words.folded(String(name))) && number >= count
         }
     }
 
@@ -90,12 +91,9 @@ struct PlaceSearch {
 
     static func totalHeader(of count: Int, in response: HTTPResponse) -> HTTPHeader? {
         response.headers.first { header in
-            let name = folded(header.name)
+            let name = Words.folded(header.name)
             let isTotal = totals.contains(name.hasPrefix("x") ? String(name.dropFirst()) : name) || name == "xwptotal"
             return isTotal && Int(header.value).map { $0 >= count } ?? false
         }
     }
-
-    /// Without what differs between the spellings of one name: `totalItems`, `total_items`.
-    static func folded(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
 }
