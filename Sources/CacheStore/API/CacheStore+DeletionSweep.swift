@@ -112,7 +112,8 @@ extension CacheStore {
                 var (going, staying): ([String], [(pk: Int64, key: String)]) = ([], [])
                 for row in rows {
                     let (pk, key): (Int64, String) = (row["_pk"], row["_key"])
-                    let isMissing = try !onlyMissing || Missing(entity: entity, db: context.db).since(pk, key) != nil
+                    let isMissing =
+                        try !onlyMissing || MissingTable(entity: entity, db: context.db).since(pk, key) != nil
                     // It was not asked for by its key: its change decides when it is sent.
                     let isEdited = (row["_local"] as String?) != nil
                     guard !(onlyMissing && isEdited) else { continue }
@@ -125,7 +126,7 @@ extension CacheStore {
             left += step.staying
             start = step.next
         }
-        try await remember(onlyMissing ? left : [], of: entity, at: now)
+        try await setMissing(onlyMissing ? left : [], of: entity, at: now)
         return deleted
     }
 
@@ -152,46 +153,6 @@ extension CacheStore {
         }
     }
 
-    // MARK: Missing records
-
-    /// Whether records are missing that another full pull decides about.
-    package func hasMissing(of entity: String) throws -> Bool {
-        try read { db in
-            try Bool.fetchOne(
-                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sync_missing WHERE entity = ?)"),
-                arguments: [entity]) ?? false
-        }
-    }
-
-    /// Forgets which records were missing. Writes nothing when there are none.
-    package func forgetMissing(of entity: String, at now: Timestamp) async throws {
-        guard try hasMissing(of: entity) else { return }
-        try await remember([], of: entity, at: now)
-    }
-
-    /// Remembers the missing records for the next full pull, and returns which of them were missing in the last.
-    ///
-    /// `upTo`: when the answers that lack them were given. Those that were not missing before may have been missing in
-    /// the same answer, and are not returned.
-    package func noteMissing(
-        _ keys: [String], of entity: String, upTo answered: Timestamp, at now: Timestamp
-    ) async throws -> [String] {
-        guard try !keys.isEmpty || hasMissing(of: entity) else { return [] }
-        let table = try table(entity)
-        return try await change(at: now) { context in
-            let missing = Missing(entity: entity, db: context.db)
-            let rows = try Row.fetchAll(
-                context.db.cachedStatement(
-                    sql: "SELECT DISTINCT _pk, _key FROM json_each(?1) JOIN \(table.name) ON _key = value"),
-                arguments: [JSONText.array(of: keys).text])
-            let known = rows.map { (pk: $0[0] as Int64, key: $0[1] as String) }
-            let since = try known.map { try missing.since($0.pk, $0.key) }
-            try missing.forgetAll()
-            for (row, time) in zip(known, since) { try missing.insert(row.pk, row.key, at: time ?? now) }
-            return zip(known, since).filter { _, time in time.map { $0 <= answered } ?? false }.map(\.0.key)
-        }
-    }
-
     /// Up to 500 children whose parent the cache does not have: it went while the schema lacked them.
     package func orphans(of children: String, by field: String, in parents: String) throws -> [String] {
         let (table, parents) = (try table(children), try table(parents))
@@ -207,15 +168,6 @@ extension CacheStore {
                         LIMIT 500
                         """),
                 arguments: [children])
-        }
-    }
-
-    private func remember(_ rows: [(pk: Int64, key: String)], of entity: String, at now: Timestamp) async throws {
-        guard try !rows.isEmpty || hasMissing(of: entity) else { return }
-        try await change(at: now) { context in
-            let missing = Missing(entity: entity, db: context.db)
-            try missing.forgetAll()
-            for row in rows { try missing.insert(row.pk, row.key, at: now) }
         }
     }
 
@@ -263,30 +215,6 @@ extension CacheStore {
         return try rows.filter { row in
             let remote = try JSONText(parsing: row["_remote"])
             return seen.windows.allSatisfy { $0.holds(for: remote, of: entity) }
-        }
-    }
-
-    /// The rows of one entity in `sync_missing`.
-    private struct Missing {
-        let entity: String
-        let db: Database
-
-        /// When it was first missing; nil if it was not.
-        func since(_ pk: Int64, _ key: String) throws -> Timestamp? {
-            try Int64.fetchOne(
-                db.cachedStatement(
-                    sql: "SELECT at FROM sync_missing WHERE entity = ? AND record_pk = ? AND record_key = ?"),
-                arguments: [entity, pk, key]
-            ).map(Timestamp.init(milliseconds:))
-        }
-
-        func insert(_ pk: Int64, _ key: String, at time: Timestamp) throws {
-            try db.cachedStatement(sql: "INSERT INTO sync_missing VALUES (?, ?, ?, ?)")
-                .execute(arguments: [entity, pk, key, time.milliseconds])
-        }
-
-        func forgetAll() throws {
-            try db.cachedStatement(sql: "DELETE FROM sync_missing WHERE entity = ?").execute(arguments: [entity])
         }
     }
 }
