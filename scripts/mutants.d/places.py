@@ -7,8 +7,7 @@ from collections import Counter, namedtuple
 # What syncs, and what writes records, queue and outcomes.
 PLACES = ["SyncEngine"] + ["CacheStore/" + name for name in (
     "Records", "Outbox", "Push", "Pull", "Merge", "Settling", "API/CacheStore+DeletionSweep.swift",
-    "API/CacheStore+Pull.swift", "API/Queue", "API/CacheStore+Settling.swift", "API/CacheStore+Write.swift",
-    "API/LocalTransaction.swift", "API/QueuedWrite.swift")]
+    "API/CacheStore+Missing.swift", "API/CacheStore+Pull.swift", "API/CacheStore+Settling.swift", "API/Queue", "API/Writing")]
 
 # One change: the characters from `start` to `end` of the file become `after`; `was` and `becomes` are the line without and with it.
 Mutant = namedtuple("Mutant", "file line start end before after was becomes")
