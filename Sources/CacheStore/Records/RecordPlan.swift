@@ -107,9 +107,7 @@ final class RecordPlan: Sendable {
         computedPlaces = computed.map(\.place)
         self.given = given
         columns = table.columns
-        columnFields = table.storedFields.map { field in
-            (field.place(in: names), ColumnValue.Kind(field))
-        }
+        columnFields = table.storedFields.map { ($0.place(in: names), ColumnValue.Kind($0)) }
         references = Self.references(entity, schema, watched: names)
         owned = Self.owned(by: entity, schema)
         searchNotes = (search?.parts ?? []).map { RecordSearchNote($0, of: entity, watched: names, &numbers) }
@@ -275,55 +273,6 @@ final class RecordPlan: Sendable {
     }
 }
 
-/// The plans of all entities.
-struct RecordPlans: Sendable {
-    let schema: EntitySchema
-    /// Those of the writing connection.
-    let statements = WriterStatements()
-    let queue: QueueStatements
-    let searchBacklog = SearchBacklog()
-    let added: AddedMembers
-    /// Whether no write reads a figure of another record, which is computed from that one's children.
-    let canPostponeFigures: Bool
-    private let plans: [String: RecordPlan]
-
-    /// `added`: where to note what records have of the members that answers add. `given`: where to note which entities' records
-    /// have fields that are computed on reading.
-    init(
-        _ schema: EntitySchema, hooks: [HookRule] = [], _ numbers: inout StatementNumbers,
-        noting added: AddedMembers = AddedMembers(), given: [String: GivenFields] = [:]
-    ) {
-        self.schema = schema
-        self.added = added
-        var plans: [String: RecordPlan] = [:]
-        for entity in schema.entities {
-            plans[entity.name] = RecordPlan(
-                entity, in: schema, hooks: hooks, given: given[entity.name], &numbers)
-        }
-        self.plans = plans
-        canPostponeFigures = !schema.entities.contains { $0.readsFigures(in: schema) }
-        queue = QueueStatements(&numbers)
-    }
-
-    /// Nil for an entity that the schema does not have.
-    subscript(entity: String) -> RecordPlan? { plans[entity] }
-}
-
 extension Field {
     fileprivate func place(in names: [String]) -> Int { names.firstIndex(of: name) ?? 0 }
-}
-
-extension Entity {
-    /// Whether a default or a path of its records has a figure of another record.
-    fileprivate func readsFigures(in schema: EntitySchema) -> Bool {
-        let inDefaults = fields.flatMap { field in
-            if case .text(let pattern) = field.initial?.value { pattern.names } else { [] as [String] }
-        }
-        return (farNames + inDefaults).contains { name in
-            guard let far = far(name), case .children = schema[far.entity]?[field: far.field]?.derivation else {
-                return false
-            }
-            return true
-        }
-    }
 }

@@ -94,7 +94,7 @@ final class EntityTable: Sendable {
     var storedFields: [Field] { entity.fields.filter(isStored) }
 
     /// Whether the field has a column.
-    private func isStored(_ field: Field) -> Bool {
+    func isStored(_ field: Field) -> Bool {
         (field.indexed || field.isComputedOnReading) && field.name != entity.key && !field.isStoredSealed
     }
 
@@ -177,176 +177,11 @@ final class EntityTable: Sendable {
         }
     }
 
-    private func type(of field: Field) -> String {
+    func type(of field: Field) -> String {
         switch field.kind {
         case .integer, .boolean: "INTEGER"
         case .number, .money: "NUMERIC"
         case .string, .time, .date, .enum, .reference, .object, .list: "TEXT"
         }
-    }
-
-    /// A field's value over `record`, with the type of its column; a time as text.
-    func expression(for field: Field, in record: String) -> String {
-        switch field.kind {
-        case .object, .list: value(of: field, by: "->", in: record)
-        case .time: Self.normalizedTime(value(of: field, by: "->>", in: record))
-        case .date: Self.day(value(of: field, by: "->>", in: record), field.dayFormat)
-        case .string, .enum: "CAST(\(value(of: field, by: "->>", in: record)) AS TEXT)"
-        case .reference: key(of: field, in: record)
-        case .boolean where field.isTextOnWire: Self.truth(Self.number(value(of: field, by: "->>", in: record)))
-        case .integer, .boolean, .number, .money: Self.number(value(of: field, by: "->>", in: record))
-        }
-    }
-
-    /// A key as text, also a whole number beyond 64 bits, which `->>` would round.
-    private func key(of field: Field, in record: String) -> String {
-        let (value, json) = (value(of: field, by: "->>", in: record), value(of: field, by: "->", in: record))
-        return """
-            iif(typeof(\(value)) = 'real' AND \(json) NOT GLOB '*[.eE]*', \(json), CAST(\(value) AS TEXT))
-            """
-    }
-
-    /// A number, also one in quotes and a whole one however it is written; anything else stays as it is: what a column
-    /// of numbers would hold. Nested `iif`, since only that guarantees that no type is asked of text that is not JSON.
-    private static func number(_ value: String) -> String {
-        let number = "CAST(\(value) AS NUMERIC)"
-        let whole = "CAST(\(value) AS INTEGER)"
-        return """
-            iif(json_valid(\(value)), iif(json_type(\(value)) IN ('integer', 'real'), \
-            iif(\(number) = \(whole), \(whole), \(number)), \(value)), \(value))
-            """
-    }
-
-    /// A boolean in quotes as 1 or 0; anything else stays as it is.
-    private static func truth(_ value: String) -> String {
-        "CASE \(value) WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE \(value) END"
-    }
-
-    /// The member with the field's name or, if there is none, the value at its source. A member that is null is one
-    /// (`Field.value(in:)`).
-    func value(of field: Field, by arrow: String, in record: String) -> String {
-        let member = "'$.\"\(field.name)\"'"
-        guard let source = field.source else { return "\(record) \(arrow) \(member)" }
-        let there = JSONSource(source).value(by: arrow, in: record)
-        return "iif(\(record) -> \(member) IS NULL, \(there), \(record) \(arrow) \(member))"
-    }
-
-    /// A field's value as JSON text, with digits as the upstream wrote them.
-    func json(of field: Field, in record: String = EntityTable.document) -> String {
-        let value = value(of: field, by: "->", in: record)
-        return field.source == nil ? value : "nullif(\(value), 'null')"
-    }
-
-    /// A time as UTC with milliseconds, so that text sorts by time; anything else stays as it is. The guard keeps words
-    /// such as `now`, which would mean the present, away from strftime.
-    static func normalizedTime(_ value: String) -> String {
-        """
-        CASE WHEN (\(value)) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' \
-        THEN coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', \(value)), \(value)) ELSE CAST(\(value) AS TEXT) END
-        """
-    }
-
-    /// A day as text, also of a time; anything else stays as it is.
-    private static func day(_ value: String, _ format: TimeFormat?) -> String {
-        guard let format else { return "CAST(\(value) AS TEXT)" }
-        let text = "CAST(\(value) AS TEXT)"
-        if let spelling = format.dayPattern.map(DaySpelling.init) {
-            let starts = spelling.starts
-            return
-                "iif(typeof(\(value)) = 'text' AND \(value) GLOB '\(spelling.glob)', substr(\(value), \(starts.year + 1), 4) || '-' || "
-                + "substr(\(value), \(starts.month + 1), 2) || '-' || substr(\(value), \(starts.day + 1), 2), \(text))"
-        }
-        let unit = format == .epochMilliseconds ? " / 1000.0" : ""
-        return format.isNumber
-            ? "iif(typeof(\(value)) = 'integer', coalesce(date(\(value)\(unit), 'unixepoch'), \(text)), \(text))"
-            : "iif(\(value) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][T ]*', substr(\(value), 1, 10), "
-                + "\(text))"
-    }
-
-    /// A number of milliseconds since 1970 as text.
-    static func time(_ milliseconds: String) -> String {
-        "strftime('%Y-%m-%dT%H:%M:%fZ', \(milliseconds) / 1000.0, 'unixepoch')"
-    }
-
-    // MARK: Indexes and view
-
-    /// Index name → statement. Each has the indexed field and then the default order, so that a filtered list in that
-    /// order is one range of the index; the row's `_pk`, which ends every index, breaks ties.
-    var indexes: [String: String] {
-        var indexes: [String: String] = [:]
-        let order = entity.sort.map(\.field)
-        for field in storedFields where field.indexed {
-            let fields = [field.name] + order.filter { $0 != field.name && $0 != entity.key }
-            let index = "\(entity.name)_by_\(field.name)"
-            indexes[index] = """
-                CREATE INDEX "\(index)" ON \(name) (\(fields.map { "\"\($0)\"" }.joined(separator: ", "))) \
-                WHERE _deleted = 0
-                """
-        }
-        for field in entity.fields where entity.ties.contains(where: { $0.field == field.name }) {
-            let hidden = "\(entity.name)_hidden_by_\(field.name)"
-            indexes[hidden] = "CREATE INDEX \"\(hidden)\" ON \(name) (\(sql(for: field.name))) WHERE _deleted <> 0"
-            let displaced = "\(entity.name)_displaced_by_\(field.name)"
-            indexes[displaced] = """
-                CREATE INDEX "\(displaced)" ON \(name) (\(expression(for: field, in: "_remote"))) WHERE _displaced <> 0
-                """
-        }
-        if let fetch {
-            let index = "\(entity.name)_with_new_\(entity.pull?.details.first?.entity ?? "record")"
-            indexes[index] = "CREATE INDEX \"\(index)\" ON \(name) (_pk) WHERE \(outdated(fetch))"
-        }
-        if entity.content != nil {
-            let index = "\(entity.name)_by_content"
-            indexes[index] = "CREATE INDEX \"\(index)\" ON \(name) (_content) WHERE _content IS NOT NULL"
-        }
-        return indexes
-    }
-
-    /// The keys, or another column, of the records, hidden ones included, whose reference meets `condition` (`= ?1`) for
-    /// readers. Each part has an index.
-    func referring(by field: String, _ condition: String, _ column: String = "_key") -> String {
-        ["_deleted = 0", "_deleted <> 0"].map { rows in
-            "SELECT \(column) FROM \(name) WHERE \(rows) AND \(sql(for: field)) \(condition)"
-        }.joined(separator: " UNION ALL ")
-    }
-
-    /// The same for the records whose reference meets it on the server, and not for readers.
-    func displaced(by field: String, _ condition: String, _ columns: String = "_key") -> String {
-        let reference = entity[field: field].map { expression(for: $0, in: "_remote") } ?? "NULL"
-        return "SELECT \(columns) FROM \(name) WHERE _displaced <> 0 AND \(reference) \(condition)"
-    }
-
-    var fetch: PullPlan.Fetch? { entity.pull?.fetch }
-
-    /// True for records that have to be fetched, or their children.
-    func outdated(_ fetch: PullPlan.Fetch) -> String {
-        "_detail IS NOT \(mark(fetch)) AND _remote IS NOT NULL AND _deleted = 0"
-    }
-
-    /// What changes when a record has to be fetched again, as text: the server's value of `when_changed`, or the time at
-    /// which the server said anything new of it. Not null, so that what was never fetched is outdated.
-    func mark(_ fetch: PullPlan.Fetch) -> String {
-        switch fetch.trigger {
-        case .any: return "coalesce(CAST(_synced_at AS TEXT), '')"
-        case .field(let name):
-            guard name != entity.key, let field = entity[field: name] else { return "_key" }
-            return "coalesce(CAST(\(expression(for: field, in: "_remote")) AS TEXT), '')"
-        }
-    }
-
-    /// Every field but those that are stored sealed, in the schema's order; times as text.
-    var createView: String {
-        let fields = entity.fields.filter { !$0.isStoredSealed }.map { field in
-            "\(shown(field)) AS \"\(field.name)\""
-        }
-        return """
-            CREATE VIEW \(view) AS SELECT \(fields.joined(separator: ", "))
-            FROM (SELECT *, \(Self.document) AS _shown FROM \(name)) WHERE _deleted = 0
-            """
-    }
-
-    private func shown(_ field: Field) -> String {
-        guard field.name != entity.key else { return type(of: field) == "TEXT" ? "_key" : Self.number("_key") }
-        return isStored(field) ? plain(for: field.name) : expression(for: field, in: "_shown")
     }
 }
