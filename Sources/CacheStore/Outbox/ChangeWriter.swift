@@ -121,63 +121,6 @@ struct ChangeWriter {
             ChangedRecord(entity: entity.name, pk: image.pk, name: name, document: document, pending: pending))
     }
 
-    // MARK: Deleting
-
-    /// Returns the record's current key and content. Throws when it may not be deleted.
-    func requireDeletable(
-        _ givenKey: String, _ expected: ExpectedVersion
-    ) throws -> (key: String, content: RecordRow.Content) {
-        try requireSupport(.delete)
-        let key = try KeyAlias.current(of: givenKey, entity.name, in: context.records)
-        let (image, document) = try requireRecord(key, named: givenKey)
-        try requireVersion(expected, of: key)
-        try deleteRules.requireNoDenial(entity, key)
-        return (key, RecordRow.Content(remote: image.remote, document: document, deleted: false))
-    }
-
-    /// Queues the deletion of a record with `content`. A record that was never sent is deleted along with its queued
-    /// changes, and nothing is queued.
-    func queueDeletion(of key: String, _ content: RecordRow.Content) throws {
-        var needs = try deleteRules.dropUnsent(entity, key)
-        let waiting = try queue.changes(of: entity.name, key: key)
-        if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy(\.isUnknownThere) {
-            try requireNoDependents(creation, among: waiting)
-            try drop(key, with: waiting)
-        } else {
-            // Edits that the server does not know need not be sent before the deletion.
-            for change in waiting where change.isUnknownThere { try supersede(change) }
-            needs.formUnion(try deleteRules.departures(from: entity, key))
-            needs.formUnion(try deleteRules.nullify(entity, key))
-            let change = newChange(
-                .delete, key: key, body: .object([:]), base: content.remote ?? .object([:]), record: content.document)
-            let id = try queue.append(change, at: now)
-            try queue.depend(id, on: needs)
-            try note(change, carriedBy: id)
-            try writer.rebuildDocument(over: key)
-        }
-    }
-
-    /// Deletes a record that the server does not know.
-    func drop(_ key: String, with waiting: [OutboxTable.Entry]) throws {
-        for change in waiting { try supersede(change) }
-        try writer.rebuildDocument(over: key)
-        try log.append(.deleted, entity: entity.name, keys: [key])
-    }
-
-    func dependents(on creation: OutboxTable.Entry, besides waiting: [OutboxTable.Entry]) throws -> [Int64] {
-        try queue.dependents(on: creation).filter { dependent in !waiting.contains { $0.id == dependent } }
-    }
-
-    private func requireNoDependents(_ creation: OutboxTable.Entry, among waiting: [OutboxTable.Entry]) throws {
-        let dependents = try dependents(on: creation, besides: waiting)
-        guard let first = dependents.first else { return }
-        throw CacheError.needed(
-            by: dependents,
-            "the queued change \(first) refers to \(entity.name)/\(creation.key); discard or delete that first")
-    }
-
-    private var deleteRules: DeleteRules { DeleteRules(context: context) }
-
     // MARK: Records kept on this machine only
 
     /// Writes a local-only record as if it were the server's version, so that reading, searching and sealing work as
@@ -191,48 +134,6 @@ struct ChangeWriter {
 
     // MARK: Steps
 
-    private func requireSupport(_ operation: Operation) throws {
-        guard !entity.supports(operation) else { return }
-        throw CacheError.unsupported(
-            operation: operation.rawValue, entity: entity.name, supported: entity.operations.map(\.rawValue))
-    }
-
-    /// The record's row, and what readers see of it. `name`: the key by which the caller knows the record.
-    private func requireRecord(
-        _ key: String, named name: String
-    ) throws -> (image: RecordImage, document: JSONText) {
-        guard let image = try writer.image(of: key), !image.isDeleted, let document = image.shown else {
-            throw CacheError.notCached(entity: entity.name, key: name)
-        }
-        return (image, document)
-    }
-
-    private func requireVersion(_ expected: ExpectedVersion, of key: String) throws {
-        guard expected != .any else { return }
-        guard case .oneOf(let marks) = expected,
-            try marks.contains(RecordVersion.mark(of: key, table, context.sealers, db))
-        else {
-            throw CacheError.changed("\(entity.name)/\(key) is not the version that was expected; read it again")
-        }
-    }
-
-    /// Throws `.conflict` when `body` makes the record a second one of another record that may have only one.
-    func requireSingle(_ body: JSONText, _ key: String) throws {
-        for field in entity.singleReferences {
-            guard let owner = body[field]?.plain, !owner.isEmpty else { continue }
-            let other = try String.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT _key FROM \(table.name)
-                        WHERE \(table.sql(for: field)) = ? AND _deleted = 0 AND _key <> ? LIMIT 1
-                        """),
-                arguments: [owner, key])
-            guard let other else { continue }
-            throw CacheError.conflict(
-                "\(entity.name)/\(other) has \(field) \(owner) already, and there may be only one; change that one")
-        }
-    }
-
     /// The changed fields, one part for each request.
     private func parts(
         of changed: [(key: String, value: JSONText)], record: JSONText
@@ -244,43 +145,6 @@ struct ChangeWriter {
             ])
         }
         return parts
-    }
-
-    private func requireFit(_ body: JSONText, operation: Operation, record: JSONText) throws {
-        let problems = try problems(in: body, operation: operation, record: record)
-        guard problems.isEmpty else { throw CacheError.invalid(problems) }
-    }
-
-    /// Why `body` cannot be queued, one problem per field. `record` is the whole record with the change applied; where updates
-    /// are sent alike, any record will do for one.
-    func problems(in body: JSONText, operation: Operation, record: JSONText) throws -> [FieldProblem] {
-        let plan = writer.plan
-        let isSentLikeAll = operation == .update && plan.sendsUpdatesAlike
-        let sendable = isSentLikeAll ? plan.sendableInUpdates : entity.sendable(for: operation, record: record)
-        var problems = ChangeValidation(table: table).problems(
-            in: body, operation: operation, record: record, sendable: sendable)
-        if entity.isLocal || isSentLikeAll { return problems }
-        if problems.isEmpty {
-            let known =
-                entity.farNames.isEmpty
-                ? record : try FarValues(schema: context.schema, db: db).added(to: record, of: entity)
-            problems += try entity.missingPathFields(for: operation, record: known)
-                .filter { try !isAwaited($0, of: record) }
-                .map { FieldProblem(field: $0, message: "the record needs this field to be sent", code: .missingField) }
-        }
-        if problems.isEmpty, !entity.hasRoute(for: operation, record: record) {
-            problems = [FieldProblem(field: "", message: "the schema has no route for a record like this one")]
-        }
-        return problems
-    }
-
-    /// Whether a value of another record is still to come: that one was created here, and the change waits for it.
-    private func isAwaited(_ name: String, of record: JSONText) throws -> Bool {
-        guard let far = entity.far(name), let key = entity.value(of: far.reference, in: record)?.plain,
-            let other = context.table(far.entity)
-        else { return false }
-        let current = try KeyAlias.current(of: key, far.entity, in: context.records)
-        return try context.row(other).exists(current) && context.row(other).remote(of: current) == nil
     }
 
     /// Replaces references to former keys by the records' current keys, each as the server writes it.

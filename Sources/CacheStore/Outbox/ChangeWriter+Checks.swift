@@ -1,0 +1,86 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+internal import SQLiteStore
+
+/// What a change must meet before it is queued.
+extension ChangeWriter {
+    func requireSupport(_ operation: Operation) throws {
+        guard !entity.supports(operation) else { return }
+        throw CacheError.unsupported(
+            operation: operation.rawValue, entity: entity.name, supported: entity.operations.map(\.rawValue))
+    }
+
+    /// The record's row, and what readers see of it. `name`: the key by which the caller knows the record.
+    func requireRecord(
+        _ key: String, named name: String
+    ) throws -> (image: RecordImage, document: JSONText) {
+        guard let image = try writer.image(of: key), !image.isDeleted, let document = image.shown else {
+            throw CacheError.notCached(entity: entity.name, key: name)
+        }
+        return (image, document)
+    }
+
+    func requireVersion(_ expected: ExpectedVersion, of key: String) throws {
+        guard expected != .any else { return }
+        guard case .oneOf(let marks) = expected,
+            try marks.contains(RecordVersion.mark(of: key, table, context.sealers, db))
+        else {
+            throw CacheError.changed("\(entity.name)/\(key) is not the version that was expected; read it again")
+        }
+    }
+
+    /// Throws `.conflict` when `body` makes the record a second one of another record that may have only one.
+    func requireSingle(_ body: JSONText, _ key: String) throws {
+        for field in entity.singleReferences {
+            guard let owner = body[field]?.plain, !owner.isEmpty else { continue }
+            let other = try String.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT _key FROM \(table.name)
+                        WHERE \(table.sql(for: field)) = ? AND _deleted = 0 AND _key <> ? LIMIT 1
+                        """),
+                arguments: [owner, key])
+            guard let other else { continue }
+            throw CacheError.conflict(
+                "\(entity.name)/\(other) has \(field) \(owner) already, and there may be only one; change that one")
+        }
+    }
+
+    func requireFit(_ body: JSONText, operation: Operation, record: JSONText) throws {
+        let problems = try problems(in: body, operation: operation, record: record)
+        guard problems.isEmpty else { throw CacheError.invalid(problems) }
+    }
+
+    /// Why `body` cannot be queued, one problem per field. `record` is the whole record with the change applied; where updates
+    /// are sent alike, any record will do for one.
+    func problems(in body: JSONText, operation: Operation, record: JSONText) throws -> [FieldProblem] {
+        let plan = writer.plan
+        let isSentLikeAll = operation == .update && plan.sendsUpdatesAlike
+        let sendable = isSentLikeAll ? plan.sendableInUpdates : entity.sendable(for: operation, record: record)
+        var problems = ChangeValidation(table: table).problems(
+            in: body, operation: operation, record: record, sendable: sendable)
+        if entity.isLocal || isSentLikeAll { return problems }
+        if problems.isEmpty {
+            let known =
+                entity.farNames.isEmpty
+                ? record : try FarValues(schema: context.schema, db: db).added(to: record, of: entity)
+            problems += try entity.missingPathFields(for: operation, record: known)
+                .filter { try !isAwaited($0, of: record) }
+                .map { FieldProblem(field: $0, message: "the record needs this field to be sent", code: .missingField) }
+        }
+        if problems.isEmpty, !entity.hasRoute(for: operation, record: record) {
+            problems = [FieldProblem(field: "", message: "the schema has no route for a record like this one")]
+        }
+        return problems
+    }
+
+    /// Whether a value of another record is still to come: that one was created here, and the change waits for it.
+    private func isAwaited(_ name: String, of record: JSONText) throws -> Bool {
+        guard let far = entity.far(name), let key = entity.value(of: far.reference, in: record)?.plain,
+            let other = context.table(far.entity)
+        else { return false }
+        let current = try KeyAlias.current(of: key, far.entity, in: context.records)
+        return try context.row(other).exists(current) && context.row(other).remote(of: current) == nil
+    }
+}
