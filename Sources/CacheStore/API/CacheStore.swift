@@ -75,9 +75,7 @@ package final class CacheStore: Sendable {
         let preview = preview ?? DatabasePreview(path: path)
         let isNew = preview.mark == nil
         do {
-            try DatabaseFile.requireRegular(path)
-            try preview.check()
-            pool = try DatabasePool(path: path, configuration: Self.configuration(reminderDays))
+            pool = try Self.opened(path, preview, reminderDays)
             epoch = try Self.prepare(pool, at: path, plans, while: goesOn) { [pool, plans, sealers] in
                 try Self.migrate(pool, plans, sealer, sealers, reminderDays, progress)
                 try Self.layLateChanges(pool, plans, sealers, makeID)
@@ -130,6 +128,14 @@ package final class CacheStore: Sendable {
         }
         // Our own statements fail here only on tables that are not as we created them.
         return CacheError.damaged("the tables of \(path) are damaged (\(error.message ?? "no reason"))")
+    }
+
+    private static func opened(
+        _ path: String, _ preview: DatabasePreview, _ reminderDays: ReminderDays
+    ) throws -> DatabasePool {
+        try DatabaseFile.requireRegular(path)
+        try preview.check()
+        return try DatabasePool(path: path, configuration: configuration(reminderDays))
     }
 
     private static func configuration(_ reminderDays: ReminderDays) -> Configuration {

@@ -202,18 +202,7 @@ struct Includer {
         _ inclusion: Inclusion, _ table: EntityTable, _ field: String, keys: [String]
     ) throws -> [String: Part] {
         let order = ListOrder(table)
-        let column = table.sql(for: field)
-        let columns = Self.columns(for: inclusion.nested, table)
-        // The index of the field also has the order, so only the records shown are read.
-        let sql = """
-            WITH child AS (
-              SELECT _pk AS _child, \(column) AS _parent,
-                row_number() OVER (PARTITION BY \(column) ORDER BY \(order.sql)) AS _n
-              FROM \(table.name) WHERE \(column) IN (SELECT value FROM json_each(?1)) AND _deleted = 0)
-            SELECT \(RecordSelect(table: table).columns)\(order.extraColumns), _parent, _n,
-              \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))
-            FROM child CROSS JOIN \(table.name) ON _pk = _child WHERE _n <= \(Self.mostChildren + 1) LIMIT ?2
-            """
+        let sql = Self.childrenSQL(table, by: table.sql(for: field), order, inclusion.nested)
         let first = RecordSelect.end(table) + Int32(order.terms.count)
         let extras = extras(of: table)
         var shown = ShownChildren()
@@ -237,6 +226,23 @@ struct Includer {
                 table: table, query: ListQuery(entity: table.entity.name, filters: [filter]), context: context)
             return list.cursor(after: position)
         }
+    }
+
+    /// The first records of each parent in ?1, ?2 in all. The index of the field also has the order, so only the records
+    /// shown are read.
+    private static func childrenSQL(
+        _ table: EntityTable, by column: String, _ order: ListOrder, _ nested: [Inclusion]
+    ) -> String {
+        let columns = columns(for: nested, table)
+        return """
+            WITH child AS (
+              SELECT _pk AS _child, \(column) AS _parent,
+                row_number() OVER (PARTITION BY \(column) ORDER BY \(order.sql)) AS _n
+              FROM \(table.name) WHERE \(column) IN (SELECT value FROM json_each(?1)) AND _deleted = 0)
+            SELECT \(RecordSelect(table: table).columns)\(order.extraColumns), _parent, _n,
+              \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))
+            FROM child CROSS JOIN \(table.name) ON _pk = _child WHERE _n <= \(mostChildren + 1) LIMIT ?2
+            """
     }
 
     private struct Row {

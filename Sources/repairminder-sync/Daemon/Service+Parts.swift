@@ -227,6 +227,15 @@ extension Service {
     }
 
     /// A warning for each other database with queued changes of the account in use.
+    private func about(_ store: CacheStore, _ state: StateDirectory) throws -> DaemonDescription {
+        DaemonDescription(
+            version: ProgramVersion.text, startedAt: host.startedAt,
+            warnings: try configuration.plainHTTP(with: setup.schema)
+                + [configuration.bundle?.warning].compactMap(\.self) + leftBehind(store, state),
+            instance: configuration.instance ?? host.machine.hostName, site: configuration.site ?? "",
+            schemaHash: setup.schemaHash, bundle: configuration.bundle?.serial, rejection: rejection)
+    }
+
     private func leftBehind(_ store: CacheStore, _ state: StateDirectory) throws -> [String] {
         guard let account = try store.account() else { return [] }
         return state.left(by: account, besides: store.path).map { path in
@@ -252,12 +261,7 @@ extension Service {
             now: host.now)
         let api = LocalAPIServer(
             schema: setup.schema, store: store, engine: engine, callers: callers,
-            about: DaemonDescription(
-                version: ProgramVersion.text, startedAt: host.startedAt,
-                warnings: try configuration.plainHTTP(with: setup.schema)
-                    + [configuration.bundle?.warning].compactMap(\.self) + leftBehind(store, state),
-                instance: configuration.instance ?? host.machine.hostName, site: configuration.site ?? "",
-                schemaHash: setup.schemaHash, bundle: configuration.bundle?.serial, rejection: rejection),
+            about: try about(store, state),
             calendar: configuration.calendar, metrics: host.metrics, now: host.now, clock: TimerClock(),
             parts: DaemonParts(
                 signIns: try signInDesk(), standby: standby?.part,

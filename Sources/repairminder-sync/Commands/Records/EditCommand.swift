@@ -32,12 +32,19 @@ struct EditCommand: AsyncParsableCommand {
         guard !shape.updatable.isEmpty else {
             throw CommandFailure(.badData, "the schema cannot send changes of \(entity)")
         }
-        let yaml = RecordText(shape: shape)
         // Trapped before there is a file, which none of them may leave behind.
         let signals = await UnixSignalsSequence(trapping: EditedFile.endings)
         let file = try EditedFile(environment: .ofThisProcess())
         defer { file.remove() }
         async let _ = file.remove(at: signals)
+        try await edit(file, path, shape, client)
+    }
+
+    /// Opens the editor until the daemon takes the changes, or there are none.
+    private func edit(
+        _ file: EditedFile, _ path: String, _ shape: EntityShape, _ client: LocalAPIClient
+    ) async throws {
+        let yaml = RecordText(shape: shape)
         var record = try await client.get(path)
         var text = yaml.text(of: record.body ?? .null)
         var messages: [String] = []
