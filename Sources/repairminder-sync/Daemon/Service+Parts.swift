@@ -226,7 +226,6 @@ extension Service {
         return SocketServer(listeners: listeners, threads: 1, handler: { _ in response }, screen: { _ in response })
     }
 
-    /// A warning for each other database with queued changes of the account in use.
     private func about(_ store: CacheStore, _ state: StateDirectory) throws -> DaemonDescription {
         DaemonDescription(
             version: ProgramVersion.text, startedAt: host.startedAt,
@@ -236,6 +235,7 @@ extension Service {
             schemaHash: setup.schemaHash, bundle: configuration.bundle?.serial, rejection: rejection)
     }
 
+    /// A warning for each other database with queued changes of the account in use.
     private func leftBehind(_ store: CacheStore, _ state: StateDirectory) throws -> [String] {
         guard let account = try store.account() else { return [] }
         return state.left(by: account, besides: store.path).map { path in
