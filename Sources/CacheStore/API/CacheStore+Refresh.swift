@@ -57,23 +57,27 @@ extension CacheStore {
         return try read { db in
             func newest(_ condition: String) throws -> String? {
                 try String.fetchOne(
-                    db.cachedStatement(
-                        sql: """
-                            SELECT _remote FROM \(table.name)
-                            WHERE _remote IS NOT NULL AND _deleted = 0 AND _key NOT IN (SELECT value FROM json_each(?1))
-                              AND \(condition)
-                              AND _key NOT IN (SELECT record_key FROM sync_settling WHERE entity = ?2 AND confirmed = 0)
-                              AND NOT EXISTS (
-                                SELECT 1 FROM sync_conflict
-                                WHERE entity = ?2 AND record_key = _key AND winner IS NULL AND field IS NULL)
-                            ORDER BY _pk DESC LIMIT 1
-                            """),
+                    db.cachedStatement(sql: Self.newestSQL(of: table, condition)),
                     arguments: [JSONText.array(of: keys).text, entity])
             }
             return try (newest("_acknowledged IS NULL") ?? newest("_acknowledged IS NOT NULL")).map {
                 sealers[entity].withoutSealed(try JSONText(parsing: $0))
             }
         }
+    }
+
+    /// The newest record of ?2 that is not among the keys ?1, and that the server is known to have.
+    private static func newestSQL(of table: EntityTable, _ condition: String) -> String {
+        """
+        SELECT _remote FROM \(table.name)
+        WHERE _remote IS NOT NULL AND _deleted = 0 AND _key NOT IN (SELECT value FROM json_each(?1))
+          AND \(condition)
+          AND _key NOT IN (SELECT record_key FROM sync_settling WHERE entity = ?2 AND confirmed = 0)
+          AND NOT EXISTS (
+            SELECT 1 FROM sync_conflict
+            WHERE entity = ?2 AND record_key = _key AND winner IS NULL AND field IS NULL)
+        ORDER BY _pk DESC LIMIT 1
+        """
     }
 
     /// The server's last version, without secrets, of one of `parents` other than `keys` that has children in the cache
@@ -85,20 +89,26 @@ extension CacheStore {
         let childTable = try self.table(children)
         return try read { db in
             try String.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT _remote FROM \(table.name) AS parent
-                        WHERE _remote IS NOT NULL AND _deleted = 0 AND _key NOT IN (SELECT value FROM json_each(?))
-                          AND EXISTS (SELECT 1 FROM \(childTable.name) AS child
-                            WHERE \(childTable.sql(for: by, of: "child.")) = parent._key
-                              AND child._remote IS NOT NULL AND child._deleted = 0
-                              AND child._key NOT IN (
-                                SELECT record_key FROM sync_settling WHERE entity = ? AND confirmed = 0))
-                        ORDER BY _pk DESC LIMIT 1
-                        """),
+                db.cachedStatement(sql: Self.newestParentSQL(in: table, of: childTable, by: by)),
                 arguments: [JSONText.array(of: keys).text, children]
             ).map { sealers[parents].withoutSealed(try JSONText(parsing: $0)) }
         }
+    }
+
+    /// The newest parent that is not among the keys ?1 and that has a child of the entity ?2 which the server has shown.
+    private static func newestParentSQL(
+        in table: EntityTable, of children: EntityTable, by field: String
+    ) -> String {
+        """
+        SELECT _remote FROM \(table.name) AS parent
+        WHERE _remote IS NOT NULL AND _deleted = 0 AND _key NOT IN (SELECT value FROM json_each(?1))
+          AND EXISTS (
+            SELECT 1 FROM \(children.name) AS child
+            WHERE \(children.sql(for: field, of: "child.")) = parent._key
+              AND child._remote IS NOT NULL AND child._deleted = 0
+              AND child._key NOT IN (SELECT record_key FROM sync_settling WHERE entity = ?2 AND confirmed = 0))
+        ORDER BY _pk DESC LIMIT 1
+        """
     }
 }
 
