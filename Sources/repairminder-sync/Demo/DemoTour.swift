@@ -53,17 +53,11 @@ struct DemoTour {
             "curl -s '\(list)?\(filter.name)=\(Self.encoded(state))&limit=3' | "
                 + "jq -c '.data[] | {\(key), \(filter.name), \(field.name)}'",
             "curl -s '\(api)\(LocalAPIPaths.record(of: entity.name, id: id))' -X PATCH "
-                + "--json '{\"\(field.name)\":\(Self.quoted(JSONText.string(value).text))}' | jq ._sync",
+                + "--json '{\"\(field.name)\":\(ShellWord.betweenQuotes(JSONText.string(value).text))}' | jq ._sync",
             "curl -s \(api)\(LocalAPIPaths.pendingCount)",
             "curl -s \(upstream)/__admin/records/\(entity.name) | "
-                + "jq 'select((.\(key) | tostring) == \(Self.quoted(JSONText.string(id).text))).\(field.name)'",
+                + "jq 'select((.\(key) | tostring) == \(ShellWord.betweenQuotes(JSONText.string(id).text))).\(field.name)'",
         ]
-    }
-
-    /// For a place between single quotes of the shell.
-    private static func quoted(_ text: String) -> String {
-        // By scalars: as a `Character`, a quote with a combining mark after it is no quote, but a shell ends the word there.
-        text.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined()
     }
 
     private static func encoded(_ text: String) -> String {

@@ -8,7 +8,12 @@ enum ShellWord {
             (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || plain.contains(byte)
         }
         if isPlain, !text.isEmpty { return text }
+        return "'\(betweenQuotes(text))'"
+    }
+
+    /// For a place between single quotes.
+    static func betweenQuotes(_ text: String) -> String {
         // By scalars: as a `Character`, a quote with a combining mark after it is no quote, but a shell ends the word there.
-        return "'\(text.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined())'"
+        text.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined()
     }
 }
