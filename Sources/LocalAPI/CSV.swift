@@ -63,9 +63,7 @@ package struct CSV: Sendable {
     private static func guarded(json text: String) -> String {
         changingParts(of: text, after: ";") { part in
             guard let first = part.unicodeScalars.first, beginsFormula(part) else { return String(part) }
-            let digits = String(first.value, radix: 16)
-            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                + String(part.unicodeScalars.dropFirst())
+            return "\\u" + String(hexadecimal: first.value, digits: 4) + String(part.unicodeScalars.dropFirst())
         }
     }
 

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Text of a schema inside generated code, where nothing of it may become code.
 enum SafeText {
     private static let longest = 100
@@ -20,9 +22,8 @@ enum SafeText {
     /// A string literal of Python.
     static func python(_ text: String) -> String {
         literal(text) { scalar in
-            let digits = String(scalar.value, radix: 16)
-            let width = scalar.value > 0xFFFF ? 8 : 4
-            return "\\\(width == 8 ? "U" : "u")" + String(repeating: "0", count: width - digits.count) + digits
+            let isLong = scalar.value > 0xFFFF
+            return (isLong ? "\\U" : "\\u") + String(hexadecimal: scalar.value, digits: isLong ? 8 : 4)
         }
     }
 

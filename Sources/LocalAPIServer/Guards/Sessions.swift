@@ -1,3 +1,4 @@
+internal import JSONText
 internal import Synchronization
 
 /// The sessions of browsers whose readers gave the API's token. Kept in memory: they end with the daemon, and when it reads
@@ -27,10 +28,7 @@ final class Sessions: Sendable {
 
     /// Returns the id of the new session.
     func begin(for owner: RateLimit.Key) -> String {
-        let id = (0..<4).map { _ in
-            let digits = String(random(), radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        let id = (0..<4).map { _ in String(hexadecimal: random(), digits: 16) }.joined()
         let now = now()
         open.withLock { open in
             open.removeAll { now - $0.used >= Self.idleLimit }

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Pseudorandom numbers, the same for the same seed (Steele, Lea and Flood, "Fast Splittable Pseudorandom
 /// Number Generators", 2014).
 package struct SplitMix64: RandomNumberGenerator, Sendable {
@@ -39,10 +41,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
     /// Hexadecimal digits.
     package mutating func hex(_ count: Int) -> String {
         var text = ""
-        while text.count < count {
-            let digits = String(next(), radix: 16)
-            text += String(repeating: "0", count: 16 - digits.count) + digits
-        }
+        while text.count < count { text += String(hexadecimal: next(), digits: 16) }
         return String(text.prefix(count))
     }
 }

@@ -7,8 +7,7 @@ struct EntityTag: Equatable {
     init(of record: JSONText) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in record.bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        let digits = String(hash, radix: 16)
-        text = "\"\(String(repeating: "0", count: 16 - digits.count))\(digits)\""
+        text = "\"\(String(hexadecimal: hash, digits: 16))\""
     }
 
     /// Whether an If-Match field has this tag. Compares strongly, so a weak tag never matches (RFC 9110, 13.1.1).

@@ -29,9 +29,7 @@ struct SignInRefusal: Equatable {
             .string(salt), .string(address), .string(request.method), .string(request.path), .array(headers),
             request.body ?? .null, .string(request.text),
         ]
-        return SHA256.hash(data: JSONText.array(parts).bytes).map { byte in
-            byte < 16 ? "0\(String(byte, radix: 16))" : String(byte, radix: 16)
-        }.joined()
+        return String(hexadecimal: SHA256.hash(data: JSONText.array(parts).bytes))
     }
 }
 

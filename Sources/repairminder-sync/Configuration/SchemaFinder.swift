@@ -1,6 +1,7 @@
 import Crypto
 import EntitySchema
 import Foundation
+import JSONText
 import ShippedSchemas
 import Upstream
 
@@ -15,7 +16,7 @@ struct SchemaFinder {
         var text: String
 
         /// `sha256sum FILE | cut -c 1-64`.
-        var sha256: String { Hexadecimal.text(of: SHA256.hash(data: Data(text.utf8))) }
+        var sha256: String { String(hexadecimal: SHA256.hash(data: Data(text.utf8))) }
     }
 
     /// Whether `schema` is a path rather than a name: it has a slash or a file extension.

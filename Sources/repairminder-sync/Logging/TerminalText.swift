@@ -1,3 +1,5 @@
+import JSONText
+
 /// Text as it may go to a terminal: records, and the answers of other programs, come from strangers.
 ///
 /// A terminal obeys control characters, and bidirectional controls make a line read as another one. They are shown as
@@ -28,10 +30,7 @@ enum TerminalText {
     }
 
     /// `\u` and four digits, as in JSON.
-    static func escape(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16)
-        return "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-    }
+    static func escape(_ scalar: Unicode.Scalar) -> String { "\\u" + String(hexadecimal: scalar.value, digits: 4) }
 
     private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
         ["\n", "\r", "\t", "\u{85}", "\u{2028}", "\u{2029}"].contains(scalar)

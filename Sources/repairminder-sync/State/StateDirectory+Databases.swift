@@ -3,6 +3,7 @@ import Crypto
 import EntitySchema
 import Foundation
 import Glibc
+import JSONText
 import SystemCalls
 
 /// How databases are named, and which one is in use.
@@ -140,6 +141,6 @@ private enum AccountName {
 
     /// Half of its SHA-256, so that no other account has the same. The `~` distinguishes it from every plain one.
     static func hashed(_ account: String) -> String {
-        "~" + Hexadecimal.text(of: SHA256.hash(data: Array(account.utf8)).prefix(16))
+        "~" + String(hexadecimal: SHA256.hash(data: Array(account.utf8)).prefix(16))
     }
 }

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Texts as YAML writes them, whatever they have in them.
 package enum YAMLText {
     private static let words: Set = ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "~"]
@@ -54,9 +56,8 @@ package enum YAMLText {
     }
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
         let width = scalar.value < 0x100 ? 2 : scalar.value < 0x1_0000 ? 4 : 8
         let letter = width == 2 ? "x" : width == 4 ? "u" : "U"
-        return "\\\(letter)" + String(repeating: "0", count: width - digits.count) + digits
+        return "\\\(letter)" + String(hexadecimal: scalar.value, digits: width).uppercased()
     }
 }

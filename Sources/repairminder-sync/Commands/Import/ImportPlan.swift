@@ -139,7 +139,7 @@ struct ImportPlan {
     }
 
     private static func hash(_ text: String) -> String {
-        "import-" + Hexadecimal.text(of: SHA256.hash(data: Array(text.utf8)))
+        "import-" + String(hexadecimal: SHA256.hash(data: Array(text.utf8)))
     }
 
     /// Counts what would be done, as if nothing were refused.

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import JSONText
 
 /// A public key of minisign, as in the second line of its `.pub` file.
 struct MinisignKey: Equatable, Sendable {
@@ -22,7 +23,7 @@ struct MinisignKey: Equatable, Sendable {
 
     /// As minisign shows it.
     static func name(of id: [UInt8]) -> String {
-        Hexadecimal.text(of: id.reversed()).uppercased()
+        String(hexadecimal: id.reversed()).uppercased()
     }
 }
 
