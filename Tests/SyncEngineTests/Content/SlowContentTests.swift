@@ -19,7 +19,7 @@ struct SlowContentTests {
             content: { url: url }
             pull: { path: /photos }
         """
-    private static let records: JSONText = """
+    private static let records = """
         [{"id":"slow1","url":"https://one.test/"},{"id":"slow2","url":"https://two.test/"},
          {"id":"quick","url":"https://three.test/quick"},{"id":"own","url":"/own"}]
         """
@@ -67,7 +67,7 @@ struct SlowContentTests {
                 writeDelay: .zero, parallel: 1, retry: RetryPolicy(base: .milliseconds(1), cap: .milliseconds(1))),
             clock: clock, now: { .sample }, random: { 0.5 },
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        _ = try await store.apply(PulledPage(entity: "photos", records: Self.records.text), at: .sample)
+        _ = try await store.apply(PulledPage(entity: "photos", records: Self.records), at: .sample)
     }
 
     @Test func `those at other hosts do not hold up the upstream's own`() async throws {
