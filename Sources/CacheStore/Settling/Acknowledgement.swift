@@ -44,8 +44,11 @@ struct Acknowledgement {
     func result(_ answer: JSONText?, _ view: RecordView, known: JSONText?, sentAt: Timestamp? = nil) throws -> Result {
         let comparison = try context.comparison(entity)
         var settling = try begun(known, comparison)
+        var isBehind = false
         if let known, let answer, isOlder(answer, than: entity.changeTime(of: known)), isSaid(answer, comparison) {
-            return try overtaken(by: known, settling, comparison)
+            guard isFromBefore(known, comparison) else { return try overtaken(by: known, settling, comparison) }
+            isBehind = true
+            settling.changedAt = entity.changeTime(of: answer)
         }
         let answer = answer.flatMap {
             isOlder($0, than: settling.changedAt) || isAnother($0, comparison)
@@ -70,6 +73,7 @@ struct Acknowledgement {
             entity.value(of: $0.key, in: merged.record) == nil
         }
         let verdict = try isOvertaken ? settling.meet(answer, comparison) : judged(answer, &settling, comparison)
+        if isBehind { settling.isExact = false }
         if case .counts(let kept) = verdict {
             let values = kept.merging(unshown) { kept, _ in kept }
             for (field, value) in values { merged.record = merged.record.setting(field, to: value) }
@@ -154,6 +158,16 @@ struct Acknowledgement {
             && change.body.members.allSatisfy { field, sent in
                 entity.value(of: field, in: answer).map { comparison.isSame($0, sent, of: field) } ?? false
             }
+    }
+
+    /// Whether a version shows in the changed fields what the change was based on. An answer with the change is then newer,
+    /// also if its time is earlier: the clocks of several servers differ, and local time is set back in autumn.
+    private func isFromBefore(_ known: JSONText, _ comparison: ValueComparison) -> Bool {
+        guard !isSaid(known, comparison) else { return false }
+        return change.body.members.allSatisfy { field, _ in
+            let value = entity.value(of: field, in: known) ?? .null
+            return comparison.isSame(value, change.base[field] ?? .null, of: field)
+        }
     }
 
     /// The answer has the change, and a pull has brought a later version before it: others have edited the record since.
