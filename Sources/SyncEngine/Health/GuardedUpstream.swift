@@ -55,10 +55,7 @@ struct GuardedUpstream: Upstream {
     }
 
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
-        var request = request
-        request.secretMembers = secretMembers(of: request.entity)
-        let origin = RequestOrigin(of: request, idempotencyKey)
-        return try await guarded(origin, secrets: secrets(of: request)) { () async throws(UpstreamError) in
+        try await guarded(request, idempotencyKey) { (request) async throws(UpstreamError) in
             try await upstream.push(request, idempotencyKey: idempotencyKey)
         }
     }
@@ -86,10 +83,7 @@ struct GuardedUpstream: Upstream {
     func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
     ) async throws(UpstreamError) -> PushAnswer {
-        var request = request
-        request.secretMembers = secretMembers(of: request.entity)
-        let origin = RequestOrigin(of: request, idempotencyKey)
-        return try await guarded(origin, secrets: secrets(of: request)) { () async throws(UpstreamError) in
+        try await guarded(request, idempotencyKey) { (request) async throws(UpstreamError) in
             try await upstream.upload(request, from: source, idempotencyKey: idempotencyKey)
         }
     }
@@ -165,6 +159,19 @@ struct GuardedUpstream: Upstream {
         let query = address[address.index(after: start)...]
         let values = query.split(separator: "&").compactMap { $0.split(separator: "=", maxSplits: 1).dropFirst().first }
         return [String(query)] + values.filter { $0.count >= 8 }.map(String.init)
+    }
+
+    /// `send` gets the request with the members that are secret.
+    private func guarded(
+        _ request: PushRequest, _ idempotencyKey: String,
+        _ send: (PushRequest) async throws(UpstreamError) -> PushAnswer
+    ) async throws(UpstreamError) -> PushAnswer {
+        var request = request
+        request.secretMembers = secretMembers(of: request.entity)
+        let origin = RequestOrigin(of: request, idempotencyKey)
+        return try await guarded(origin, secrets: secrets(of: request)) { () async throws(UpstreamError) in
+            try await send(request)
+        }
     }
 
     private func guarded<Answer: Sendable>(
