@@ -32,7 +32,7 @@ package enum ThumbnailProcess {
         do throws(PictureProblem) {
             let bytes = UnsafeRawBufferPointer(start: start, count: status.st_size)
             var isWritten = false
-            try PictureScaler(gd: gd, bytes: bytes, side: side).scale { isWritten = write($0) }
+            try PictureScaler(gd: gd, bytes: bytes, side: side).scale { isWritten = Files.write($0, to: STDOUT_FILENO) }
             return isWritten ? EX_OK : EX_IOERR
         } catch {
             return error.rawValue
@@ -70,15 +70,5 @@ package enum ThumbnailProcess {
         let count = read(file, &text, text.count)
         let digits = text.prefix(max(count, 0)).prefix { $0 != UInt8(ascii: " ") }
         return (Int(String(decoding: digits, as: UTF8.self)) ?? 0) * Int(getpagesize())
-    }
-
-    private static func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = Glibc.write(STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            guard count > 0 || errno == EINTR else { return false }
-            rest = rest.dropFirst(max(count, 0))
-        }
-        return true
     }
 }

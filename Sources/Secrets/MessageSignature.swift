@@ -12,9 +12,7 @@ package struct MessageSignature: Sendable {
 
     /// Whether one of the codes is the message's HMAC-SHA256 (RFC 2104). Reads the message once, however many there are.
     package func isValidSHA256(_ codes: [[UInt8]], of message: [UInt8]) -> Bool {
-        guard !codes.isEmpty else { return false }
-        let valid = HMAC<SHA256>.authenticationCode(for: message, using: SymmetricKey(data: secret))
-        return codes.contains { valid == $0 }
+        isValid(codes, of: message, by: SHA256.self)
     }
 
     /// The HMAC-SHA256 of a message.
@@ -24,8 +22,12 @@ package struct MessageSignature: Sendable {
 
     /// The same for HMAC-SHA512.
     package func isValidSHA512(_ codes: [[UInt8]], of message: [UInt8]) -> Bool {
+        isValid(codes, of: message, by: SHA512.self)
+    }
+
+    private func isValid<Hash: HashFunction>(_ codes: [[UInt8]], of message: [UInt8], by hash: Hash.Type) -> Bool {
         guard !codes.isEmpty else { return false }
-        let valid = HMAC<SHA512>.authenticationCode(for: message, using: SymmetricKey(data: secret))
+        let valid = HMAC<Hash>.authenticationCode(for: message, using: SymmetricKey(data: secret))
         return codes.contains { valid == $0 }
     }
 
