@@ -5,9 +5,9 @@ package import JSONText
 package enum PushOutcome: Sendable, Equatable {
     /// The upstream accepted it; `record` is its answer, nil when the answer had none.
     ///
-    /// `sentAt`: the change time of the version with the change, where `record` was read after an answer that showed it.
+    /// `appliedAt`: the change time that the answer had, if the answer showed the change and `record` was read after it.
     case acknowledged(
-        record: JSONText?, version: String? = nil, view: RecordView = .answer, sentAt: Timestamp? = nil)
+        record: JSONText?, version: String? = nil, view: RecordView = .answer, appliedAt: Timestamp? = nil)
     /// A look-up found the record of a creation. If that record is another creation's by now, this one has failed so far
     /// and is looked up again at `at`.
     case found(record: JSONText, version: String?, view: RecordView, otherwise: PushFailure, at: Timestamp)

@@ -10,7 +10,7 @@ extension OutcomeApplier {
         var version: String?
         var view = RecordView.answer
         /// See `PushOutcome.acknowledged`.
-        var sentAt: Timestamp?
+        var appliedAt: Timestamp?
         /// False if the server accepted the change and then had no such record.
         var isShown = true
         /// Where the log has the acknowledged deletion of what was created.
@@ -32,7 +32,7 @@ extension OutcomeApplier {
         let latest = try sealed.map { try twin?.updated($0) ?? $0 }
         let known = try context.row(table).remote(of: change.key)
         var result = try Acknowledgement(table: table, context: context, change: change)
-            .result(latest, answer.view, known: known, sentAt: answer.sentAt)
+            .result(latest, answer.view, known: known, appliedAt: answer.appliedAt)
         if !answer.isShown { result.settling.isConfirmed = false }
         twin?.add(to: &result.settling)
         let version = result.isCurrent && latest == sealed ? answer.version : nil

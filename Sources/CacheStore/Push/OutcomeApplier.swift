@@ -15,8 +15,8 @@ struct OutcomeApplier {
     func settle(_ id: Int64, _ outcome: PushOutcome, takingBack: Bool) throws {
         let change = try queue.change(id)
         switch outcome {
-        case .acknowledged(let record, let version, let view, let sentAt):
-            return try acknowledge(change, Answer(record: record, version: version, view: view, sentAt: sentAt))
+        case .acknowledged(let record, let version, let view, let appliedAt):
+            return try acknowledge(change, Answer(record: record, version: version, view: view, appliedAt: appliedAt))
         case .found(let record, let version, let view, let failure, let next):
             guard try isTaken(record, from: change) else {
                 let deletedAt = try deletion(of: record, from: change)

@@ -39,9 +39,9 @@ struct Acknowledgement {
         try rows.alive(change.key, at: context.now, settle)
     }
 
-    /// `known` is what the server had before; `answer` and `known` have their secrets sealed. For `sentAt` see
+    /// `known` is what the server had before; `answer` and `known` have their secrets sealed. For `appliedAt` see
     /// `PushOutcome.acknowledged`.
-    func result(_ answer: JSONText?, _ view: RecordView, known: JSONText?, sentAt: Timestamp? = nil) throws -> Result {
+    func result(_ answer: JSONText?, _ view: RecordView, known: JSONText?, appliedAt: Timestamp?) throws -> Result {
         let comparison = try context.comparison(entity)
         var settling = try begun(known, comparison)
         var isBehind = false
@@ -52,9 +52,9 @@ struct Acknowledgement {
         }
         let answer = answer.flatMap {
             isOlder($0, than: settling.changedAt) || isAnother($0, comparison)
-                || !isLater($0, than: sentAt) && isBefore($0, known, settling, comparison) ? nil : $0
+                || !isLater($0, than: appliedAt) && isBefore($0, known, settling, comparison) ? nil : $0
         }
-        let isMerged = isLater(known, than: sentAt)
+        let isMerged = isLater(known, than: appliedAt)
         let known = change.operation == .create ? nil : known
         let assumed = assumed(over: known, answer, comparison)
         let members = try views.members(of: change.key)
@@ -67,7 +67,7 @@ struct Acknowledgement {
         }
         var merged = merged(answer, view, over: assumed, known, members)
         let added = ViewMerge(entity: entity, view: view, isSettling: true).added(merged, over: known, members)
-        let isOvertaken = isLater(answer, than: sentAt)
+        let isOvertaken = isLater(answer, than: appliedAt)
         if isOvertaken { follow(answer, &settling, comparison) }
         let unshown = settling.unshown(in: answer, of: entity).filter {
             entity.value(of: $0.key, in: merged.record) == nil

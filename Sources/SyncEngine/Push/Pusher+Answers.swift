@@ -71,7 +71,7 @@ extension Pusher {
         do {
             if let found = try await reader.record(of: entity, known: known) {
                 return acknowledged(
-                    asRead: found, sentAt: answered.flatMap { changeTime(of: $0, with: change, entity) })
+                    asRead: found, appliedAt: answered.flatMap { changeTime(of: $0, with: change, entity) })
             }
             guard change.isTried, !change.isContentOnly else { return plain }
             // Whether a created record is only not shown yet is asked when it has settled.
@@ -131,9 +131,9 @@ extension Pusher {
         return .waiting(failure, at: next, counted: counted)
     }
 
-    /// `sentAt`: see `PushOutcome.acknowledged`.
-    func acknowledged(asRead found: RemoteRecord, sentAt: Timestamp? = nil) -> PushOutcome {
-        .acknowledged(record: found.record, version: found.version, view: .single, sentAt: sentAt)
+    /// `appliedAt`: see `PushOutcome.acknowledged`.
+    func acknowledged(asRead found: RemoteRecord, appliedAt: Timestamp? = nil) -> PushOutcome {
+        .acknowledged(record: found.record, version: found.version, view: .single, appliedAt: appliedAt)
     }
 
     /// The answer's change time, if it has what was sent.

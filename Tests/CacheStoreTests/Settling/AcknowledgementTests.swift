@@ -97,8 +97,9 @@ struct AcknowledgementTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         if wasPulled { try await pull(cache, "[\(later)]") }
-        let sentAt = Timestamp(iso8601: "2026-03-01T10:00:02Z")
-        let outcome = try PushOutcome.acknowledged(record: JSONText(parsing: later), view: .single, sentAt: sentAt)
+        let appliedAt = Timestamp(iso8601: "2026-03-01T10:00:02Z")
+        let outcome = try PushOutcome.acknowledged(
+            record: JSONText(parsing: later), view: .single, appliedAt: appliedAt)
         try await cache.store.settle(change.id, outcome, at: now)
         #expect(try cache.store.remote(of: "orders", key: "a")?.text == later)
         try await pull(cache, "[\(version.replacing(#""A""#, with: #""B""#).replacing("01Z", with: "02Z"))]", after: 5)
@@ -116,8 +117,9 @@ struct AcknowledgementTests {
         #expect(try await cache.store.begin(change, at: now))
         try await cache.change("orders", "a", #"{"notes":"C"}"#)
         let later = version.replacing(#""A""#, with: "\"\(theirs)\"").replacing("01Z", with: "03Z")
-        let sentAt = Timestamp(iso8601: "2026-03-01T10:00:02Z")
-        let outcome = try PushOutcome.acknowledged(record: JSONText(parsing: later), view: .single, sentAt: sentAt)
+        let appliedAt = Timestamp(iso8601: "2026-03-01T10:00:02Z")
+        let outcome = try PushOutcome.acknowledged(
+            record: JSONText(parsing: later), view: .single, appliedAt: appliedAt)
         try await cache.store.settle(change.id, outcome, at: now)
         #expect(try cache.conflictCount() == 1)
     }
