@@ -55,7 +55,6 @@ extension JSONText {
         return JSONText(trusted: bytes[...])
     }
 
-    /// An array of strings.
     package static func array(of strings: [String]) -> JSONText {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(strings.reduce(2) { $0 + $1.utf8.count + 3 })

@@ -8,7 +8,6 @@ package final class ReadConnection {
     /// By the length of their texts. Hashing the text of a list would take as long as reading a record; comparing two of
     /// the same length takes a fraction of it.
     private var statements: [Int: [(sql: String, handle: OpaquePointer)]] = [:]
-    /// By number.
     private var numbered: [OpaquePointer?] = []
 
     private let limit: ReadLimit

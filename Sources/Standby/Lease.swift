@@ -383,7 +383,6 @@ package final class Lease: Sendable {
 }
 
 extension EtcdEntry {
-    /// The value as JSON.
     private var json: JSONText? { try? JSONText(parsing: value) }
     /// Any program that may write to etcd may have chosen it.
     var name: String { json?["holder"]?.string?.cut(toBytes: 200) ?? "unknown" }

@@ -113,7 +113,6 @@ struct ConflictTable {
             .execute(arguments: [winner.rawValue, now.milliseconds, id])
     }
 
-    /// Decides the open conflicts of one field of a change.
     func decideOpen(of change: Int64, field: String, _ winner: Conflict.Side) throws {
         try db.cachedStatement(
             sql: """

@@ -16,7 +16,6 @@ struct MarkedText {
     /// The part around the first mark; nil without one.
     var part: String? { bytes.indices.first(where: isMark).map { part(around: $0) } }
 
-    /// The beginning.
     var beginning: String { part(around: 0) }
 
     private func isMark(at index: Int) -> Bool {

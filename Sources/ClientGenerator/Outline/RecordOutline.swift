@@ -6,7 +6,6 @@ struct RecordOutline {
     let entity: String
     /// The type of a record, such as `Order`.
     let type: String
-    /// The type of its id.
     let idType: String
     /// The name of all its records, such as `orders`.
     let accessor: String

@@ -15,7 +15,6 @@ extension TokenPlace {
 
     private static func encoded(_ token: String) -> String { Data(token.utf8).base64EncodedString() }
 
-    /// The request with the token.
     func authorizing(_ request: WireRequest, by token: String) -> WireRequest {
         var request = request
         request.secrets += secrets(of: token)

@@ -3,7 +3,6 @@ struct PathParameter {
     let name: String
     /// What the document says about it, if it does.
     var said: APIOperation.Parameter?
-    /// The path of the list.
     let list: PathPattern
     let item: DataShape
     let shapes: ShapeReader

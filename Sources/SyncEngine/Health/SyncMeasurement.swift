@@ -34,7 +34,6 @@ package enum SyncMeasurement: Sendable, Equatable {
         case refused
     }
 
-    /// A signal of a source.
     case signal(source: String, SignalOutcome)
     /// One attempt to send a change.
     case push(entity: String, PushOutcome, duration: Duration)

@@ -7,7 +7,6 @@ package struct ListElsewhere: Sendable, Equatable {
     package var path: String
     package var records: Place
 
-    /// All lists of a schema.
     package static func all(in schema: EntitySchema) -> [ListElsewhere] {
         schema.entities.compactMap(\.pull).map {
             ListElsewhere(schema: schema.name, path: $0.path, records: $0.list.records)

@@ -32,7 +32,6 @@ struct BackupKeeper {
         }
     }
 
-    /// Runs the tasks that are due.
     func runDueTasks() async throws {
         if let every = settings.every, folder.newest(at: now()).map({ isDue($0, every) }) ?? true {
             let path = try folder.path(for: .daily, at: now())

@@ -8,7 +8,6 @@ enum MemoryLimit {
     /// In bytes: half of the machine's memory, but enough for every command on a small machine.
     static func share(ofPhysical bytes: UInt64) -> UInt64 { max(bytes / 2, 512 << 20) }
 
-    /// That of this machine.
     static var ofThisMachine: UInt64 {
         let bytes = UInt64(max(sysconf(Int32(_SC_PHYS_PAGES)), 0)) * UInt64(max(sysconf(Int32(_SC_PAGESIZE)), 0))
         return share(ofPhysical: bytes)
