@@ -42,6 +42,8 @@ extension OutboxTable {
         var errorClass: ErrorClass?
         /// As `NewChange.sent`.
         var sent: JSONText?
+        /// Nil before the first one, and after a correction.
+        var firstAttemptAt: Timestamp?
 
         /// It changes the record's content and none of its fields; a creation may carry content besides them.
         var isContentOnly: Bool { content != nil && operation == .update }
@@ -85,7 +87,8 @@ extension OutboxTable.Entry {
             body: try JSONText(parsing: text(4)), base: try JSONText(parsing: text(5)),
             edited: try JSONText(parsing: text(6)), createdAt: Timestamp(milliseconds: row.integer(7) ?? 0),
             tried: row.integer(8) ?? 0 > 0, state: OutboxState(rawValue: text(9)) ?? .queued, content: row.text(10),
-            errorClass: row.text(11).map(ErrorClass.init), sent: try row.text(12).map { try JSONText(parsing: $0) })
+            errorClass: row.text(11).map(ErrorClass.init), sent: try row.text(12).map { try JSONText(parsing: $0) },
+            firstAttemptAt: row.integer(13).map(Timestamp.init(milliseconds:)))
     }
 
     /// What readers see of it.

@@ -71,6 +71,14 @@ struct RecordRow {
         ).map { try JSONText(parsing: $0) }
     }
 
+    /// When what the server last said came; nil if the server has no such record.
+    func syncedAt(of key: String) throws -> Timestamp? {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT _synced_at FROM \(table.name) WHERE _key = ? AND _remote IS NOT NULL"),
+            arguments: [key]
+        ).map(Timestamp.init(milliseconds:))
+    }
+
     /// The record's key as the server writes it, a number or a text; nil if the server has no such record.
     func keyThere(of key: String) throws -> JSONText? {
         let text = try String.fetchOne(

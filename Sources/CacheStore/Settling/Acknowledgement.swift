@@ -46,7 +46,7 @@ struct Acknowledgement {
         var settling = try begun(known, comparison)
         var isBehind = false
         if let known, let answer, isOlder(answer, than: entity.changeTime(of: known)), isSaid(answer, comparison) {
-            guard isFromBefore(known, comparison) else { return try overtaken(by: known, settling, comparison) }
+            guard try isFromBefore(known, comparison) else { return try overtaken(by: known, settling, comparison) }
             isBehind = true
             settling.changedAt = entity.changeTime(of: answer)
         }
@@ -160,10 +160,13 @@ struct Acknowledgement {
             }
     }
 
-    /// Whether a version shows in the changed fields what the change was based on. An answer with the change is then newer,
-    /// also if its time is earlier: the clocks of several servers differ, and local time is set back in autumn.
-    private func isFromBefore(_ known: JSONText, _ comparison: ValueComparison) -> Bool {
-        guard !isSaid(known, comparison) else { return false }
+    /// Whether the known version came before the change was first sent, and shows in its fields what it was based on. An answer
+    /// with the change is then newer, also if its time is earlier: the clocks of several servers differ, and local time is set
+    /// back in autumn. A version that came later may be that of someone who has undone the change.
+    private func isFromBefore(_ known: JSONText, _ comparison: ValueComparison) throws -> Bool {
+        guard !isSaid(known, comparison), let sentAt = change.firstAttemptAt,
+            let syncedAt = try context.row(table).syncedAt(of: change.key), syncedAt <= sentAt
+        else { return false }
         return change.body.members.allSatisfy { field, _ in
             let value = entity.value(of: field, in: known) ?? .null
             return comparison.isSame(value, change.base[field] ?? .null, of: field)

@@ -68,4 +68,17 @@ struct SkewedClockTests {
         try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
         #expect(try cache.store.remote(of: "orders", key: "a")?.text == version("B", 9, 8))
     }
+
+    @Test("a version that a pull has brought after the change was sent, and that has undone it, stays")
+    func undone() async throws {
+        let cache = try await cache()
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        try await pull(cache, version("A", 2, 8), after: 1)
+        let answer = try JSONText(parsing: version("B", 1, 7))
+        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        #expect(try cache.store.remote(of: "orders", key: "a")?.text == version("A", 2, 8))
+        #expect(try notes(cache) == "A")
+    }
 }

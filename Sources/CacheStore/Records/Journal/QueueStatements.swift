@@ -37,7 +37,7 @@ struct QueueStatements: Sendable {
     /// The columns that `OutboxTable.Entry` takes, in its order.
     static let columns = """
         SELECT id, entity, record_key, operation, body, base, edited, created_at, tried, state, content,
-          error_class, sent
+          error_class, sent, first_attempt_at
         FROM sync_outbox
         """
 
