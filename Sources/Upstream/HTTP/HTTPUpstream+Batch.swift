@@ -5,7 +5,7 @@ internal import JSONText
 extension HTTPUpstream {
     package func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {
         let sent = batch.request(plan)
-        let (response, secrets) = try await sendChange(sent, accepts: { hasResults($0, of: batch) })
+        let (response, secrets) = try await sendChange(sent, accepts: { hasResults($0, of: batch, sent) })
         let answer = BatchAnswer(batch: batch, upstream: plan, status: response.status)
         let body = try caller.json(response, batch.plan.path)
         guard let responses = answer.responses(in: body) else { throw noResults(in: response, body, sent, secrets) }
@@ -16,11 +16,16 @@ extension HTTPUpstream {
         return results
     }
 
-    /// Whether a refusal of the whole has results that say their own status: some of the changes may have been applied.
-    private func hasResults(_ response: HTTPResponse, of batch: BatchRequest) -> Bool {
-        guard batch.plan.status != nil, (400..<500).contains(response.status), !caller.refusesToken(response),
-            let body = response.json
-        else { return false }
+    /// Whether a refusal of the whole has results of its own: some of the changes may have been applied. So it is with 4xx
+    /// if the results say their status, and with 2xx if a rule meant for one change fits the whole because its place is in
+    /// the first result.
+    private func hasResults(_ response: HTTPResponse, of batch: BatchRequest, _ sent: WireRequest) -> Bool {
+        guard !caller.refusesToken(response), let body = response.json else { return false }
+        switch response.status {
+        case 200..<300: guard caller.failure(response, to: sent)?.refusesChange == true else { return false }
+        case 400..<500: guard batch.plan.status != nil else { return false }
+        default: return false
+        }
         let answer = BatchAnswer(batch: batch, upstream: plan, status: response.status)
         return answer.responses(in: body)?.contains { $0 != nil } ?? false
     }
@@ -63,5 +68,15 @@ extension HTTPUpstream {
             ? .barred(status: response.status, "\(call)\(quote)")
             : .unclear(status: response.status, "\(call) without a list of results\(quote)")
         return error.withoutSecrets(sent.secrets + secrets + sent.secrets(in: body))
+    }
+}
+
+extension UpstreamError {
+    /// It says of one change that it was not applied.
+    fileprivate var refusesChange: Bool {
+        switch self {
+        case .refused, .gone, .changed: true
+        default: false
+        }
     }
 }

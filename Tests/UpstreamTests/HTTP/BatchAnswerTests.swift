@@ -39,10 +39,13 @@ struct BatchAnswerTests {
 
     /// What each of three edits was answered, in a word.
     private func answers(
-        _ body: String, _ batch: String, status: Int = 200, operation: Operation = .update
+        _ body: String, _ batch: String, status: Int = 200, operation: Operation = .update, rules: String? = nil
     ) async throws -> [String] {
-        let schema = try EntitySchema(
-            yaml: Self.shop.replacing("BATCH", with: batch), file: "shop.yaml")
+        var yaml = Self.shop.replacing("BATCH", with: batch)
+        if let rules {
+            yaml = yaml.replacing("answers: [{ status: 409, when: { code: LOCKED }, means: hold }]", with: rules)
+        }
+        let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
         let entity = try #require(schema["orders"])
         var elements: [BatchRequest.Element] = []
         let plan = try #require(schema.upstream.batch)
@@ -176,6 +179,19 @@ struct BatchAnswerTests {
             #"{"responses":[{"id":"1","status":204},{"id":"2","status":422,"body":{"message":"too long"}}]}"#,
             Self.byID, status: 422)
         #expect(found == ["accepted", "refused 422 PATCH /orders/b answered 422: too long", "unclear 422"])
+    }
+
+    @Test(
+        "a rule that finds the first change refused in an answer with 2xx says nothing of the others",
+        arguments: ["refused", "gone", "changed"])
+    func ruleOfTheFirst(_ meaning: String) async throws {
+        let rules = #"answers: [{ when: { results.0.problem: bad }, means: \#(meaning) }]"#
+        let batch = Self.withoutStatus.replacing(
+            "error: problem", with: "results: results, record: item, error: problem")
+        let found = try await answers(
+            #"{"results":[{"problem":"bad"},{"item":{"id":"b"}},{"item":{"id":"c"}}]}"#,
+            batch, rules: rules)
+        #expect(found == ["refused 422 PATCH /orders/a answered 422: bad", "record b", "record c"])
     }
 
     @Test("new records that the upstream gives keys of its own are matched by their place")
