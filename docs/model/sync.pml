@@ -16,8 +16,7 @@ mtype:answer = { NOTHING, RECORD, PART, PAGE, MISSING };
 
 typedef Change {            /* in the queue of a daemon */
     mtype:state state = NONE;
-    mtype:kind kind;
-    byte daemon, record, value;
+    mtype:kind kind; byte daemon, record, value;
     byte base;              /* what the cache showed when the change was made, or was merged with it since */
     mtype:answer answer;    /* is on its way */
     byte mark;              /* the upstream's newest version after the last attempt */
@@ -43,7 +42,6 @@ Change q[CHANGES]; Cache caches[DAEMONS * RECORDS]; Record up[RECORDS];
 byte made;                  /* how many changes users have made */
 byte faults = FAULTS;       /* how many are left */
 byte outage;                /* 1: everything is answered 404, every list is empty; 2: that is over */
-
 /* Used within one step only: the daemon, record and value that it is about, and others. */
 hidden byte d, r, x, i, j, own; hidden mtype:answer said;
 
