@@ -5,8 +5,8 @@ internal import SQLiteStore
 
 /// Marks reminders as due when their time comes. Where reminders are delivered, their hook gets an event.
 ///
-/// Sleeps until the next reminder or the next commit, but never long, since the clock may be set meanwhile. If it was ahead,
-/// what fell due then is scheduled again.
+/// Sleeps until the next reminder or the next commit, but never long while a reminder waits, since the clock may be set
+/// meanwhile.
 package struct ReminderKeeper: Sendable {
     private let store: CacheStore
     private let delivers: Bool
@@ -20,9 +20,6 @@ package struct ReminderKeeper: Sendable {
     /// A reminder that fell due longer ago, as in a first pull, is shown as due but not delivered.
     package static let longestDelay = Duration.seconds(7 * 86_400)
     private static let retry = Duration.seconds(10)
-
-    /// How long before its time a reminder may have fallen due. Two clocks, or one that is adjusted, differ by less.
-    private static let longestLead = Duration.seconds(3600)
 
     /// How late a reminder can be after the clock was set or the machine slept.
     private static let longestRest = Duration.seconds(60)
@@ -64,16 +61,13 @@ package struct ReminderKeeper: Sendable {
 
     private func keep() async throws {
         var handedOver = deliveredBefore
-        var latest: Timestamp?
         while !Task.isCancelled {
             do {
-                if latest.map({ $0 > now() + Self.longestLead }) ?? true { try await scheduleAgain() }
-                latest = now()
                 // Asked before the reminders are read, so that all that was pulled by then is among them.
                 let isNew = if handedOver == nil { true } else { await isCaughtUp() }
                 try await keepOnce(handedOver: handedOver)
                 if isNew { handedOver = nil }
-                await sleep.sleep(for: try store.nextReminder().map(wait) ?? Self.longestRest)
+                await sleep.sleep(for: try store.nextReminder().map(wait))
             } catch let error as CacheError {
                 log.error("reminders could not be processed; retrying", metadata: ["error": "\(error)"])
                 await sleep.sleep(for: Self.retry)
@@ -83,11 +77,6 @@ package struct ReminderKeeper: Sendable {
     }
 
     private func wait(until next: Timestamp) -> Duration { min(max(next.since(now()), .zero), Self.longestRest) }
-
-    /// What fell due long before its time comes again.
-    func scheduleAgain() async throws {
-        while try await store.scheduleAgain(remindersAfter: now() + Self.longestLead, at: now()) {}
-    }
 
     /// Marks the reminders that are due now. Those before `handedOver` were delivered by another daemon.
     func keepOnce(handedOver: Timestamp? = nil) async throws {

@@ -29,12 +29,11 @@ struct ReminderKeeperTests {
     }
 
     private func keeper(
-        delivers: Bool = true, deliveredBefore: Timestamp? = nil, isCaughtUp: Bool = true, ahead: Duration = .zero
+        delivers: Bool = true, deliveredBefore: Timestamp? = nil, isCaughtUp: Bool = true
     ) -> ReminderKeeper {
         ReminderKeeper(
             store: store, delivers: delivers, deliveredBefore: deliveredBefore, isCaughtUp: { isCaughtUp },
-            now: { clock.timestamp + ahead }, clock: clock,
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            now: { clock.timestamp }, clock: clock, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     /// The keeper of the hook, which refuses a given number of deliveries first, and what it was given.
@@ -91,36 +90,6 @@ struct ReminderKeeperTests {
         task.cancel()
         _ = await task.result
         try result.get()
-    }
-
-    @Test(arguments: [Duration.seconds(2 * 86_400), .seconds(3650 * 86_400)])
-    func `a reminder that fell due while the clock was ahead falls due again at its time`(ahead: Duration) async throws
-    {
-        try await store.startHooks()
-        try await chore(in: .seconds(86_400))
-        try await keeper(ahead: ahead).keepOnce()
-        #expect(try states() == [.due])
-        let (early, _) = hook()
-        try await early.keepOnce()
-        try await running(keeper()) {
-            try await wait(for: .scheduled)
-            await clock.waitForSleepers(1)
-        }
-        clock.advance(by: .seconds(86_400))
-        try await keeper().keepOnce()
-        let (deliverer, given) = hook()
-        try await deliverer.keepOnce()
-        #expect(given.deliveries.count == 1)
-        #expect(try states() == [.delivered])
-    }
-
-    @Test
-    func `a reminder that fell due a minute early stays due`() async throws {
-        try await store.startHooks()
-        try await chore(in: .seconds(60))
-        try await keeper(ahead: .seconds(60)).keepOnce()
-        try await keeper().scheduleAgain()
-        #expect(try states() == [.due])
     }
 
     @Test

@@ -91,26 +91,6 @@ extension CacheStore {
             return hasMore || rows.count == batch
         }
     }
-
-    /// Schedules reminders again that fell due although their time is after `time`: the clock was ahead then.
-    ///
-    /// One transaction of bounded size; returns whether there may be more to do.
-    package func scheduleAgain(remindersAfter time: Timestamp, at now: Timestamp) async throws -> Bool {
-        let batch = 200
-        return try await write(at: now) { transaction in
-            let db = transaction.db
-            let table = ReminderTable(records: transaction.context.records)
-            let rows = try Row.fetchAll(
-                db.cachedStatement(
-                    sql: """
-                        SELECT id, due_at FROM sync_reminder
-                        WHERE withdrawn = 0 AND due_at > ? AND state IN ('due', 'delivered') ORDER BY due_at LIMIT ?
-                        """),
-                arguments: [time.milliseconds, batch])
-            for row in rows { try table.scheduleAgain(row, at: now) }
-            return rows.count == batch
-        }
-    }
 }
 
 /// Where a page of reminders ended.

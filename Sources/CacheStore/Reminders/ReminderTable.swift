@@ -41,11 +41,6 @@ struct ReminderTable {
         try set(row["id"], .due, next: isDelivered ? now : nil, at: now)
     }
 
-    /// Waits for its time again, with nothing of what was done since it fell due.
-    func scheduleAgain(_ row: Row, at now: Timestamp) throws {
-        try set(row["id"], .scheduled, next: Timestamp(milliseconds: row["due_at"]), at: now)
-    }
-
     func snooze(_ id: Int64, until: Timestamp, at now: Timestamp) throws {
         let row = try row(id)
         guard row["state"] != Reminder.State.scheduled.rawValue else {
@@ -92,8 +87,8 @@ struct ReminderTable {
         try db.cachedStatement(
             sql: """
                 UPDATE sync_reminder SET state = ?1, next_at = ?2, error = NULL, stale = 1,
-                  delivered_at = CASE ?1 WHEN 'delivered' THEN ?3 WHEN 'scheduled' THEN NULL ELSE delivered_at END,
-                  attempt_count = iif(?1 IN ('scheduled', 'due', 'snoozed'), 0, attempt_count)
+                  delivered_at = iif(?1 = 'delivered', ?3, delivered_at),
+                  attempt_count = iif(?1 IN ('due', 'snoozed'), 0, attempt_count)
                 WHERE id = ?4
                 """
         ).execute(arguments: [state.rawValue, next?.milliseconds, now.milliseconds, id])
