@@ -35,9 +35,7 @@ extension CreateReconciler {
         _ known: JSONText, in found: JSONText, besides edit: OutboxChange, _ entity: Entity
     ) -> Bool {
         let moving = [entity.key, entity.pull?.changedAt, entity.pull?.whenChanged].compactMap(\.self)
-        // An answer to an edit gives the record another key only if it has all that was sent.
-        let isShown = edit.body.members.allSatisfy { entity.value(of: $0.key, in: found) != nil }
-        return isShown && edit.isSaid(by: found, of: entity)
+        return edit.isSaid(by: found, of: entity)
             && entity.fields.allSatisfy { field in
                 guard edit.body[field.name] == nil, !moving.contains(field.name), !field.isTouched,
                     !entity.isSetByServer(field.name), let before = field.value(in: known),
