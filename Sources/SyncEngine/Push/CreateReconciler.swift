@@ -31,7 +31,7 @@ struct CreateReconciler {
     var mostRecords = 1_000_000
     let monotonicNow: @Sendable () -> Timestamp
 
-    var store: CacheStore { reader.store }
+    private var store: CacheStore { reader.store }
     private var upstream: any Upstream { reader.upstream }
     private var judge: AbsenceJudge {
         AbsenceJudge(store: store, upstream: upstream, schema: reader.schema, now: { [now] in now })
@@ -66,7 +66,7 @@ struct CreateReconciler {
     }
 
     /// Asks for the list at `path`, or for all of the entity's own. Nil if the record lacks a value of the path.
-    func listRequest(
+    private func listRequest(
         _ path: Template?, _ list: ListPlan, _ change: OutboxChange, _ entity: Entity
     ) -> PageRequest? {
         guard let path else {
@@ -147,7 +147,7 @@ struct CreateReconciler {
     /// members may change with each reading. If others keep adding records, three readings are needed, each of which
     /// has all that the one before had. If the list keeps changing otherwise, it is read again later; after a day, the
     /// creation is left to a person.
-    func match(
+    private func match(
         _ request: PageRequest, _ fields: [String], _ change: OutboxChange, _ entity: Entity
     ) async throws -> Finding {
         var before: Reading?

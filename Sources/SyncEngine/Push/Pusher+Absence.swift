@@ -96,29 +96,9 @@ extension Pusher {
             if case .here(let found) = verdict, entity.isMoved(found.record, from: change.address) {
                 return try await meet(moved: found, change, entity, failure, position)
             }
-            if verdict == .gone, let outcome = try await outcome(ofRenamed: change, entity, failure) {
-                return try await settle(change, as: outcome)
-            }
             return try await settle(change, as: outcome(of: verdict, change, failure))
         } catch let error as UpstreamError {
             return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
-        }
-    }
-
-    /// The record is gone, or has another key since an attempt whose answer was lost. Nil if it is not found under another.
-    private func outcome(
-        ofRenamed change: OutboxChange, _ entity: Entity, _ failure: PushFailure
-    ) async throws -> PushOutcome? {
-        switch try await reconciler.renamed(by: change, entity) {
-        case .applied(let found): return self.found(found, as: .answer, otherwise: .unseen)
-        case .notYet(let reason):
-            let unseen = PushFailure(
-                .unseen, status: failure.status,
-                message: "\(failure.message); it may have another key by now, and \(reason); looking again later")
-            // Counts from the last attempt.
-            let wait = max(schema.upstream.settle, Self.lookUpWait)
-            return .waiting(unseen, at: monotonicNow() + wait, counted: false)
-        case .absent, .unknowable, nil: return nil
         }
     }
 
