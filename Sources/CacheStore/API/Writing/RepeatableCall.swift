@@ -40,8 +40,7 @@ extension CacheStore {
         _ body: @escaping @Sendable (LocalTransaction) throws -> String
     ) async throws -> String {
         let fingerprint = call.fingerprint(sealers)
-        let result = try await write(for: caller, at: now, clockOffset: clockOffset, trace: trace) {
-            [self] transaction in
+        return try await write(for: caller, at: now, clockOffset: clockOffset, trace: trace) { [self] transaction in
             let db = transaction.db
             let oldest = (now - RepeatableCall.kept).milliseconds
             try db.cachedStatement(sql: Self.forgetAnswers).execute(arguments: [oldest])
@@ -54,19 +53,11 @@ extension CacheStore {
             }
             let result = try body(transaction)
             let answer = try sealers.sealedAnswer(result)
-            largeAnswers.add(answer)
+            try largeAnswers.add(answer, db)
             try db.cachedStatement(sql: "INSERT OR REPLACE INTO sync_answer VALUES (?, ?, ?, ?)")
                 .execute(arguments: [call.key, now.milliseconds, fingerprint, answer])
             return result
         }
-        guard largeAnswers.isDue else { return result }
-        // Goes on when the caller has gone.
-        await Task {
-            await largeAnswers.tidy(
-                read: { body in try await longReads.run(for: .daemon) { try self.read(body) } },
-                write: { body in try await writer.write(body) })
-        }.value
-        return result
     }
 }
 
