@@ -33,8 +33,6 @@ struct BackupKeeperTests {
 
         var backups: BackupFolder { BackupFolder(stateDirectory: folder.path, database: store.path) }
 
-        var newest: Timestamp? { backups.newest(at: time.withLock { $0 }) }
-
         func keep(every: Duration? = .seconds(86_400), keep: Int = 7, days: Int = 30) async throws {
             try await BackupKeeper(
                 store: store, folder: backups,
@@ -56,7 +54,7 @@ struct BackupKeeperTests {
         scene.pass(days: 1)
         try await scene.keep()
         #expect(scene.backups.backups.count == 2)
-        #expect(scene.newest == scene.time.withLock { $0 })
+        #expect(scene.backups.newest == scene.time.withLock { $0 })
     }
 
     @Test("the mode of a directory inside of the state directory does not stop backups")
@@ -106,33 +104,6 @@ struct BackupKeeperTests {
         scene.pass(days: 100)
         try await scene.keep(every: nil, days: 10)
         #expect(scene.backups.backups.count == 1)
-    }
-
-    @Test(
-        "a backup of a time when the clock was years ahead is the oldest, and makes no others due"
-    )
-    func ahead() async throws {
-        let scene = try Scene()
-        scene.pass(days: 3650)
-        try await scene.keep()
-        scene.pass(days: -3650)
-        for _ in 0..<3 { try await scene.keep() }
-        #expect(scene.backups.backups.count == 2 && scene.newest == scene.time.withLock { $0 })
-        scene.pass(days: 1)
-        try await scene.keep(keep: 2)
-        #expect(scene.backups.backups.count == 2 && scene.newest == scene.time.withLock { $0 })
-    }
-
-    @Test("while the clock is years behind, a backup of that time is the newest and is kept")
-    func behind() async throws {
-        let scene = try Scene()
-        for _ in 0..<3 {
-            try await scene.keep(keep: 2)
-            scene.pass(days: 1)
-        }
-        scene.pass(days: -3650)
-        for _ in 0..<3 { try await scene.keep(keep: 2) }
-        #expect(scene.backups.backups.count == 2 && scene.newest == scene.time.withLock { $0 })
     }
 
     @Test("without backups the database is still checked")

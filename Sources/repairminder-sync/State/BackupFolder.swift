@@ -33,17 +33,8 @@ struct BackupFolder {
         return names.filter { $0.hasSuffix(".db") }.sorted(by: >).map { "\(path)/\($0)" }
     }
 
-    /// As `backups`, but those with a time after `now` last: the clock was wrong when they were made.
-    func backups(at now: Timestamp) -> [String] {
-        let all = backups
-        let late = all.prefix { Self.time($0).map { $0 > now } ?? false }
-        return Array(all[late.endIndex...]) + late
-    }
-
-    /// The time of the newest backup that was not made after `now`; nil when there is none.
-    func newest(at now: Timestamp) -> Timestamp? {
-        backups(at: now).first.flatMap(Self.time).flatMap { $0 > now ? nil : $0 }
-    }
+    /// The time of the newest backup; nil when there is none.
+    var newest: Timestamp? { backups.first.flatMap(Self.time) }
 
     /// The path for the next backup; creates the directory.
     func path(for reason: Reason, at now: Timestamp) throws -> String {
@@ -63,7 +54,6 @@ struct BackupFolder {
     /// Deletes all but the newest `keep` backups, and those older than `age`; always keeps the newest. The newest from before
     /// an upgrade is also kept up to `age`: the version before reads no later one. Returns the number of deleted backups.
     func prune(keep: Int, age: Duration, at now: Timestamp) throws -> Int {
-        let backups = backups(at: now)
         let upgrade = backups.first { $0.hasSuffix("-\(Reason.upgrade.rawValue).db") }
         let old = backups.enumerated().filter { index, path in
             index > 0 && (index >= keep && path != upgrade || Self.time(path).map { $0 + age < now } ?? false)
