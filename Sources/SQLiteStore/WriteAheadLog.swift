@@ -43,7 +43,8 @@ struct WriteAheadLog: ~Copyable, Sendable {
         guard let connection = db.sqliteConnection else { return }
         var (pages, copied): (Int32, Int32) = (-1, -1)
         sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &copied)
-        guard pages >= 0 else { return }
+        // Without room for it, no gap between reads helps.
+        guard pages >= 0 else { return held.store(false, ordering: .relaxed) }
         length.store(Int(pages), ordering: .relaxed)
         held.store(pages >= longest && copied < pages, ordering: .relaxed)
     }

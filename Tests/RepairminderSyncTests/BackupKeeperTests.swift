@@ -57,6 +57,19 @@ struct BackupKeeperTests {
         #expect(scene.backups.newest == scene.time.withLock { $0 })
     }
 
+    @Test("a backup made while the clock was years ahead does not make others due")
+    func ahead() async throws {
+        let scene = try Scene()
+        scene.pass(days: 3650)
+        try await scene.keep()
+        scene.pass(days: -3650)
+        for _ in 0..<3 { try await scene.keep() }
+        #expect(scene.backups.backups.count == 2)
+        scene.pass(days: 1)
+        try await scene.keep()
+        #expect(scene.backups.backups.count == 3)
+    }
+
     @Test("the mode of a directory inside of the state directory does not stop backups")
     func openDirectory() async throws {
         let scene = try Scene()

@@ -17,17 +17,21 @@ extension HTTPUpstream {
     }
 
     /// Whether a refusal of the whole has results of its own: some of the changes may have been applied. So it is with 4xx
-    /// if the results say their status, and with 2xx if a rule meant for one change fits the whole because its place is in
-    /// the first result.
+    /// if the results say their status, and with 2xx if one of them is a failure by itself: then the rule by which the whole
+    /// fails is meant for a single change, and has found its place in the first result.
     private func hasResults(_ response: HTTPResponse, of batch: BatchRequest, _ sent: WireRequest) -> Bool {
         guard !caller.refusesToken(response), let body = response.json else { return false }
+        let answer = BatchAnswer(batch: batch, upstream: plan, status: response.status)
+        guard let results = answer.responses(in: body) else { return false }
         switch response.status {
-        case 200..<300: guard caller.failure(response, to: sent)?.refusesChange == true else { return false }
-        case 400..<500: guard batch.plan.status != nil else { return false }
+        case 200..<300:
+            return results.enumerated().contains { index, result in
+                guard result != nil, case .failure = self.result(of: index, result, answer, []) else { return false }
+                return true
+            }
+        case 400..<500: return batch.plan.status != nil && results.contains { $0 != nil }
         default: return false
         }
-        let answer = BatchAnswer(batch: batch, upstream: plan, status: response.status)
-        return answer.responses(in: body)?.contains { $0 != nil } ?? false
     }
 
     private func result(
@@ -68,15 +72,5 @@ extension HTTPUpstream {
             ? .barred(status: response.status, "\(call)\(quote)")
             : .unclear(status: response.status, "\(call) without a list of results\(quote)")
         return error.withoutSecrets(sent.secrets + secrets + sent.secrets(in: body))
-    }
-}
-
-extension UpstreamError {
-    /// It says of one change that it was not applied.
-    fileprivate var refusesChange: Bool {
-        switch self {
-        case .refused, .gone, .changed: true
-        default: false
-        }
     }
 }

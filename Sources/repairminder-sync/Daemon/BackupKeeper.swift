@@ -33,7 +33,7 @@ struct BackupKeeper {
     }
 
     func runDueTasks() async throws {
-        if let every = settings.every, folder.newest.map({ isDue($0, every) }) ?? true {
+        if let every = settings.every, folder.newest(at: now()).map({ isDue($0, every) }) ?? true {
             let path = try folder.path(for: .daily, at: now())
             try await store.backUp(to: path)
             log.info("made a backup", metadata: ["path": "\(path)"])

@@ -36,6 +36,9 @@ struct BackupFolder {
     /// The time of the newest backup; nil when there is none.
     var newest: Timestamp? { backups.first.flatMap(Self.time) }
 
+    /// That of the newest without a time after `now`, at which the clock was ahead.
+    func newest(at now: Timestamp) -> Timestamp? { backups.lazy.compactMap(Self.time).first { $0 <= now } }
+
     /// The path for the next backup; creates the directory.
     func path(for reason: Reason, at now: Timestamp) throws -> String {
         try StateDirectory.create(path)

@@ -181,9 +181,21 @@ struct BatchAnswerTests {
         #expect(found == ["accepted", "refused 422 PATCH /orders/b answered 422: too long", "unclear 422"])
     }
 
+    @Test("a rule that finds the whole refused counts if no result is a failure by itself")
+    func ruleOfTheWhole() async throws {
+        let rules = "answers: [{ when: { error.ne: null }, means: refused }]"
+        let batch = Self.withoutStatus.replacing(
+            "error: problem", with: "results: results, record: item, error: problem")
+        await #expect(throws: UpstreamError.self) {
+            try await answers(
+                #"{"error":"quota","results":[{"item":{"id":"a"}},{"item":{"id":"b"}},{"item":{"id":"c"}}]}"#,
+                batch, rules: rules)
+        }
+    }
+
     @Test(
         "a rule that finds the first change refused in an answer with 2xx says nothing of the others",
-        arguments: ["refused", "gone", "changed"])
+        arguments: ["refused", "gone", "changed", "throttled"])
     func ruleOfTheFirst(_ meaning: String) async throws {
         let rules = #"answers: [{ when: { results.0.problem: bad }, means: \#(meaning) }]"#
         let batch = Self.withoutStatus.replacing(
