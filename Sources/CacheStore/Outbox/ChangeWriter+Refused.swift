@@ -19,8 +19,8 @@ extension ChangeWriter {
         }
     }
 
-    /// Takes out of a refused edit what the schema no longer sends, before another edit corrects it: that would wait behind it
-    /// else. It stays queued as an edit of its own, unless a later one has a newer value.
+    /// Takes out of a refused edit what the schema no longer sends, before another edit corrects it, which would wait behind it
+    /// otherwise. What is taken out stays queued as an edit of its own, unless a later one has a newer value.
     func setUnsendableAside(in waiting: inout [OutboxTable.Entry], before correction: OutboxTable.NewChange) throws {
         let refused = waiting.last { change in
             change.isRefused && !change.isContentOnly && change.operation == .update

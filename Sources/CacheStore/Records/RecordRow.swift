@@ -71,7 +71,7 @@ struct RecordRow {
         ).map { try JSONText(parsing: $0) }
     }
 
-    /// When what the server last said came; nil if the server has no such record.
+    /// When the cache got what the server last said; nil if the server has no such record.
     func syncedAt(of key: String) throws -> Timestamp? {
         try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT _synced_at FROM \(table.name) WHERE _key = ? AND _remote IS NOT NULL"),

@@ -161,7 +161,7 @@ struct Acknowledgement {
     }
 
     /// Whether the known version came before the change was first sent, and shows in its fields what it was based on. An answer
-    /// with the change is then newer, also if its time is earlier: the clocks of several servers differ, and local time is set
+    /// with the change is then newer, even if its time is earlier: the clocks of several servers differ, and local time is set
     /// back in autumn. A version that came later may be that of someone who has undone the change.
     private func isFromBefore(_ known: JSONText, _ comparison: ValueComparison) throws -> Bool {
         guard !isSaid(known, comparison), let sentAt = change.firstAttemptAt,

@@ -1,7 +1,7 @@
 internal import SocketServer
 internal import Synchronization
 
-/// Limits how many calls of each kind are under way that take long.
+/// Limits, for each kind of call that takes long, how many are under way.
 package struct Places: Sendable {
     /// Event streams.
     let streams: PlaceLimit

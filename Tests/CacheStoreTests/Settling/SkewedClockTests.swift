@@ -28,6 +28,15 @@ struct SkewedClockTests {
         _ = try await cache.store.apply(page, at: now + .seconds(seconds))
     }
 
+    /// Sets the notes to B and sends that. `meanwhile` runs before the answer comes.
+    private func send(_ cache: TestCache, answer: String, meanwhile: () async throws -> Void) async throws {
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        try await meanwhile()
+        try await cache.store.settle(change.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
+    }
+
     private func notes(_ cache: TestCache) throws -> String? { try cache.record("orders", "a")?["notes"]?.string }
 
     @Test("all of the answer counts, and a list that is behind does not take it back")
@@ -46,12 +55,9 @@ struct SkewedClockTests {
     @Test("the next edit is based on it, so a list that shows it is no conflict")
     func nextEdit() async throws {
         let cache = try await cache()
-        try await cache.change("orders", "a", #"{"notes":"B"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
-        try await cache.change("orders", "a", #"{"notes":"C"}"#)
-        let answer = try JSONText(parsing: version("B", 2, 4))
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        try await send(cache, answer: version("B", 2, 4)) {
+            try await cache.change("orders", "a", #"{"notes":"C"}"#)
+        }
         for second in [1, 61] { try await pull(cache, version("B", 2, 4), after: second) }
         #expect(try notes(cache) == "C")
         #expect(try cache.conflictCount() == 0)
@@ -60,24 +66,18 @@ struct SkewedClockTests {
     @Test("a version that a pull has brought with the change and another person's edit stays")
     func overtaken() async throws {
         let cache = try await cache()
-        try await cache.change("orders", "a", #"{"notes":"B"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
-        try await pull(cache, version("B", 9, 8), after: 1)
-        let answer = try JSONText(parsing: version("B", 2, 7))
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        try await send(cache, answer: version("B", 2, 7)) {
+            try await pull(cache, version("B", 9, 8), after: 1)
+        }
         #expect(try cache.store.remote(of: "orders", key: "a")?.text == version("B", 9, 8))
     }
 
     @Test("a version that a pull has brought after the change was sent, and that has undone it, stays")
     func undone() async throws {
         let cache = try await cache()
-        try await cache.change("orders", "a", #"{"notes":"B"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
-        try await pull(cache, version("A", 2, 8), after: 1)
-        let answer = try JSONText(parsing: version("B", 1, 7))
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        try await send(cache, answer: version("B", 1, 7)) {
+            try await pull(cache, version("A", 2, 8), after: 1)
+        }
         #expect(try cache.store.remote(of: "orders", key: "a")?.text == version("A", 2, 8))
         #expect(try notes(cache) == "A")
     }

@@ -13,7 +13,7 @@ final class LongReads: Sendable {
     private let space: @Sendable () -> DiskSpace?
     private let writer: GroupCommit?
     private let uptime: GroupCommit.Uptime
-    /// Reads run side by side in it; as a barrier runs what comes between them.
+    /// Reads run in it side by side. What makes a gap between them runs as a barrier.
     private let gaps = DispatchQueue(label: "gaps-of-long-reads", attributes: .concurrent)
 
     /// The longest that a list may take while the log is too long.
@@ -77,7 +77,7 @@ final class LongReads: Sendable {
             guard room.isTaken else {
                 throw CacheError.unwritable(
                     "this read has taken \(Self.longest.components.seconds) s while much was written, and the log of the database "
-                        + "has become long; ask for less, or later")
+                        + "has become long; ask for less, or try again later")
             }
             throw CacheError.unwritable(
                 "the disk has too little room for the file of this sort; free some space, ask for fewer records, or sort by a field "
