@@ -62,13 +62,13 @@ extension PageApplier {
                 JSONText.array(of: children.complete).text, position, table.entity.name, "$.\"\(children.by)\"",
             ]
         ).map { (key: $0[0] as String, parent: $0[1] as String) }.filter { !present.contains($0.key) }
-        // The list may not show yet what was just created or moved there, and is not read again before its parent changes.
+        // A list that is behind may lack what was just created or changed, and is not read again before its parent changes.
         let created = try context.newKeys(of: table.entity.name)
         let settling = SettlingTable(entity: table.entity.name, db: db)
         let settle = context.schema.upstream.settle
         return try missing.filter { child in
-            let moved = try settling.alive(child.key, at: context.now, settle)?.parts[children.by] != nil
-            guard moved || created.contains(child.key) else { return true }
+            let changed = try settling.alive(child.key, at: context.now, settle) != nil
+            guard changed || created.contains(child.key) else { return true }
             try settling.doubt(child.key)
             return false
         }

@@ -166,4 +166,22 @@ struct ChildListTests {
         #expect(try cache.record("messages", "new") != nil)
         #expect(try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key) == ["new"])
     }
+
+    @Test("a child that was just changed stays when lists of its parent lack it, and is looked for later")
+    func changedChild() async throws {
+        let create = #"create: { call: "POST /orders/{order_id}/messages" }"#
+        let update = #"update: { call: "PATCH /messages/{id}" }"#
+        let cache = try await filled(schema: TestCache.shop.replacing(create, with: "\(create)\n      \(update)"))
+        let now = TestCache.now
+        try await cache.store.update("messages", key: "n", body: JSONText(parsing: #"{"text":"new"}"#), at: now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        let answer = try JSONText(parsing: #"{"id":"n","order_id":"a","text":"new"}"#)
+        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        for _ in 1...2 {
+            #expect(try await apply(#"[{"id":"m","order_id":"a"}]"#, complete: ["a"], cache).deleted == 0)
+        }
+        #expect(try cache.record("messages", "n") != nil)
+        #expect(try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key) == ["n"])
+    }
 }
