@@ -22,7 +22,8 @@ extension CacheStore {
     /// Remembers the missing records for the next full pull, and returns which of them were missing in the last.
     ///
     /// `upTo`: when the answers that lack them were given. Those that were not missing before may have been missing in
-    /// the same answer, and are not returned.
+    /// the same answer, and are not returned. A record with a change that was just acknowledged was there, so it does not count
+    /// as missing.
     package func noteMissing(
         _ keys: [String], of entity: String, upTo answered: Timestamp, at now: Timestamp
     ) async throws -> [String] {
@@ -30,11 +31,13 @@ extension CacheStore {
         let table = try table(entity)
         return try await change(at: now) { context in
             let missing = MissingTable(entity: entity, db: context.db)
+            let settling = SettlingTable(entity: entity, db: context.db)
             let rows = try Row.fetchAll(
                 context.db.cachedStatement(
                     sql: "SELECT DISTINCT _pk, _key FROM json_each(?1) JOIN \(table.name) ON _key = value"),
                 arguments: [JSONText.array(of: keys).text])
-            let known = rows.map { (pk: $0[0] as Int64, key: $0[1] as String) }
+            let known = try rows.map { (pk: $0[0] as Int64, key: $0[1] as String) }
+                .filter { try settling.alive($0.key, at: now, context.schema.upstream.settle) == nil }
             let since = try known.map { try missing.since($0.pk, $0.key) }
             try missing.forgetAll()
             for (row, time) in zip(known, since) { try missing.insert(row.pk, row.key, at: time ?? now) }

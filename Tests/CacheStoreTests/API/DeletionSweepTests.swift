@@ -197,6 +197,24 @@ struct DeletionSweepTests {
         #expect(again == ["a"])
     }
 
+    @Test("a record is not missing while answers may be older than the acknowledged change of it")
+    func missingAfterChange() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        let now = TestCache.now
+        #expect(try await cache.store.noteMissing(["a", "b"], of: "orders", upTo: now, at: now) == [])
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        _ = try await cache.store.begin(change, at: now)
+        try await cache.store.settle(change.id, .acknowledged(record: nil), at: now)
+        func again(after delay: Duration) async throws -> [String] {
+            try await cache.store.noteMissing(["a", "b"], of: "orders", upTo: now + delay, at: now + delay)
+        }
+        #expect(try await again(after: .seconds(2)) == ["b"])
+        #expect(try await again(after: .seconds(61)) == ["b"], "the first time that counts")
+        #expect(try await again(after: .seconds(62)) == ["a", "b"])
+    }
+
     @Test("a record whose creation was acknowledged a moment ago is not missing yet")
     func justCreated() async throws {
         let cache = try TestCache()
