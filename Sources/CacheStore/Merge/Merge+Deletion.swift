@@ -15,11 +15,11 @@ extension Merge {
         // with a parent goes with that, also if the answer to the creation is still to come or was lost.
         if let creation = changes.first(where: { $0.operation == .create }) {
             try forgetRemote(of: key)
-            return try writer.mark(key, gone: creation.tried && entity.pull == nil)
+            return try writer.mark(key, creation.tried && entity.pull == nil ? .reported : nil)
         }
         // The outcome of a change that is being sent merges again.
         let isSent = changes.contains { $0.state == .uploading }
-        try writer.mark(key, gone: isSent)
+        try writer.mark(key, isSent ? (isInferred ? .inferred : .reported) : nil)
         guard !isSent else { return }
         guard let first = changes.first, let content = try row.load(key) else { return }
         // Both sides deleted it: nothing to decide.

@@ -55,7 +55,7 @@ extension PageApplier {
 
     /// Whether an earlier report of the deletion waits for a person, or for the outcome of an attempt.
     private func isKnownToBeDeleted(_ key: String) throws -> Bool {
-        if try row.isGone(key) { return true }
+        if try row.deletion(of: key) != nil { return true }
         return try ConflictTable(db: db, now: now).isDeletionOpen(of: entity.name, key: key)
     }
 }

@@ -84,8 +84,8 @@ struct OutcomeApplier {
     /// attempt that ended with the process.
     func catchUp(_ entity: String, _ key: String) throws {
         guard let table = context.table(entity) else { return }
-        if try context.row(table).isGone(key) {
-            try delete(key, table)
+        if let deletion = try context.row(table).deletion(of: key) {
+            try delete(key, table, isInferred: deletion == .inferred)
         } else {
             try merge(table).mergeRemote(of: key)
         }
@@ -110,8 +110,11 @@ struct OutcomeApplier {
     }
 
     /// `ownDeletion`: the position in the log of our change that did it. A page from before must not bring it back.
-    func delete(_ key: String, _ table: EntityTable, _ ownDeletion: Int64? = nil) throws {
-        _ = try PageApplier(table: table, context: context, ownDeletion: ownDeletion).delete(keys: [key])
+    func delete(
+        _ key: String, _ table: EntityTable, _ ownDeletion: Int64? = nil, isInferred: Bool = false
+    ) throws {
+        _ = try PageApplier(table: table, context: context, ownDeletion: ownDeletion)
+            .delete(keys: [key], isInferred: isInferred)
     }
 
     func merge(_ table: EntityTable) -> Merge {

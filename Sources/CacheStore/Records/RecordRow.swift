@@ -10,6 +10,13 @@ struct RecordRow {
         var deleted: Bool
     }
 
+    /// What `_gone` says; 0 is none.
+    enum Deletion: Int {
+        case reported = 1
+        /// The server's answers were only without the record.
+        case inferred
+    }
+
     let table: EntityTable
     let db: Database
 
@@ -88,8 +95,9 @@ struct RecordRow {
         return try text.map { try JSONText(parsing: $0) }.flatMap { $0.plain == key ? $0 : nil }
     }
 
-    func isGone(_ key: String) throws -> Bool {
-        try Bool.fetchOne(db.cachedStatement(sql: "SELECT _gone FROM \(table.name) WHERE _key = ?"), arguments: [key])
-            ?? false
+    /// The deletion by the server that came while a change of the record was sent, and is still to be merged.
+    func deletion(of key: String) throws -> Deletion? {
+        try Int.fetchOne(db.cachedStatement(sql: "SELECT _gone FROM \(table.name) WHERE _key = ?"), arguments: [key])
+            .flatMap(Deletion.init)
     }
 }

@@ -191,9 +191,9 @@ struct RecordWriter {
     // MARK: Marks, on which nothing depends
 
     /// Remembers whether the server has deleted the record, and that is still to be merged with its queued changes.
-    func mark(_ key: String, gone: Bool) throws {
+    func mark(_ key: String, _ deletion: RecordRow.Deletion?) throws {
         try db.cachedStatement(sql: "UPDATE \(table.name) SET _gone = ?2 WHERE _key = ?1 AND _gone <> ?2")
-            .execute(arguments: [key, gone])
+            .execute(arguments: [key, deletion?.rawValue ?? 0])
     }
 
     /// Sets the record's content on the server, if it is stored here, and the address that it came from.

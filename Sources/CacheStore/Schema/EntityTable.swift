@@ -12,7 +12,7 @@ internal import SQLiteStore
 /// - `_deleted`: its deletion, or that of its owner, is queued.
 /// - `_displaced`: the server has it in another place than readers: hidden, or with another owner.
 /// - `_version`: the server's own mark for the version in `_remote`.
-/// - `_gone`: the server deleted the record while a change of it was being sent.
+/// - `_gone`: the server deleted the record while a change of it was being sent (`RecordRow.Deletion`).
 /// - `_acknowledged`: the position of the change log when a change of it was last acknowledged.
 /// - `_content`: the SHA-256 of the file that the server has besides the record and that is stored here.
 /// - `_content_address`: where that file came from.

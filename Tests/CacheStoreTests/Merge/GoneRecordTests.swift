@@ -1,3 +1,4 @@
+import EntitySchema
 import JSONText
 import TestSupport
 import Testing
@@ -51,5 +52,40 @@ struct GoneRecordTests {
         #expect(try await cache.store.begin(again, at: now))
         try await cache.store.settle(again.id, .acknowledged(record: answer), at: now)
         #expect(try cache.record("messages", "m1")?["text"] == "hello")
+    }
+
+    /// An order whose edit is being sent when the server's answers lack it, or say that it was deleted.
+    private func edited(isInferred: Bool) async throws -> (cache: TestCache, edit: OutboxChange) {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", order)
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: now)
+        let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(edit, at: now))
+        if isInferred {
+            _ = try await cache.store.delete(["a"], of: "orders", position: .max, at: now)
+        } else {
+            _ = try await cache.pull("orders", tombstone)
+        }
+        return (cache, edit)
+    }
+
+    @Test("an answer that shows the record outweighs answers that lacked it; it is read again later")
+    func shown() async throws {
+        let (cache, edit) = try await edited(isInferred: true)
+        let answer = try JSONText(parsing: #"{"id":"a","notes":"n"}"#)
+        try await cache.store.settle(edit.id, .acknowledged(record: answer), at: now)
+        #expect(try cache.record("orders", "a")?["notes"] == "n")
+        #expect(try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key) == ["a"])
+    }
+
+    @Test("an answer without the record does not, nor does one after the server said that it was deleted")
+    func notShown() async throws {
+        let inferred = try await edited(isInferred: true)
+        try await inferred.cache.store.settle(inferred.edit.id, .acknowledged(record: nil), at: now)
+        #expect(try inferred.cache.record("orders", "a") == nil)
+        let reported = try await edited(isInferred: false)
+        let answer = try JSONText(parsing: #"{"id":"a","notes":"n"}"#)
+        try await reported.cache.store.settle(reported.edit.id, .acknowledged(record: answer), at: now)
+        #expect(try reported.cache.record("orders", "a") == nil)
     }
 }
