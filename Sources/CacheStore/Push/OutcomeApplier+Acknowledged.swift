@@ -11,7 +11,7 @@ extension OutcomeApplier {
         var view = RecordView.answer
         /// See `PushOutcome.acknowledged`.
         var appliedAt: Timestamp?
-        /// False if the server accepted the change and then had no such record.
+        /// False if the server accepted the change and then had no such record: it is read again later.
         var isShown = true
         /// Where the log has the acknowledged deletion of what was created.
         var deletedAt: Int64?
@@ -23,7 +23,7 @@ extension OutcomeApplier {
         // A record that a pull would set aside: the change keeps the key that it has.
         let record = answer.record.flatMap { table.entity.hasUnusableKey($0) ? .none : $0 }
         try queue.remove(change.id)
-        let (isGone, isDoubtful) = try presence(after: change, isShown: answer.isShown, record, table)
+        let (isGone, isDoubtful) = try presence(after: change, isShown: record != nil, table)
         let sealed = try record.map(context.sealers[change.entity].seal)
         let change = try sentPart(of: change, sealed, table)
         try DriftTable(table: table, db: db, now: now)
@@ -33,7 +33,7 @@ extension OutcomeApplier {
         let known = try context.row(table).remote(of: change.key)
         var result = try Acknowledgement(table: table, context: context, change: change)
             .result(latest, answer.view, known: known, appliedAt: answer.appliedAt)
-        if isDoubtful { result.settling.isConfirmed = false }
+        if isDoubtful || !answer.isShown { result.settling.isConfirmed = false }
         twin?.add(to: &result.settling)
         let version = result.isCurrent && latest == sealed ? answer.version : nil
         let key = try write(result, version, of: change, twin, table)
@@ -54,11 +54,10 @@ extension OutcomeApplier {
     /// Whether the record went while the change was sent, and whether it must be read again. An answer that shows the record
     /// ends a deletion that was only inferred: the answers without it may be older.
     private func presence(
-        after change: OutboxTable.Entry, isShown: Bool, _ record: JSONText?, _ table: EntityTable
+        after change: OutboxTable.Entry, isShown: Bool, _ table: EntityTable
     ) throws -> (isGone: Bool, isDoubtful: Bool) {
-        guard isShown else { return (isGone: change.operation != .create, isDoubtful: true) }
         guard let deletion = try context.row(table).deletion(of: change.key) else { return (false, false) }
-        guard deletion == .inferred, change.operation == .update, record != nil else { return (true, false) }
+        guard deletion == .inferred, change.operation == .update, isShown else { return (true, false) }
         try context.writer(table).mark(change.key, nil)
         return (isGone: false, isDoubtful: true)
     }

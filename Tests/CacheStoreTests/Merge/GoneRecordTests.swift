@@ -88,4 +88,17 @@ struct GoneRecordTests {
         try await reported.cache.store.settle(reported.edit.id, .acknowledged(record: answer), at: now)
         #expect(try reported.cache.record("orders", "a") == nil)
     }
+
+    @Test("a record that is not served just after an edit of it was accepted stays, and is read again later")
+    func vanished() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", order)
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: now)
+        let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(edit, at: now))
+        let answer = try JSONText(parsing: #"{"id":"a","notes":"n"}"#)
+        try await cache.store.settle(edit.id, .vanished(record: answer), at: now)
+        #expect(try cache.record("orders", "a")?["notes"] == "n")
+        #expect(try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key) == ["a"])
+    }
 }
