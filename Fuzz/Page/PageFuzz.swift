@@ -49,7 +49,9 @@ final class PageFuzz: Sendable {
         return try waiting {
             do throws(UpstreamError) {
                 let upstream = HTTPUpstream(
-                    plan: schema.upstream, transport: OneAnswer(body: body), token: nil, now: { TemporaryCache.now })
+                    UpstreamAccess(
+                        plan: schema.upstream, transport: OneAnswer(body: body), now: { TemporaryCache.now }),
+                    token: nil)
                 return try await upstream.page(PageRequest(path: "/orders", list: list))
             } catch .malformed {
                 return nil

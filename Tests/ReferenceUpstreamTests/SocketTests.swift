@@ -3,6 +3,7 @@ import JSONText
 import ReferenceUpstream
 import SocketServer
 import Synchronization
+import TestSupport
 import Testing
 import Upstream
 
@@ -17,7 +18,7 @@ struct SocketTests {
         let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)]) { await upstream.respond(to: $0) }
         let address = try #require(try server.bind().first)
         let client = HTTPUpstream(
-            plan: schema.upstream, baseURL: "\(address)", transport: try CurlTransport(userAgent: "test"), token: nil,
+            plan: schema.upstream, baseURL: "\(address)", transport: try CurlTransport(userAgent: "test"),
             now: { Timestamp(milliseconds: 0) })
         try await withThrowingTaskGroup { group in
             group.addTask { try await server.run() }
@@ -66,7 +67,7 @@ struct SocketTests {
         let address = try #require(try server.bind().first)
         let client = HTTPUpstream(
             plan: try TestSchema.repairminder().upstream, baseURL: "\(address)",
-            transport: try CurlTransport(userAgent: "test"), token: nil, now: { Timestamp(milliseconds: 0) })
+            transport: try CurlTransport(userAgent: "test"), now: { Timestamp(milliseconds: 0) })
         let bytes = Mutex(0)
         try await withThrowingTaskGroup { group in
             group.addTask { try await server.run() }

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import TestSupport
 import Testing
 import Upstream
 
@@ -15,9 +16,8 @@ struct UpstreamProbeTests {
 
         func send(_ request: HTTPRequest) -> HTTPResponse {
             let target = String(request.url.dropFirst("http://far".count))
-            let path = String(target.prefix { $0 != "?" })
-            return site[target] ?? site[path]
-                ?? HTTPResponse(status: 404, body: Array(#"{"error":"no such path"}"#.utf8))
+            let answer = site[target] ?? site[String(target.prefix { $0 != "?" })]
+            return answer ?? HTTPResponse(status: 404, body: Array(#"{"error":"no such path"}"#.utf8))
         }
     }
 
@@ -47,7 +47,7 @@ struct UpstreamProbeTests {
         let schema = try EntitySchema(yaml: yaml, file: "far.yaml")
         let now = try #require(Timestamp(iso8601: "2026-03-01T00:00:00Z"))
         let transport = WatchedTransport(Answers(site: site))
-        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { now })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, now: { now })
         return await UpstreamProbe(schema: schema, upstream: upstream, transport: transport, now: now).findings()
     }
 

@@ -1,4 +1,4 @@
-package import EntitySchema
+internal import EntitySchema
 
 /// The stored token for a look at the upstream; where that no longer counts, one from a sign-in of its own.
 ///
@@ -8,16 +8,12 @@ package actor ProbeSession: Credentials {
     private var token: String?
     private var hasSignedIn = false
 
-    /// Nil if the schema has no session.
-    package init?(
-        plan: UpstreamPlan, baseURL: String?, transport: any HTTPTransport, secrets: SecretFiles, stored: Tokens?,
-        now: @escaping @Sendable () -> Timestamp
-    ) {
-        guard let call = plan.session else { return nil }
-        let caller = HTTPCaller(
-            plan: plan, baseURL: baseURL, transport: transport, deadline: .seconds(10), secrets: secrets, now: now)
-        signIn = StoredSignIn(call: call, secrets: secrets, caller: caller)
-        token = stored.flatMap { $0.hasEnded(at: now()) ? nil : $0.access }
+    /// Nil if the schema has no session, or `access` no secrets.
+    package init?(_ access: UpstreamAccess, stored: Tokens?) {
+        guard let call = access.plan.session, let secrets = access.secrets else { return nil }
+        signIn = StoredSignIn(
+            call: call, secrets: secrets, caller: HTTPCaller(access, deadline: .seconds(10)))
+        token = stored.flatMap { $0.hasEnded(at: access.now()) ? nil : $0.access }
     }
 
     package func current() async throws(UpstreamError) -> String? {

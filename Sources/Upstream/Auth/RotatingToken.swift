@@ -1,4 +1,4 @@
-package import EntitySchema
+internal import EntitySchema
 
 /// A token that is renewed when it expires: by the schema's `auth.refresh`, or by a sign-in with stored credentials.
 ///
@@ -34,23 +34,15 @@ package actor RotatingToken: Credentials {
     /// How long a refused refresh token is not sent again.
     private static let retryAfterRefusal = Duration.seconds(60)
 
-    /// `secrets` are the stored credentials for the plan's session and refresh; without them nothing signs in by itself.
-    /// `refusals` remembers over a restart that they were refused.
-    package init(
-        plan: UpstreamPlan, refresh: UpstreamPlan.Refresh?, secrets: SecretFiles? = nil, baseURL: String? = nil,
-        transport: any HTTPTransport, store: TokenStore, refusals: SignInRefusalFile? = nil,
-        clock: ServerClock? = nil, budget: RequestBudget? = nil,
-        now: @escaping @Sendable () -> Timestamp
-    ) {
-        let caller = HTTPCaller(
-            plan: plan, baseURL: baseURL, transport: transport, deadline: .seconds(15), secrets: secrets, clock: clock,
-            budget: budget, now: now)
-        self.refresh = refresh.map { TokenRefresh(plan: $0, caller: caller, secrets: secrets) }
-        signIn = secrets.flatMap { secrets in
+    /// Without secrets, nothing signs in by itself. `refusals` remembers over a restart that they were refused.
+    package init(_ access: UpstreamAccess, store: TokenStore, refusals: SignInRefusalFile? = nil) {
+        let (plan, caller) = (access.plan, HTTPCaller(access, deadline: .seconds(15)))
+        refresh = plan.refresh.map { TokenRefresh(plan: $0, caller: caller, secrets: access.secrets) }
+        signIn = access.secrets.flatMap { secrets in
             plan.session.map { StoredSignIn(call: $0, secrets: secrets, caller: caller) }
         }
         self.store = store
-        self.now = now
+        now = access.now
         pace = SignInPace(address: caller.baseURL, file: refusals)
     }
 

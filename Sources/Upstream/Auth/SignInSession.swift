@@ -7,16 +7,11 @@ package struct SignInSession: Sendable {
     private let caller: HTTPCaller
     private let now: @Sendable () -> Timestamp
 
-    /// `secrets` are the stored credentials in the plan's headers; `baseURL` replaces the schema's; `deadline` is for each
-    /// call as a whole.
-    package init(
-        plan: UpstreamPlan, refresh: UpstreamPlan.Refresh, secrets: SecretFiles? = nil, baseURL: String? = nil,
-        transport: any HTTPTransport, deadline: Duration = .seconds(30), now: @escaping @Sendable () -> Timestamp
-    ) {
+    /// `refresh` says where tokens are in answers; `deadline` is for each call as a whole.
+    package init(_ access: UpstreamAccess, refresh: UpstreamPlan.Refresh, deadline: Duration = .seconds(30)) {
         self.refresh = refresh
-        self.now = now
-        caller = HTTPCaller(
-            plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, secrets: secrets, now: now)
+        now = access.now
+        caller = HTTPCaller(access, deadline: deadline)
     }
 
     /// How far a sign-in has come.

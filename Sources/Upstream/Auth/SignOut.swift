@@ -1,4 +1,4 @@
-package import EntitySchema
+internal import EntitySchema
 
 /// Ends the sign-in that is stored: removes its file, and has the upstream revoke the token.
 package struct SignOut: Sendable {
@@ -16,17 +16,12 @@ package struct SignOut: Sendable {
     private let caller: HTTPCaller
     private let store: TokenStore
 
-    /// `secrets` are the stored credentials for the plan's refresh; `baseURL` replaces the schema's.
-    package init(
-        plan: UpstreamPlan, secrets: SecretFiles? = nil, baseURL: String? = nil, transport: any HTTPTransport,
-        store: TokenStore, now: @escaping @Sendable () -> Timestamp
-    ) {
-        self.plan = plan
+    package init(_ access: UpstreamAccess, store: TokenStore) {
+        plan = access.plan
         self.store = store
-        let caller = HTTPCaller(
-            plan: plan, baseURL: baseURL, transport: transport, deadline: .seconds(10), secrets: secrets, now: now)
+        let caller = HTTPCaller(access, deadline: .seconds(10))
         self.caller = caller
-        refresh = plan.refresh.map { TokenRefresh(plan: $0, caller: caller, secrets: secrets) }
+        refresh = plan.refresh.map { TokenRefresh(plan: $0, caller: caller, secrets: access.secrets) }
     }
 
     /// Nil when nothing is stored. Throws when the file cannot be removed; then nothing was revoked.

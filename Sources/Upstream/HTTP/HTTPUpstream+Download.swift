@@ -1,6 +1,19 @@
 internal import EntitySchema
 internal import JSONText
 
+/// From where content may be fetched besides the upstream's own address.
+package struct ContentOrigins: Sendable {
+    /// Whether any other address is asked.
+    var allowsElsewhere: Bool
+    /// Whether another machine may be asked unencrypted.
+    var allowsPlainHTTP: Bool
+
+    package init(allowsElsewhere: Bool = true, allowsPlainHTTP: Bool = false) {
+        self.allowsElsewhere = allowsElsewhere
+        self.allowsPlainHTTP = allowsPlainHTTP
+    }
+}
+
 /// Downloads of content from the addresses that records name.
 ///
 /// The upstream's own address is asked with credentials, like for anything else. Any other host is asked without
@@ -39,7 +52,7 @@ extension HTTPUpstream {
     }
 
     private func downloadElsewhere(_ text: String, _ transfer: Transfer) async throws(UpstreamError) -> String? {
-        guard fetchesElsewhere else {
+        guard contents.allowsElsewhere else {
             throw .refused(status: nil, "nothing was fetched, because a sample has no contents at other addresses")
         }
         guard let address = addressElsewhere(text) else {
@@ -48,7 +61,7 @@ extension HTTPUpstream {
                 "nothing was fetched, because the record's address is none that can be asked; correct it to https://, a "
                     + "host and a path")
         }
-        guard allowsPlainHTTP || !PlainHTTP.leavesMachine(address) else {
+        guard contents.allowsPlainHTTP || !PlainHTTP.leavesMachine(address) else {
             throw .refused(
                 status: nil,
                 "nothing was fetched from an http address on another machine; correct the record's address to https, or "

@@ -9,31 +9,22 @@ package struct HTTPUpstream: Upstream {
     let identity = IdentityMemory()
     /// Nil if the schema has no `auth.check`.
     let verifier: TokenVerifier?
-    /// Whether content on another machine may be fetched unencrypted.
-    let allowsPlainHTTP: Bool
-    /// Whether content may be fetched from other addresses than the upstream's.
-    let fetchesElsewhere: Bool
+    let contents: ContentOrigins
     let elsewhere: @Sendable () -> [ListElsewhere]
 
-    /// `secrets` are the stored credentials in the plan's headers. `baseURL` replaces the schema's; `deadline` is for each
-    /// exchange as a whole, `maximumBody` for each response, in bytes. `clock` observes every response. `elsewhere` has the
-    /// lists of other schemas; it is called only for an answer without the expected list.
+    /// `deadline` is for each exchange as a whole, `maximumBody` for each response, in bytes. `elsewhere` has the lists of
+    /// other schemas; it is called only for an answer without the expected list.
     package init(
-        plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: (any Credentials)?,
-        secrets: SecretFiles? = nil, deadline: Duration = .seconds(60), maximumBody: Int = 8 << 20,
-        clock: ServerClock? = nil, budget: RequestBudget? = nil, allowsPlainHTTP: Bool = false,
-        fetchesElsewhere: Bool = true, elsewhere: @escaping @Sendable () -> [ListElsewhere] = { [] },
-        now: @escaping @Sendable () -> Timestamp
+        _ access: UpstreamAccess, token: (any Credentials)?, deadline: Duration = .seconds(60),
+        maximumBody: Int = 8 << 20, contents: ContentOrigins = ContentOrigins(),
+        elsewhere: @escaping @Sendable () -> [ListElsewhere] = { [] }
     ) {
-        self.plan = plan
-        self.allowsPlainHTTP = allowsPlainHTTP
-        self.fetchesElsewhere = fetchesElsewhere
-        self.elsewhere = elsewhere
+        plan = access.plan
         self.token = token
+        self.contents = contents
+        self.elsewhere = elsewhere
         verifier = plan.check.map { TokenVerifier($0) }
-        caller = HTTPCaller(
-            plan: plan, baseURL: baseURL, transport: transport, deadline: deadline, maximumBody: maximumBody,
-            secrets: secrets, clock: clock, budget: budget, now: now)
+        caller = HTTPCaller(access, deadline: deadline, maximumBody: maximumBody)
     }
 
     package func taking(_ turn: RequestTurn) -> any Upstream {

@@ -219,16 +219,12 @@ struct HTTPCaller: Sendable {
 }
 
 extension HTTPCaller {
-    /// `baseURL` replaces the plan's.
-    init(
-        plan: UpstreamPlan, baseURL: String?, transport: any HTTPTransport, deadline: Duration,
-        maximumBody: Int = 1 << 20, secrets: SecretFiles?, clock: ServerClock? = nil, budget: RequestBudget? = nil,
-        now: @escaping @Sendable () -> Timestamp
-    ) {
+    init(_ access: UpstreamAccess, deadline: Duration, maximumBody: Int = 1 << 20) {
+        let plan = access.plan
         self.init(
-            baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: maximumBody,
-            answers: plan.answers, headers: plan.headers, secrets: secrets, tokenPlace: plan.tokenPlace, clock: clock,
-            budget: budget, now: now)
+            baseURL: access.baseURL ?? plan.baseURL, transport: access.transport, deadline: deadline,
+            maximumBody: maximumBody, answers: plan.answers, headers: plan.headers, secrets: access.secrets,
+            tokenPlace: plan.tokenPlace, clock: access.clock, budget: access.budget, now: access.now)
     }
 
     /// The same for whole addresses on other hosts. They get none of the upstream's headers, and their clocks and limits

@@ -135,17 +135,17 @@ extension Service {
     }
 
     private func upstream(_ clock: ServerClock, _ meter: ActivityMeter) throws -> HTTPUpstream {
-        let transport = ObservedTransport(try transport(), note: meter.noteRequest)
-        let budget = requestBudget()
+        let access = configuration.access(
+            to: setup.schema.upstream, over: ObservedTransport(try transport(), note: meter.noteRequest),
+            clock: clock, budget: requestBudget(), now: host.now)
         return HTTPUpstream(
-            plan: setup.schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
-            token: try credentials(transport, clock, budget),
-            secrets: SecretFiles(paths: configuration.upstream.secrets), deadline: configuration.upstream.deadline,
-            clock: clock, budget: budget, allowsPlainHTTP: configuration.upstream.allowPlainHTTP,
-            fetchesElsewhere: configuration.upstream.hasContentsElsewhere,
+            access, token: try credentials(access), deadline: configuration.upstream.deadline,
+            contents: ContentOrigins(
+                allowsElsewhere: configuration.upstream.hasContentsElsewhere,
+                allowsPlainHTTP: configuration.upstream.allowPlainHTTP),
             elsewhere: { [setup, schemas = host.schemas] in
                 schemas.lists(besides: setup.schema, for: setup.configuration)
-            }, now: host.now)
+            })
     }
 
     /// Nil if the schema has no limits.
@@ -162,21 +162,14 @@ extension Service {
 
     /// The configured token file; otherwise the sign-in saved by `login`, or one with stored credentials, if the schema
     /// says how.
-    private func credentials(
-        _ transport: any HTTPTransport, _ clock: ServerClock, _ budget: RequestBudget?
-    ) throws -> (any Credentials)? {
-        if let path = configuration.upstream.tokenFile {
-            return try FileToken(path: path, for: setup.schema.upstream.tokenPlace)
-        }
-        let plan = setup.schema.upstream
+    private func credentials(_ access: UpstreamAccess) throws -> (any Credentials)? {
+        let plan = access.plan
+        if let path = configuration.upstream.tokenFile { return try FileToken(path: path, for: plan.tokenPlace) }
         guard plan.refresh != nil || plan.session != nil else { return nil }
         return RotatingToken(
-            plan: plan, refresh: plan.refresh, secrets: SecretFiles(paths: configuration.upstream.secrets),
-            baseURL: configuration.upstream.baseURL,
-            transport: transport, store: TokenStore(path: configuration.signInFile),
+            access, store: TokenStore(path: configuration.signInFile),
             refusals: SignInRefusalFile(
-                path: configuration.signInRefusalFile, random: { .random(in: UInt64.min...UInt64.max) }),
-            clock: clock, budget: budget, now: host.now)
+                path: configuration.signInRefusalFile, random: { .random(in: UInt64.min...UInt64.max) }))
     }
 
     /// Nil when the schema has no sign-in for people, or a token file takes its place.
@@ -186,9 +179,8 @@ extension Service {
             return nil
         }
         let session = SignInSession(
-            plan: plan, refresh: refresh, secrets: SecretFiles(paths: configuration.upstream.secrets),
-            baseURL: configuration.upstream.baseURL, transport: try transport(),
-            deadline: configuration.upstream.deadline, now: host.now)
+            configuration.access(to: plan, over: try transport(), now: host.now), refresh: refresh,
+            deadline: configuration.upstream.deadline)
         return SignInDesk(
             ways: plan.login, session: session, store: TokenStore(path: configuration.signInFile), now: host.now,
             makeID: { UUID().uuidString })

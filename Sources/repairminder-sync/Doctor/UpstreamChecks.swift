@@ -130,12 +130,11 @@ struct UpstreamChecks {
 
     private func upstream(_ transport: any HTTPTransport, _ token: (any Credentials)?) -> HTTPUpstream {
         HTTPUpstream(
-            plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
-            secrets: SecretFiles(paths: configuration.upstream.secrets), deadline: .seconds(10), budget: budget,
-            allowsPlainHTTP: configuration.upstream.allowPlainHTTP,
+            configuration.access(to: schema.upstream, over: transport, budget: budget, now: now), token: token,
+            deadline: .seconds(10), contents: ContentOrigins(allowsPlainHTTP: configuration.upstream.allowPlainHTTP),
             elsewhere: { [finder, schema, configuration] in
                 finder.lists(besides: schema, for: configuration)
-            }, now: now)
+            })
     }
 
     /// Compares what the upstream serves with the schema: one finding for each list and record, and for each difference.
@@ -190,8 +189,7 @@ struct UpstreamChecks {
         }
         let stored = try? TokenStore(path: configuration.signInFile).load()
         let session = ProbeSession(
-            plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
-            secrets: SecretFiles(paths: configuration.upstream.secrets), stored: stored, now: now)
+            configuration.access(to: schema.upstream, over: transport, now: now), stored: stored)
         return session ?? stored.map { StaticToken(token: $0.access) }
     }
 

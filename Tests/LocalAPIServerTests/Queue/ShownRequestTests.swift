@@ -25,7 +25,7 @@ struct ShownRequestTests {
             name.hasSuffix("live") ? LiveShopGenerator(orders: 20).records() : ShopGenerator(orders: 20).records()
         let line = RecordingLine(ReferenceUpstream(schema: schema, records: records, now: { Self.now }))
         let upstream = HTTPUpstream(
-            plan: schema.upstream, baseURL: RecordingLine.base, transport: line, token: nil, now: { Self.now })
+            plan: schema.upstream, baseURL: RecordingLine.base, transport: line, now: { Self.now })
         let store = try CacheStore.temporary(schema)
         for (entity, records) in records {
             let page = PulledPage(entity: entity, records: JSONText.array(records).text)

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import TestSupport
 import Testing
 import Upstream
 
@@ -29,7 +30,7 @@ struct KeyProbeTests {
         let schema = try EntitySchema(yaml: yaml, file: "far.yaml")
         let now = try #require(Timestamp(iso8601: "2026-03-01T00:00:00Z"))
         let transport = WatchedTransport(Answer(text: list))
-        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { now })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, now: { now })
         return await UpstreamProbe(schema: schema, upstream: upstream, transport: transport, now: now).findings()
     }
 

@@ -25,8 +25,8 @@ struct DraftTrial {
         reference = ReferenceUpstream(schema: schema, records: records, now: now)
         store = try CacheStore.temporary(schema)
         let upstream = HTTPUpstream(
-            plan: schema.upstream, baseURL: "http://localhost", transport: CallTransport(reference: reference),
-            token: nil, now: now)
+            plan: schema.upstream, baseURL: "http://localhost", transport: CallTransport(reference: reference), now: now
+        )
         engine = SyncEngine(
             store: store, schema: schema, upstream: upstream,
             settings: SyncSettings(writeDelay: .zero, retry: RetryPolicy(maximumAttempts: 2)), clock: ContinuousClock(),

@@ -19,7 +19,8 @@ struct SystemAccount {
         now: @escaping @Sendable () -> Timestamp
     ) -> any Credentials {
         RotatingToken(
-            plan: plan, refresh: plan.refresh, secrets: secrets, baseURL: "http://simulated", transport: transport,
-            store: tokens, budget: budget, now: now)
+            UpstreamAccess(
+                plan: plan, baseURL: "http://simulated", transport: transport, secrets: secrets, budget: budget,
+                now: now), store: tokens)
     }
 }

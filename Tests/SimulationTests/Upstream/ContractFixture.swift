@@ -102,8 +102,9 @@ enum ContractFixture: String, CaseIterable, Sendable {
         let running = Task { try await server.run() }
         defer { running.cancel() }
         let upstream = HTTPUpstream(
-            plan: schema.upstream, baseURL: address, transport: try CurlTransport(userAgent: "test"), token: nil,
-            deadline: .seconds(5), now: { now })
+            UpstreamAccess(
+                plan: schema.upstream, baseURL: address, transport: try CurlTransport(userAgent: "test"), now: { now }),
+            token: nil, deadline: .seconds(5))
         try await body(
             Subject(
                 upstream: upstream, schema: schema,

@@ -1,6 +1,7 @@
 import EntitySchema
 import Foundation
 import JSONText
+import TestSupport
 import Testing
 import Upstream
 
@@ -191,8 +192,8 @@ struct ErrorSecretsTests {
             return HTTPResponse(status: 403, body: Array(#"{"error":"\#(quoted)","token":"ACCESS-SECRET"}"#.utf8))
         }
         let session = SignInSession(
-            plan: schema.upstream, refresh: try #require(schema.upstream.refresh), transport: transport,
-            now: { Timestamp(milliseconds: 0) })
+            UpstreamAccess(plan: schema.upstream, transport: transport, now: { Timestamp(milliseconds: 0) }),
+            refresh: try #require(schema.upstream.refresh))
         let way = try #require(schema.upstream.login.first)
         let answers = ["email": "ada@example.org", "password": "PASS-SECRET", "code": "CODE-SECRET"]
         let message = try await message {
@@ -213,10 +214,8 @@ struct ErrorSecretsTests {
             let body = #"{"error":"ACCESS-SECRET REFRESH-SECRET NEW-SECRET","token":"NEW-SECRET"}"#
             return HTTPResponse(status: status, body: Array(body.utf8))
         }
-        let token = RotatingToken(
-            plan: schema.upstream, refresh: schema.upstream.refresh, transport: transport, store: store,
-            now: { now })
-        let http = HTTPUpstream(plan: schema.upstream, transport: transport, token: token, now: { now })
+        let access = UpstreamAccess(plan: schema.upstream, transport: transport, now: { now })
+        let http = HTTPUpstream(access, token: RotatingToken(access, store: store))
         let upstream = GuardedUpstream(upstream: http, schema: schema, refusal: { nil }, report: { _, _ in })
         let message = try await message { _ = try await upstream.account() }
         #expect(message.contains("answered \(status): … … …"), "\(message)")

@@ -72,11 +72,12 @@ struct GuestTests {
                 atPath: folder.path("password"), contents: Data("p".utf8), attributes: [.posixPermissions: 0o600]))
         server.state.withLock { $0.orders = ["o1": "1", "o2": "2", "o3": "3", "o4": "4", "o5": "5", "o6": "6"] }
         let plan = try EntitySchema(yaml: Self.schema, file: "shop.yaml").upstream
-        let token = RotatingToken(
-            plan: plan, refresh: nil, secrets: SecretFiles(paths: ["password": folder.path("password")]),
-            transport: server, store: TokenStore(path: folder.path("tokens.json")), now: { .sample })
+        let access = UpstreamAccess(
+            plan: plan, transport: server, secrets: SecretFiles(paths: ["password": folder.path("password")]),
+            now: { .sample })
+        let token = RotatingToken(access, store: TokenStore(path: folder.path("tokens.json")))
         test = try TestEngine(
-            remote: HTTPUpstream(plan: plan, transport: server, token: token, now: { .sample }), schema: Self.schema)
+            remote: HTTPUpstream(access, token: token), schema: Self.schema)
     }
 
     private func becomeGuest() { server.state.withLock { $0.token = nil } }

@@ -75,7 +75,7 @@ struct KeyPlaceTests {
 
     private func test(_ shape: Shape, _ server: ShapedServer, store: CacheStore? = nil) throws -> TestEngine {
         let plan = try EntitySchema(yaml: shape.schema, file: "shop.yaml").upstream
-        let upstream = HTTPUpstream(plan: plan, transport: server, token: nil, now: { .sample })
+        let upstream = HTTPUpstream(plan: plan, transport: server)
         return try TestEngine(remote: upstream, store: store, schema: shape.schema)
     }
 

@@ -12,7 +12,7 @@ import Testing
 struct MadeKeyTests {
     private func test(_ schema: String, _ server: ShapedServer) throws -> TestEngine {
         let plan = try EntitySchema(yaml: schema, file: "shop.yaml").upstream
-        let upstream = HTTPUpstream(plan: plan, transport: server, token: nil, now: { .sample })
+        let upstream = HTTPUpstream(plan: plan, transport: server)
         return try TestEngine(remote: upstream, schema: schema)
     }
 

@@ -63,7 +63,7 @@ struct PartKeyTests {
 
     private func test(_ detail: String, _ server: ShapedServer) throws -> TestEngine {
         let plan = try EntitySchema(yaml: schema(detail), file: "shop.yaml").upstream
-        let upstream = HTTPUpstream(plan: plan, transport: server, token: nil, now: { .sample })
+        let upstream = HTTPUpstream(plan: plan, transport: server)
         return try TestEngine(remote: upstream, schema: schema(detail))
     }
 

@@ -45,7 +45,7 @@ struct FullAnswerTests {
         let server = server()
         server.records["full"] = .object([:])
         let plan = try EntitySchema(yaml: Self.yaml, file: "shop.yaml").upstream
-        let upstream = HTTPUpstream(plan: plan, transport: server, token: nil, now: { .sample })
+        let upstream = HTTPUpstream(plan: plan, transport: server)
         let test = try TestEngine(remote: upstream, schema: Self.yaml)
         try await test.running {
             try await test.engine.sync(SyncRequest())

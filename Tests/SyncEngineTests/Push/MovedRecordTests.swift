@@ -66,7 +66,7 @@ struct MovedRecordTests {
     ) async throws -> TestEngine {
         let yaml = schema(header: header, detail: detail)
         let plan = try EntitySchema(yaml: yaml, file: "shop.yaml").upstream
-        let upstream = HTTPUpstream(plan: plan, transport: server, token: nil, now: { .sample })
+        let upstream = HTTPUpstream(plan: plan, transport: server)
         let test = try TestEngine(remote: upstream, schema: yaml)
         _ = try await test.store.apply(
             PulledPage(entity: "orders", records: #"[{"id":"x"},{"id":"y"}]"#), at: test.clock.timestamp)
@@ -87,8 +87,7 @@ struct MovedRecordTests {
     private func send(_ test: TestEngine, _ server: ShapedServer) async throws {
         test.clock.advance(by: .seconds(20))
         let now = test.clock.timestamp
-        let upstream = HTTPUpstream(
-            plan: test.store.schema.upstream, transport: server, token: nil, now: { .sample })
+        let upstream = HTTPUpstream(plan: test.store.schema.upstream, transport: server)
         let pusher = Pusher(
             schema: test.store.schema, store: test.store, upstream: upstream, retry: RetryPolicy(maximumAttempts: 3),
             now: { now }, monotonicNow: { now }, random: { 0 }, freshness: Freshness(callableSince: now - .seconds(60)))

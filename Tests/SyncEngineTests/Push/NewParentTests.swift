@@ -56,7 +56,7 @@ struct NewParentTests {
     func created(_ path: String) async throws {
         let server = server()
         let plan = try EntitySchema(yaml: schema(path), file: "shop.yaml").upstream
-        let upstream = HTTPUpstream(plan: plan, transport: server, token: nil, now: { .sample })
+        let upstream = HTTPUpstream(plan: plan, transport: server)
         let test = try TestEngine(remote: upstream, schema: schema(path))
         let now = test.clock.timestamp
         func create(_ entity: String, _ body: JSONText) async throws -> String {

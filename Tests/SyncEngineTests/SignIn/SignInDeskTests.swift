@@ -67,7 +67,7 @@ struct SignInDeskTests {
         desk = SignInDesk(
             ways: plan.login,
             session: SignInSession(
-                plan: plan, refresh: try #require(plan.refresh), transport: transport, now: now),
+                UpstreamAccess(plan: plan, transport: transport, now: now), refresh: try #require(plan.refresh)),
             store: store, now: now, makeID: { "sign-in-\(counter.next())" })
     }
 

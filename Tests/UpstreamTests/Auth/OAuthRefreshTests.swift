@@ -42,12 +42,10 @@ struct OAuthRefreshTests {
         let names = ["client_id", "client_secret", "refresh_token"]
         let secrets = SecretFiles(paths: Dictionary(uniqueKeysWithValues: names.map { ($0, folder.path($0)) }))
         let store = TokenStore(path: folder.path("tokens.json"))
+        let access = UpstreamAccess(plan: plan, transport: transport, secrets: secrets, now: { .sample })
         for round in 1...3 {
             // As after a restart.
-            let token = RotatingToken(
-                plan: plan, refresh: plan.refresh, secrets: secrets, transport: transport, store: store,
-                now: { .sample })
-            let upstream = HTTPUpstream(plan: plan, transport: transport, token: token, now: { .sample })
+            let upstream = HTTPUpstream(access, token: RotatingToken(access, store: store))
             #expect(try await upstream.account()?.id == "me")
             #expect(exchanges.count == round)
             #expect(try store.load()?.refresh == "r\(round)")

@@ -1,5 +1,6 @@
 import JSONText
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import EntitySchema

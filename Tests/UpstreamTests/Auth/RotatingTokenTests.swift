@@ -36,11 +36,9 @@ struct RotatingTokenTests {
             return HTTPResponse.json(200, #"{"id":"me"}"#)
         }
         let now: @Sendable () -> Timestamp = { [time] in time.now.withLock { $0 } }
-        let token = RotatingToken(
-            plan: schema.upstream, refresh: schema.upstream.refresh, transport: transport, store: store,
-            now: now)
-        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: token, now: now)
-        return (upstream, token, transport)
+        let access = UpstreamAccess(plan: schema.upstream, transport: transport, now: now)
+        let token = RotatingToken(access, store: store)
+        return (HTTPUpstream(access, token: token), token, transport)
     }
 
     private func refreshes(_ transport: ScriptedTransport) -> [HTTPRequest] {
@@ -66,8 +64,7 @@ struct RotatingTokenTests {
         #expect(await upstream.missing == nil)
         var plan = try EntitySchema(yaml: Self.schema, file: "test.yaml").upstream
         plan.baseURL = nil
-        let nowhere = HTTPUpstream(
-            plan: plan, transport: transport, token: nil, now: { [time] in time.now.withLock { $0 } })
+        let nowhere = HTTPUpstream(plan: plan, transport: transport, now: { [time] in time.now.withLock { $0 } })
         #expect(await nowhere.missing?.contains("upstream.base_url") == true)
         #expect(await failure(nowhere) == .held(try #require(await nowhere.missing)))
         await #expect(throws: UpstreamError.held(try #require(await nowhere.missing))) { try await nowhere.probe() }

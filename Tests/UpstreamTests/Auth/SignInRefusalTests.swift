@@ -32,9 +32,11 @@ struct SignInRefusalTests {
         let plan = try EntitySchema(yaml: TokenServer.schema, file: "shop.yaml").upstream
         let salt = UInt64(salts.next())
         return RotatingToken(
-            plan: plan, refresh: nil, secrets: SecretFiles(paths: ["password": folder.path("password")]),
-            baseURL: baseURL, transport: server.transport, store: TokenStore(path: folder.path("tokens.json")),
-            refusals: SignInRefusalFile(path: path, random: { salt }), now: { [server] in server.now })
+            UpstreamAccess(
+                plan: plan, baseURL: baseURL, transport: server.transport,
+                secrets: SecretFiles(paths: ["password": folder.path("password")]), now: { [server] in server.now }),
+            store: TokenStore(path: folder.path("tokens.json")),
+            refusals: SignInRefusalFile(path: path, random: { salt }))
     }
 
     /// The error of a sign-in by a process that has just started.

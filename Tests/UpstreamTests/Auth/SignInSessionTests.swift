@@ -30,8 +30,9 @@ struct SignInSessionTests {
         let serving = Task { try await server.run() }
         defer { serving.cancel() }
         let session = SignInSession(
-            plan: schema.upstream, refresh: try #require(schema.upstream.refresh), baseURL: "\(address)",
-            transport: try CurlTransport(userAgent: "test"), now: now)
+            UpstreamAccess(
+                plan: schema.upstream, baseURL: "\(address)", transport: try CurlTransport(userAgent: "test"), now: now),
+            refresh: try #require(schema.upstream.refresh))
         var asked: [String] = []
         let tokens = try await session.run(try #require(schema.upstream.login.first { $0.name == way })) { question in
             asked.append(question.name)
@@ -68,7 +69,8 @@ struct SignInSessionTests {
             HTTPResponse(status: 200, body: Array(#"{"data":{"token":"t","refreshToken":"r"}}"#.utf8))
         }
         let session = SignInSession(
-            plan: schema.upstream, refresh: try #require(schema.upstream.refresh), transport: transport, now: now)
+            UpstreamAccess(plan: schema.upstream, transport: transport, now: now),
+            refresh: try #require(schema.upstream.refresh))
         let tokens = try await session.run(try #require(schema.upstream.login.first)) { $0.name }
         #expect(tokens == Tokens(access: "t", refresh: "r"))
         #expect(transport.requests.count == 1)

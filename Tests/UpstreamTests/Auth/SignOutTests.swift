@@ -28,7 +28,7 @@ struct SignOutTests {
         _ transport: ScriptedTransport, editing edit: (String) -> String = { $0 }
     ) async throws -> SignOut.Revocation? {
         let plan = try EntitySchema(yaml: edit(Self.schema), file: "shop.yaml").upstream
-        return try await SignOut(plan: plan, transport: transport, store: store, now: { .sample }).run()
+        return try await SignOut(UpstreamAccess(plan: plan, transport: transport, now: { .sample }), store: store).run()
     }
 
     @Test("removes the file and has the upstream revoke the token")

@@ -30,10 +30,10 @@ struct StoredSessionTests {
     private func upstream(_ change: (String) -> String = { $0 }, clock: ServerClock? = nil) throws -> HTTPUpstream {
         let plan = try EntitySchema(yaml: change(TokenServer.schema), file: "shop.yaml").upstream
         let (transport, now) = (server.transport, { @Sendable [server] in server.now })
-        let token = RotatingToken(
-            plan: plan, refresh: plan.refresh, secrets: SecretFiles(paths: ["password": folder.path("password")]),
-            transport: transport, store: store, clock: clock, now: now)
-        return HTTPUpstream(plan: plan, transport: transport, token: token, clock: clock, now: now)
+        let access = UpstreamAccess(
+            plan: plan, transport: transport, secrets: SecretFiles(paths: ["password": folder.path("password")]),
+            clock: clock, now: now)
+        return HTTPUpstream(access, token: RotatingToken(access, store: store))
     }
 
     private func orders(_ upstream: HTTPUpstream) async throws -> Int {
@@ -314,11 +314,9 @@ struct StoredSessionTests {
         let plan = try EntitySchema(yaml: TokenServer.schema, file: "shop.yaml").upstream
         let secrets = SecretFiles(paths: ["password": folder.path("password")])
         let (transport, now) = (server.transport, { @Sendable [server] in server.now })
-        let session = try #require(
-            ProbeSession(
-                plan: plan, baseURL: nil, transport: transport, secrets: secrets,
-                stored: Tokens(access: "old", expiresAt: server.now), now: now))
-        let upstream = HTTPUpstream(plan: plan, transport: transport, token: session, now: now)
+        let access = UpstreamAccess(plan: plan, transport: transport, secrets: secrets, now: now)
+        let session = try #require(ProbeSession(access, stored: Tokens(access: "old", expiresAt: server.now)))
+        let upstream = HTTPUpstream(access, token: session)
         #expect(try await orders(upstream) == 2)
         server.revoke()
         #expect(await failure(upstream) != nil)

@@ -26,11 +26,10 @@ struct TokenCheckTests {
         var plan = schema.upstream
         plan.check?.path = path
         let (transport, now) = (server.transport, { @Sendable [server] in server.now })
-        return HTTPUpstream(
-            plan: plan, transport: transport,
-            token: RotatingToken(
-                plan: plan, refresh: nil, secrets: SecretFiles(paths: ["password": folder.path("password")]),
-                transport: transport, store: TokenStore(path: folder.path("tokens.json")), now: now), now: now)
+        let access = UpstreamAccess(
+            plan: plan, transport: transport, secrets: SecretFiles(paths: ["password": folder.path("password")]),
+            now: now)
+        return HTTPUpstream(access, token: RotatingToken(access, store: TokenStore(path: folder.path("tokens.json"))))
     }
 
     private func orders(_ upstream: HTTPUpstream) async throws -> Int {

@@ -54,8 +54,7 @@ struct TokenPlaceTests {
         let reference = ReferenceUpstream(
             schema: schema, records: ["orders": rows], settings: settings, now: { Timestamp.sample })
         let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: CallTransport(reference: reference), token: Token(text: token),
-            now: { Timestamp.sample })
+            plan: schema.upstream, transport: CallTransport(reference: reference), token: Token(text: token))
         let pull = try #require(schema["orders"]?.pull)
         var position: String?
         var count = 0
@@ -96,9 +95,7 @@ struct TokenPlaceTests {
             let sent = request.headers.first { $0.name == "Authorization" }?.value ?? ""
             return HTTPResponse(status: 400, headers: [], body: Array("no \(sent), secret-word is wrong".utf8))
         }
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: Token(text: "ada:secret-word"),
-            now: { Timestamp.sample })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: Token(text: "ada:secret-word"))
         await #expect {
             _ = try await upstream.page(PageRequest(path: "/orders", list: #require(schema["orders"]?.pull).list))
         } throws: { error in

@@ -48,9 +48,7 @@ struct ChangeFenceTests {
     private func upstream(_ fence: @escaping @Sendable () async throws(UpstreamError) -> Void) -> any Upstream {
         var turn = RequestTurn()
         turn.fence = fence
-        return HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: nil, budget: budget, now: { .sample }
-        ).taking(turn)
+        return HTTPUpstream(plan: schema.upstream, transport: transport, budget: budget).taking(turn)
     }
 
     private var refusing: any Upstream {

@@ -51,8 +51,7 @@ struct SentOnceTests {
         let schema = try EntitySchema(yaml: Self.yaml, file: "s.yaml")
         let budget = try budget(schema.upstream.limits)
         let transport = transport(dropping: 1)
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: nil, budget: budget, now: { .sample })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, budget: budget)
         let plan = try #require(schema["orders"]?.pull)
         #expect(try await upstream.page(plan.request(of: "orders")).count == 0)
         #expect(transport.requests.map(\.isSentOnce) == [true, true])
@@ -64,8 +63,7 @@ struct SentOnceTests {
         let schema = try EntitySchema(yaml: Self.yaml, file: "s.yaml")
         let budget = try budget(schema.upstream.limits)
         let transport = transport(dropping: 2)
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: nil, budget: budget, now: { .sample })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, budget: budget)
         let request = try #require(schema["orders"]?.pull).request(of: "orders")
         await #expect(throws: UpstreamError.unclear(status: nil, "the connection ended")) {
             try await upstream.page(request)
@@ -78,7 +76,7 @@ struct SentOnceTests {
         let yaml = Self.yaml.replacing(", limits: { requests: 10, per: 1m }", with: "")
         let schema = try EntitySchema(yaml: yaml, file: "s.yaml")
         let transport = transport(dropping: 0)
-        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { .sample })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport)
         _ = try await upstream.page(try #require(schema["orders"]?.pull).request(of: "orders"))
         #expect(transport.requests.map(\.isSentOnce) == [false])
     }

@@ -19,9 +19,7 @@ struct AbsentRecordTests {
                     fields: { id: { type: integer } }
                     pull: { path: /orders, record: { path: "/orders?id=eq.{id}"\(at) } }
                 """, file: "s.yaml")
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: ScriptedTransport { _ in answer }, token: nil,
-            now: { Timestamp.sample })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: ScriptedTransport { _ in answer })
         let orders = try #require(schema["orders"])
         return try await upstream.record(of: orders, known: .object(["id": 5])).map { $0.record.members.map(\.key) }
     }

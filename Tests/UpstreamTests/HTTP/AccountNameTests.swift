@@ -14,7 +14,7 @@ struct AccountNameTests {
                 entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
                 """, file: "test.yaml")
         let transport = ScriptedTransport { _ in HTTPResponse.json(200, #"{"id":"\#(id)","name":"\#(name)"}"#) }
-        return HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { Timestamp.sample })
+        return HTTPUpstream(plan: schema.upstream, transport: transport)
     }
 
     @Test("a name is cut if it is endless")

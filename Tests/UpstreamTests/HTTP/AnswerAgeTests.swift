@@ -29,8 +29,7 @@ struct AnswerAgeTests {
             if let header { response.headers.append(HTTPHeader("Age", header)) }
             return response
         }
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: nil, now: { Timestamp.sample })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport)
         #expect(try await upstream.account()?.isRepeated == isRepeated)
     }
 }

@@ -38,9 +38,7 @@ struct AnswerRuleTests {
 
     private func upstream(_ response: HTTPResponse, token: (any Credentials)? = nil) throws -> HTTPUpstream {
         let schema = try Self.schema()
-        return HTTPUpstream(
-            plan: schema.upstream, transport: ScriptedTransport { _ in response }, token: token,
-            now: { Timestamp.sample })
+        return HTTPUpstream(plan: schema.upstream, transport: ScriptedTransport { _ in response }, token: token)
     }
 
     private func outcome(

@@ -55,7 +55,7 @@ struct BatchAnswerTests {
             elements.append(entity.element(request, of: record, idempotencyKey: "k", in: plan))
         }
         let transport = ScriptedTransport { _ in .json(status, body) }
-        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { Timestamp.sample })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport)
         return try await upstream.push(BatchRequest(plan: plan, elements: elements)).map(Self.word)
     }
 

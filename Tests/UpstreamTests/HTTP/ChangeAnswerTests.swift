@@ -28,7 +28,7 @@ struct ChangeAnswerTests {
                 entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
                 """, file: "s.yaml")
         let transport = ScriptedTransport { _ in response }
-        return HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { Timestamp.sample })
+        return HTTPUpstream(plan: schema.upstream, transport: transport)
     }
 
     private func send(

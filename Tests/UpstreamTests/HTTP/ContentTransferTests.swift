@@ -41,8 +41,8 @@ struct ContentTransferTests {
                 entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
                 """, file: "s.yaml")
         return HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: FixedToken(), allowsPlainHTTP: allowsPlainHTTP,
-            fetchesElsewhere: fetchesElsewhere, now: { Timestamp.sample })
+            UpstreamAccess(plan: schema.upstream, transport: transport, now: { Timestamp.sample }), token: FixedToken(),
+            contents: ContentOrigins(allowsElsewhere: fetchesElsewhere, allowsPlainHTTP: allowsPlainHTTP))
     }
 
     private func asked(for address: String, status: Int = 200) async throws -> HTTPRequest {

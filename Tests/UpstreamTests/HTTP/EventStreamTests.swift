@@ -36,8 +36,7 @@ struct EventStreamTests {
         _ transport: any HTTPTransport, clock: ManualClock = ManualClock()
     ) async throws -> Result<StreamEnd, UpstreamError> {
         let schema = try EntitySchema(yaml: schema, file: "s.yaml")
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: token, budget: budget, now: { .sample })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: token, budget: budget)
         guard case .stream(let stream)? = schema.upstream.signals.first?.kind else { throw CancellationError() }
         do throws(UpstreamError) {
             return .success(

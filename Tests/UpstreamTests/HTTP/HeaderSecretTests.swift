@@ -38,8 +38,10 @@ struct HeaderSecretTests {
 
     private func upstream(_ transport: ScriptedTransport, secrets: SecretFiles? = nil) throws -> HTTPUpstream {
         HTTPUpstream(
-            plan: try plan(), transport: transport, token: nil,
-            secrets: secrets ?? SecretFiles(paths: ["app_key": folder.path("app_key")]), now: { Timestamp.sample })
+            UpstreamAccess(
+                plan: try plan(), transport: transport,
+                secrets: secrets ?? SecretFiles(paths: ["app_key": folder.path("app_key")]), now: { Timestamp.sample }),
+            token: nil)
     }
 
     private func sent(_ transport: ScriptedTransport) -> [String] {

@@ -25,9 +25,7 @@ struct LiftedAnswerTests {
     }
 
     private func upstream(_ schema: EntitySchema, _ transport: any HTTPTransport) -> HTTPUpstream {
-        HTTPUpstream(
-            plan: schema.upstream, baseURL: "http://localhost", transport: transport, token: nil,
-            now: { Timestamp.sample })
+        HTTPUpstream(plan: schema.upstream, baseURL: "http://localhost", transport: transport)
     }
 
     private func push(

@@ -14,9 +14,7 @@ struct LiveAnswerTests {
     private func error(_ status: Int, _ body: String) async throws -> UpstreamError? {
         let schema = try ProjectFiles.schema("repairminder-live")
         let response = HTTPResponse.json(status, body)
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: ScriptedTransport { _ in response }, token: nil,
-            now: { Timestamp.sample })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: ScriptedTransport { _ in response })
         let request = PushRequest(
             method: "PATCH", path: "/api/orders/1", body: "{}", record: Place(paths: ["data"]))
         do throws(UpstreamError) {

@@ -16,8 +16,9 @@ struct OtherShapeTests {
         }
         let elsewhere = try others.flatMap { ListElsewhere.all(in: try ProjectFiles.schema($0)) }
         let upstream = HTTPUpstream(
-            plan: schema.upstream, baseURL: "https://shop.example", transport: transport, token: nil,
-            elsewhere: { elsewhere }, now: { Timestamp.sample })
+            UpstreamAccess(
+                plan: schema.upstream, baseURL: "https://shop.example", transport: transport, now: { Timestamp.sample }),
+            token: nil, elsewhere: { elsewhere })
         let entity = try #require(schema.entities.first)
         let pull = try #require(entity.pull)
         do {
@@ -55,9 +56,7 @@ struct OtherShapeTests {
             entities: { books: { fields: { id: { type: string }\(fields) }, pull: { path: /books, \(records)\(pull) } } }
             """
         let schema = try EntitySchema(yaml: yaml, file: "hal.yaml")
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, baseURL: "https://shop.example", transport: transport, token: nil,
-            now: { Timestamp.sample })
+        let upstream = HTTPUpstream(plan: schema.upstream, baseURL: "https://shop.example", transport: transport)
         let list = try #require(schema["books"]?.pull?.list)
         do {
             return try await upstream.page(PageRequest(entity: "books", path: "/books", list: list)).count
@@ -107,9 +106,7 @@ struct OtherShapeTests {
         let transport = ScriptedTransport { _ in
             HTTPResponse.json(200, #"[{"id":"a"}]"#, [HTTPHeader("Content-Range", range)])
         }
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, baseURL: "https://shop.example", transport: transport, token: nil,
-            now: { Timestamp.sample })
+        let upstream = HTTPUpstream(plan: schema.upstream, baseURL: "https://shop.example", transport: transport)
         let list = try #require(schema["books"]?.pull?.list)
         #expect(try await upstream.page(PageRequest(entity: "books", path: "/books", list: list)).total == total)
     }

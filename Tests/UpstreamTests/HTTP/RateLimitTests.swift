@@ -146,7 +146,9 @@ struct RateLimitTests {
             RequestBudget(limits: limits, monotonic: { .zero }, sleep: { try await ContinuousClock().sleep(for: $0) })
         }
         let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: nil, clock: clock, budget: budget, now: { Self.today })
+            UpstreamAccess(
+                plan: schema.upstream, transport: transport, clock: clock, budget: budget, now: { Self.today }),
+            token: nil)
         let error = await #expect(throws: UpstreamError.self) {
             try await upstream.push(PushRequest(method: "PATCH", path: "/orders/1", body: "{}"), idempotencyKey: "k")
         }

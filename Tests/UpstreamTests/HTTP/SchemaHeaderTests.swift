@@ -25,7 +25,7 @@ struct SchemaHeaderTests {
                 status: 200, headers: [HTTPHeader("Content-Type", "application/json")], body: Array(#"{"id":"a"}"#.utf8)
             )
         }
-        let upstream = HTTPUpstream(plan: plan, transport: transport, token: nil, now: { Timestamp.sample })
+        let upstream = HTTPUpstream(plan: plan, transport: transport)
         #expect(try await upstream.account()?.id == "a")
         let headers = try #require(transport.requests.first).headers
         #expect(headers.filter { $0.name == "User-Agent" }.map(\.value) == ["shop (Mobile)"])
@@ -36,7 +36,7 @@ struct SchemaHeaderTests {
     func accept() async throws {
         let plan = try schema("{ accept: application/vnd.api+json }").upstream
         let transport = ScriptedTransport { _ in HTTPResponse.json(200, #"{"id":"a"}"#) }
-        let upstream = HTTPUpstream(plan: plan, transport: transport, token: nil, now: { Timestamp.sample })
+        let upstream = HTTPUpstream(plan: plan, transport: transport)
         _ = try await upstream.account()
         _ = try await upstream.download("https://shop.example/a.png", limit: 9, into: BodySink { _ in true })
         let accepted = transport.requests.map { request in
@@ -54,7 +54,7 @@ struct SchemaHeaderTests {
     func changes(headers: String, expected: String) async throws {
         let plan = try schema(headers).upstream
         let transport = ScriptedTransport { _ in HTTPResponse.json(200, #"{"id":"a"}"#) }
-        let upstream = HTTPUpstream(plan: plan, transport: transport, token: nil, now: { Timestamp.sample })
+        let upstream = HTTPUpstream(plan: plan, transport: transport)
         let change = PushRequest(entity: "orders", method: "PATCH", path: "/orders/a", body: .object(["notes": "n"]))
         _ = try await upstream.push(change, idempotencyKey: "1")
         let sent = try #require(transport.requests.first).headers.filter { $0.name.lowercased() == "accept" }

@@ -179,7 +179,9 @@ struct ServerClockTests {
                 entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
                 """, file: "s.yaml")
         let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: nil, clock: clock, now: { [machine] in machine.wall })
+            UpstreamAccess(
+                plan: schema.upstream, transport: transport, clock: clock, now: { [machine] in machine.wall }),
+            token: nil)
         try await upstream.probe()
         #expect(clock.offset == .milliseconds(20_500))
     }

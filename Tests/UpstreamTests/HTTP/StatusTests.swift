@@ -24,8 +24,7 @@ struct StatusTests {
         let fields = [("retry-after", retryAfter), ("Location", location)]
         let headers = fields.compactMap { name, value in value.map { HTTPHeader(name, $0) } }
         let transport = ScriptedTransport { _ in HTTPResponse.json(status, body, headers) }
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: token, now: { Self.now })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: token, now: { Self.now })
         let error = await #expect(throws: UpstreamError.self) {
             try await upstream.push(
                 PushRequest(method: "PATCH", path: "/orders/1?x=1", body: .object(["a": 1])), idempotencyKey: "k")
@@ -191,7 +190,7 @@ struct StatusTests {
                 entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
                 """, file: "s.yaml")
         let transport = ScriptedTransport { _ in .json(503, "<html>", [HTTPHeader("Retry-After", "5")]) }
-        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { Self.now })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, now: { Self.now })
         let list = PageRequest(path: "/orders", list: try #require(schema["orders"]?.pull).list)
         let error = await #expect(throws: UpstreamError.self) { try await upstream.page(list) }
         guard case .throttled(.seconds(5), _) = error else {

@@ -1,5 +1,6 @@
 import JSONText
 import ReferenceUpstream
+import TestSupport
 import Testing
 import Upstream
 
@@ -110,8 +111,7 @@ struct VersionContractTests {
             let isPlain = request.header("Accept-Encoding") == "identity"
             return HTTPResponse.json(200, #"{"id":"1"}"#, [HTTPHeader("ETag", isPlain ? #""1""# : #""1-gzip""#)])
         }
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: nil, now: { UpstreamFixture.now })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, now: { UpstreamFixture.now })
         let orders = try #require(schema["orders"])
         let found = try await upstream.record(of: orders, known: .object(["id": "1"]))
         let answer = try await upstream.push(
@@ -131,8 +131,7 @@ struct VersionContractTests {
                 entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
                 """, file: "s.yaml")
         let transport = ScriptedTransport { _ in HTTPResponse.json(200, #"{"id":"1"}"#, [HTTPHeader("ETag", tag)]) }
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: nil, now: { UpstreamFixture.now })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, now: { UpstreamFixture.now })
         let orders = try #require(schema["orders"])
         let found = try await upstream.record(of: orders, known: .object(["id": "1"]))
         #expect(found?.version == (tag.hasPrefix("W/") ? nil : tag))

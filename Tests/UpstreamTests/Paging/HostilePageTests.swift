@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import TestSupport
 import Testing
 
 @testable import Upstream
@@ -34,8 +35,7 @@ struct HostilePageTests {
     private func page(_ body: [UInt8]) async -> Result<Page, UpstreamError> {
         let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: body) }
         return await page(
-            of: HTTPUpstream(
-                plan: schema.upstream, transport: transport, token: nil, now: { Timestamp(milliseconds: 0) }))
+            of: HTTPUpstream(plan: schema.upstream, transport: transport, now: { Timestamp(milliseconds: 0) }))
     }
 
     private func expectMalformed(_ result: Result<Page, UpstreamError>, _ comment: Comment? = nil) {
@@ -176,8 +176,9 @@ struct HostilePageTests {
     private func page(from server: ScriptedServer, maximum: Int) async throws -> Result<Page, UpstreamError> {
         await page(
             of: HTTPUpstream(
-                plan: schema.upstream, baseURL: server.url, transport: try CurlTransport(userAgent: "test"), token: nil,
-                maximumBody: maximum, now: { Timestamp(milliseconds: 0) }))
+                UpstreamAccess(
+                    plan: schema.upstream, baseURL: server.url, transport: try CurlTransport(userAgent: "test"),
+                    now: { Timestamp(milliseconds: 0) }), token: nil, maximumBody: maximum))
     }
 
     @Test("an endless page is aborted at the limit", arguments: ["", "Content-Length: 9999999999\r\n"])
@@ -210,8 +211,7 @@ struct HostilePageTests {
     func limit() async {
         let transport = ScriptedTransport { _ in HTTPResponse.json(200, Self.good) }
         _ = await page(
-            of: HTTPUpstream(
-                plan: schema.upstream, transport: transport, token: nil, now: { Timestamp(milliseconds: 0) }))
+            of: HTTPUpstream(plan: schema.upstream, transport: transport, now: { Timestamp(milliseconds: 0) }))
         #expect(transport.requests.map(\.maximumBody) == [8 << 20])
     }
 
@@ -229,8 +229,7 @@ struct HostilePageTests {
                 """, file: "s.yaml")
         let next = "https://shop.example/orders?api_key=t0ken" + String(repeating: "/a", count: 1 << 20)
         let transport = ScriptedTransport { _ in HTTPResponse.json(200, #"{"data":[{"id":"1"}],"next":"\#(next)"}"#) }
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: nil, now: { Timestamp(milliseconds: 0) })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, now: { Timestamp(milliseconds: 0) })
         let list = try #require(schema["orders"]?.pull?.list)
         let error = await #expect(throws: UpstreamError.self) {
             _ = try await upstream.page(PageRequest(path: "/orders", list: list))

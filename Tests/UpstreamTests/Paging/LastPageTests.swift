@@ -25,7 +25,7 @@ struct LastPageTests {
             }
             return answer(number ?? 0, count.next())
         }
-        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { Timestamp.sample })
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport)
         var request = try #require(schema["orders"]?.pull?.request(of: "orders", at: position))
         var records = 0
         repeat {

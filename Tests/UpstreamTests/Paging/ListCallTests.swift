@@ -21,7 +21,7 @@ struct ListCallTests {
     ) -> (HTTPUpstream, ScriptedTransport) {
         let transport = ScriptedTransport { answer($0) }
         return (
-            HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { Timestamp.sample }), transport
+            HTTPUpstream(plan: schema.upstream, transport: transport), transport
         )
     }
 

@@ -27,7 +27,7 @@ enum UpstreamFixture: CaseIterable {
         case .calls:
             let transport = CallTransport(reference: reference)
             let upstream = HTTPUpstream(
-                plan: schema.upstream, baseURL: "http://localhost", transport: transport, token: nil, now: { Self.now })
+                plan: schema.upstream, baseURL: "http://localhost", transport: transport, now: { Self.now })
             try await body(upstream, reference)
         case .sockets:
             let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)]) { await reference.respond(to: $0) }
@@ -36,8 +36,9 @@ enum UpstreamFixture: CaseIterable {
             defer { running.cancel() }
             // No test is about this deadline: on a busy machine, an answer may take long.
             let upstream = HTTPUpstream(
-                plan: schema.upstream, baseURL: address, transport: try CurlTransport(userAgent: "test"), token: nil,
-                deadline: .seconds(600), now: { Self.now })
+                UpstreamAccess(
+                    plan: schema.upstream, baseURL: address, transport: try CurlTransport(userAgent: "test"),
+                    now: { Self.now }), token: nil, deadline: .seconds(600))
             try await body(upstream, reference)
         }
     }

@@ -23,31 +23,23 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
         let schema = try options.setupReader(environment: environment).ownSchema(for: configuration)
         try configuration.requireEncryption(for: schema)
         let (way, refresh) = try chosen(schema)
-        let baseURL = configuration.upstream.baseURL
-        guard baseURL ?? schema.upstream.baseURL != nil else {
+        guard configuration.upstream.baseURL ?? schema.upstream.baseURL != nil else {
             throw CommandFailure(
                 .badConfiguration, "the upstream's address is not set; set upstream.base_url in the configuration")
         }
         // Before the first question: no sign-in without a place to save the tokens.
         try StateDirectory.make(configuration.stateDirectory)
-        let transport = try Self.transport()
-        let secrets = SecretFiles(paths: configuration.upstream.secrets)
+        var access = configuration.access(to: schema.upstream, over: try Self.transport(), now: StateFiles.now)
         let questions = Questions()
         do {
-            let tokens = try await SignInSession(
-                plan: schema.upstream, refresh: refresh, secrets: secrets, baseURL: baseURL, transport: transport,
-                now: StateFiles.now
-            ).run(way) { try questions.answer(to: $0.text, secret: $0.secret) }
+            let tokens = try await SignInSession(access, refresh: refresh).run(way) {
+                try questions.answer(to: $0.text, secret: $0.secret)
+            }
             let store = TokenStore(path: configuration.signInFile)
             try store.save(tokens)
             // Only what was just saved is tried.
-            var plan = schema.upstream
-            plan.session = nil
-            let token = RotatingToken(
-                plan: plan, refresh: refresh, secrets: secrets, baseURL: baseURL, transport: transport, store: store,
-                now: StateFiles.now)
-            let upstream = HTTPUpstream(
-                plan: plan, baseURL: baseURL, transport: transport, token: token, secrets: secrets, now: StateFiles.now)
+            access.plan.session = nil
+            let upstream = HTTPUpstream(access, token: RotatingToken(access, store: store))
             await report(try await upstream.account()?.id, configuration)
         } catch let error as UpstreamError {
             throw CommandFailure(signIn: error)

@@ -19,9 +19,8 @@ struct LogoutCommand: AsyncParsableCommand, StateCommand {
         try StateAccess.require(configuration)
         let schema = try options.setupReader(environment: environment).ownSchema(for: configuration)
         let signOut = SignOut(
-            plan: schema.upstream, secrets: SecretFiles(paths: configuration.upstream.secrets),
-            baseURL: configuration.upstream.baseURL, transport: try LoginCommand.transport(),
-            store: TokenStore(path: configuration.signInFile), now: StateFiles.now)
+            configuration.access(to: schema.upstream, over: try LoginCommand.transport(), now: StateFiles.now),
+            store: TokenStore(path: configuration.signInFile))
         let revocation: SignOut.Revocation?
         do {
             revocation = try await signOut.run()
