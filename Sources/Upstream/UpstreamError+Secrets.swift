@@ -9,6 +9,7 @@ extension UpstreamError {
         return switch self {
         case .offline: .offline(text)
         case .unclear(let status, _): .unclear(status: status, text)
+        case .locked(let status, _): .locked(status: status, text)
         case .throttled(let delay, _): .throttled(delay, text)
         case .unauthorized: .unauthorized(text)
         case .barred(let status, _, let isPage): .barred(status: status, text, isPage: isPage)

@@ -4,6 +4,8 @@ package enum UpstreamError: Error, Sendable, Equatable {
     case offline(String)
     /// Unknown whether it was applied (timeout, truncated response, 5xx). Retry later with the same key.
     case unclear(status: Int?, String)
+    /// Only what the request is about is locked for a while (423, RFC 4918): nothing was applied, and the upstream works.
+    case locked(status: Int, String)
     /// Send nothing to the upstream for this long.
     case throttled(Duration, String)
     /// The token is not accepted. Keep everything until there is a valid one.
@@ -24,14 +26,11 @@ package enum UpstreamError: Error, Sendable, Equatable {
     case held(String)
     case cancelled
 
-    /// Whether only what the request is about is locked for a while (423, RFC 4918): nothing was applied, and the upstream
-    /// works.
-    package var isLocked: Bool { if case .unclear(423, _) = self { true } else { false } }
-
     package var message: String {
         switch self {
-        case .offline(let text), .unclear(_, let text), .throttled(_, let text), .unauthorized(let text),
-            .barred(_, let text, _), .changed(_, let text), .gone(_, let text), .refused(_, let text),
+        case .offline(let text), .unclear(_, let text), .locked(_, let text), .throttled(_, let text),
+            .unauthorized(let text), .barred(_, let text, _), .changed(_, let text), .gone(_, let text),
+            .refused(_, let text),
             .malformed(let text), .held(let text):
             text
         case .cancelled: "cancelled"

@@ -220,7 +220,7 @@ extension BatchResult {
     /// Whether the upstream did the change, or refused it for what it says.
     fileprivate var isAnswer: Bool {
         switch self {
-        case .success, .failure(.changed), .failure(.refused(.some, _)): true
+        case .success, .failure(.changed), .failure(.locked), .failure(.refused(.some, _)): true
         case .failure: false
         }
     }
@@ -231,7 +231,7 @@ extension UpstreamError {
     var concernsWholeUpstream: Bool {
         switch self {
         case .offline, .held, .throttled, .unauthorized, .cancelled: true
-        case .unclear, .barred, .changed, .gone, .refused, .malformed: false
+        case .unclear, .locked, .barred, .changed, .gone, .refused, .malformed: false
         }
     }
 }

@@ -102,7 +102,6 @@ actor HealthMonitor {
         switch error {
         case .cancelled, .held: return
         case .offline(let message): breaker.lost(message)
-        case .unclear where error?.isLocked == true: noteAnswer(origin)
         case .unclear(_, let message): noteFailure(message, origin)
         case .throttled(let delay, let message):
             breaker.answered()
@@ -117,7 +116,7 @@ actor HealthMonitor {
             breaker.refuse(message)
             await account.forget()
         case .barred: breaker.answered()
-        case nil, .changed, .gone, .refused, .malformed: noteAnswer(origin)
+        case nil, .locked, .changed, .gone, .refused, .malformed: noteAnswer(origin)
         }
         if breaker.isDown, !wasDown { logDown() }
     }

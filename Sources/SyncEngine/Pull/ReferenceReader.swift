@@ -77,7 +77,10 @@ struct ReferenceReader {
             } catch let error as UpstreamError where !error.concernsWholeUpstream {
                 failures.append(error.message)
                 inARow += 1
-                if case .unclear = error { unclear.append(key) } else { refused.append(key) }
+                switch error {
+                case .unclear, .locked: unclear.append(key)
+                default: refused.append(key)
+                }
                 mayPass = mayPass || !unclear.isEmpty
             }
             if absent.count >= 3, try !puller.judge.hasServed(entity) { hasEnded = true }

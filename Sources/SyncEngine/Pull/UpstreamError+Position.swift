@@ -7,7 +7,7 @@ extension UpstreamError {
     var refusesPosition: Bool {
         switch self {
         case .refused, .gone, .malformed: true
-        case .offline, .unclear, .throttled, .unauthorized, .barred, .changed, .held, .cancelled: false
+        case .offline, .unclear, .locked, .throttled, .unauthorized, .barred, .changed, .held, .cancelled: false
         }
     }
 
@@ -18,6 +18,7 @@ extension UpstreamError {
         case .barred(let status, let text, let isPage):
             .barred(status: status, text + Self.advice(status), isPage: isPage)
         case .unclear(.some(let status), let text): .unclear(status: status, text + Self.advice(status))
+        case .locked(let status, let text): .locked(status: status, text + Self.advice(status))
         default: self
         }
     }
@@ -31,7 +32,7 @@ extension UpstreamError {
     func refuses(_ token: PullPlan.DeltaToken?) -> Bool {
         switch self {
         case .refused, .gone: true
-        case .changed(let status, _), .barred(let status, _, _), .unclear(.some(let status), _):
+        case .changed(let status, _), .barred(let status, _, _), .unclear(.some(let status), _), .locked(let status, _):
             token?.expired.contains(status) ?? false
         case .offline, .unclear, .throttled, .unauthorized, .malformed, .held, .cancelled: false
         }

@@ -73,11 +73,10 @@ extension UpstreamError {
     /// elsewhere. A gateway that answers 408 may have passed the request on.
     var isRefusal: Bool {
         switch self {
-        case .throttled, .unauthorized, .refused: true
+        case .locked, .throttled, .unauthorized, .refused: true
         case .barred(let status, _, _):
             [307, 308].contains(status) || (400..<500).contains(status) && ![408, 425].contains(status)
-        case .unclear: isLocked
-        case .offline, .held, .cancelled, .changed, .gone, .malformed: false
+        case .unclear, .offline, .held, .cancelled, .changed, .gone, .malformed: false
         }
     }
 }

@@ -225,6 +225,9 @@ struct Pusher {
         case .unclear(let status, let message):
             let failure = PushFailure(status == nil ? .timeout : .server, status: status, message: message)
             return .waiting(failure, at: monotonicNow() + lookUpRetry(change), counted: false)
+        case .locked(let status, let message):
+            let failure = PushFailure(.server, status: status, message: message)
+            return .waiting(failure, at: monotonicNow() + lookUpRetry(change), counted: false)
         case .gone(let status, let message):
             return try await outcome(ofBarred: change, status, message, isLookUp: true)
         case .refused(let status, let message):
@@ -327,10 +330,11 @@ struct Pusher {
             return try await outcome(ofRefused: change, PushFailure(.refused, status: status, message: message))
         case .refused(nil, let message): return .failed(PushFailure(.unsendable, message: message))
         case .unclear(let status, let message):
+            return again(change, PushFailure(status == nil ? .timeout : .server, status: status, message: message))
+        case .locked(let status, let message):
             // Not "refused" after a lost answer: an earlier attempt may have arrived, or be what holds the lock.
-            let errorClass: ErrorClass =
-                error.isLocked && !change.isTried ? .refused : status == nil ? .timeout : .server
-            return again(change, PushFailure(errorClass, status: status, message: message))
+            return again(
+                change, PushFailure(change.isTried ? .server : .refused, status: status, message: message))
         case .malformed(let message): return again(change, PushFailure(.malformed, message: message))
         case .changed(let status, let message):
             return again(change, PushFailure(.conflict, status: status, message: message))

@@ -140,7 +140,8 @@ package enum SignInError: Error, Sendable, Equatable {
             self = .refused("the upstream rejected the sign-in: \(message)")
         case .gone(_, let message), .malformed(let message):
             self = .misconfigured("\(message); check upstream.base_url and the schema's upstream.auth")
-        case .offline(let message), .unclear(_, let message), .throttled(_, let message), .held(let message):
+        case .offline(let message), .unclear(_, let message), .locked(_, let message), .throttled(_, let message),
+            .held(let message):
             self = .unavailable("the upstream is unavailable: \(message)")
         case .cancelled: self = .unavailable("the sign-in was cancelled")
         }

@@ -167,6 +167,7 @@ struct HTTPCaller: Sendable {
         case .refused: .refused(status: status, message)
         case .hold: .barred(status: status, message)
         case .signedOut: .unauthorized(message)
+        case .locked: .locked(status: status, message)
         case .gone: .gone(status: status, message)
         case .changed: .changed(status: status, message)
         case .throttled: .throttled(delay(of: response, body, rule.until), message)
@@ -202,8 +203,9 @@ struct HTTPCaller: Sendable {
         case 401: return .unauthorized(message)
         case 429: return .throttled(delay(of: response), message)
         case 511: return .barred(status: status, message)
-        // No request compares with what it has, so a 304 comes from a broken cache on the way. 423: see `isLocked`.
-        case 304, 408, 423, 425, 500...599: return .unclear(status: status, message)
+        case 423: return .locked(status: status, message)
+        // No request compares with what it has, so a 304 comes from a broken cache on the way.
+        case 304, 408, 425, 500...599: return .unclear(status: status, message)
         case _ where body.map(answers.concernsAccount) ?? false: return .barred(status: status, message)
         case 300..<400:
             return .barred(status: status, "\(message)\(Self.redirect(response))")

@@ -215,6 +215,24 @@ struct StoredSessionTests {
         #expect(!message.contains("s3cr3t"), "\(message)")
     }
 
+    @Test(
+        "of all that a rule can mean, only a refusal is about the credentials; the rest waits and tries again",
+        arguments: AnswerRule.Meaning.allCases)
+    func ruledMeaning(_ meaning: AnswerRule.Meaning) async throws {
+        server.state.withLock { $0.answers["/sign-in"] = .json(409, "{}") }
+        let rule = "  answers: [{ status: 409, means: \(meaning.rawValue) }]\n  auth:\n"
+        let upstream = try upstream { $0.replacing("  auth:\n", with: rule) }
+        let error = await failure(upstream)
+        _ = await failure(upstream)
+        switch (meaning, error) {
+        case (.refused, .unauthorized), (.signedOut, .unauthorized): #expect(signIns == 1)
+        case (.unclear, .unclear(409, _)), (.throttled, .throttled(.seconds(30), _)): #expect(signIns == 2)
+        case (_, .throttled(.seconds(30), let message)):
+            #expect(signIns == 1 && message.contains("The next attempt is at"), "\(message)")
+        case let other: Issue.record("\(other)")
+        }
+    }
+
     @Test("a rule of the schema says that a 200 refuses the credentials")
     func ruled() async throws {
         server.state.withLock { $0.answers["/sign-in"] = .json(200, #"{"error":"wrong password"}"#) }

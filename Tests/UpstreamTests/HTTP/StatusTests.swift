@@ -61,9 +61,17 @@ struct StatusTests {
 
     private let words = "PATCH /orders/1 answered"
 
-    @Test("an unknown outcome is unclear", arguments: [408, 423, 425, 500, 501, 502, 503, 504, 599])
+    @Test("an unknown outcome is unclear", arguments: [408, 425, 500, 501, 502, 503, 504, 599])
     func unclear(_ status: Int) async throws {
         #expect(try await failure(status) == .unclear(status: status, "\(words) \(status): the shop says no"))
+    }
+
+    @Test("423 says that only what the request is about is locked")
+    func locked() async throws {
+        #expect(try await failure(423) == .locked(status: 423, "\(words) 423: the shop says no"))
+        let rule = ", error_message: error.text, answers: [{ status: 423, means: unclear }]"
+        let unclear = try await failure(423, schema: rule)
+        #expect(unclear == .unclear(status: 423, "\(words) 423: the shop says no"))
     }
 
     @Test("a rejected token is unauthorized, and without any token the message says what to do")

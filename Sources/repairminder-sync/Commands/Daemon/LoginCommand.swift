@@ -107,7 +107,8 @@ extension CommandFailure {
             self.init(.notAllowed, "the upstream rejected the sign-in: \(message)")
         case .gone(_, let message), .malformed(let message):
             self.init(.badConfiguration, "\(message); check upstream.base_url and the schema's upstream.auth")
-        case .offline(let message), .unclear(_, let message), .throttled(_, let message), .held(let message):
+        case .offline(let message), .unclear(_, let message), .locked(_, let message), .throttled(_, let message),
+            .held(let message):
             self.init(.temporaryFailure, "the upstream is unavailable: \(message)")
         case .cancelled: self.init(.temporaryFailure, "the sign-in was cancelled")
         }

@@ -33,7 +33,7 @@ struct RefusedCreationTests {
         arguments: [
             UpstreamError.throttled(.seconds(1), "slow down"), .unauthorized("expired"),
             .barred(status: 402, "pay"), .barred(status: 403, "not yet"), .barred(status: 307, "moved"),
-            .gone(status: 404, "no such route"), .unclear(status: 423, "locked"),
+            .gone(status: 404, "no such route"), .locked(status: 423, "locked"),
         ])
     func refused(_ error: UpstreamError) async throws {
         let test = try await test()
@@ -49,7 +49,7 @@ struct RefusedCreationTests {
     @Test("waits while what it is about is locked, and fails after the last attempt")
     func locked() async throws {
         let test = try await test()
-        test.upstream.fail(.unclear(status: 423, "locked"), times: 3)
+        test.upstream.fail(.locked(status: 423, "locked"), times: 3)
         try await send(test)
         #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
         #expect(try test.error() == "refused")
@@ -62,7 +62,7 @@ struct RefusedCreationTests {
     func lockedAfterLost() async throws {
         let test = try await test(TestEngine.shop)
         test.upstream.fail(lost, afterApplying: true)
-        test.upstream.fail(.unclear(status: 423, "locked"), times: 2)
+        test.upstream.fail(.locked(status: 423, "locked"), times: 2)
         for _ in 1...3 { try await send(test) }
         #expect(test.upstream.pushes.count == 3)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
