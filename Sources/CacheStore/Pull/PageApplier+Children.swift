@@ -25,12 +25,17 @@ extension PageApplier {
     /// The steps after the deletion of records of this entity, the first one last.
     private func rules(after keys: [String]) -> [Step] {
         guard !keys.isEmpty else { return [] }
-        return table.entity.relations.reversed().compactMap { relation -> Step? in
-            guard case .many(let field, let rule) = relation.kind, rule == .cascade || rule == .nullify else {
-                return nil
-            }
-            return .rule(rule, entity: relation.entity, field: field, parents: keys)
+        let details = (table.entity.pull?.details ?? []).compactMap { detail -> Step? in
+            guard detail.goesAlong, let field = detail.by else { return nil }
+            return .rule(.cascade, entity: detail.entity, field: field, parents: keys)
         }
+        return details
+            + table.entity.relations.reversed().compactMap { relation -> Step? in
+                guard case .many(let field, let rule) = relation.kind, rule == .cascade || rule == .nullify else {
+                    return nil
+                }
+                return .rule(rule, entity: relation.entity, field: field, parents: keys)
+            }
     }
 
     /// Returns the steps that follow, the first one last.

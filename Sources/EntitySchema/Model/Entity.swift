@@ -145,6 +145,8 @@ package struct Relation: Sendable, Equatable {
     package var kind: Kind
     /// Of a `many` relation: no record may have more than one by a local write.
     package var isSingle = false
+    /// Of a `many` relation: the schema says what happens on deletion.
+    package var isRuled = false
 
     package var isMany: Bool { if case .many = kind { true } else { false } }
 

@@ -128,13 +128,12 @@ struct EntityReader {
         var relations: [Relation] = []
         for (name, value) in try node?.members() ?? [] {
             try value.requireKeys(["of", "by", "on_delete", "at_most"])
+            let rule: DeleteRule? = try value.child("on_delete")?.word()
             relations.append(
                 Relation(
                     name: try value.identifier(name), entity: try value.required("of").string(),
-                    kind: .many(
-                        field: try value.required("by").string(),
-                        onDelete: try value.child("on_delete")?.word() ?? .keep),
-                    isSingle: try value.child("at_most")?.integer(in: 1...1) != nil))
+                    kind: .many(field: try value.required("by").string(), onDelete: rule ?? .keep),
+                    isSingle: try value.child("at_most")?.integer(in: 1...1) != nil, isRuled: rule != nil))
         }
         return relations
     }

@@ -30,7 +30,8 @@ struct SchemaReader {
             node: upstream.child("signals"), entities: entities
         ).sources()
         try SchemaCheck(schema: schema, root: root).run()
-        return schema.withForeignKeys.withTies.withWindowIndexes.withEmbeddedSecrets.withFarNames.withBatches
+        return schema.withForeignKeys.withDeletedDetails.withTies.withWindowIndexes.withEmbeddedSecrets.withFarNames
+            .withBatches
     }
 
     private func schemaVersion(_ node: SchemaNode) throws(SchemaError) -> String {
@@ -213,6 +214,24 @@ extension EntitySchema {
         }
         var schema = self
         schema.entities = entities
+        return schema
+    }
+
+    /// Marks the details whose records go with their parent, because nothing else would ever delete them.
+    fileprivate var withDeletedDetails: EntitySchema {
+        var schema = self
+        for (index, parent) in entities.enumerated() {
+            for (place, detail) in (parent.pull?.details ?? []).enumerated() {
+                guard let child = self[detail.entity], child.pull == nil, parents(of: child).count == 1 else {
+                    continue
+                }
+                let isRuled = parent.relations.contains { relation in
+                    guard case .many(let field, _) = relation.kind, relation.entity == child.name else { return false }
+                    return relation.isRuled && field == detail.by
+                }
+                schema.entities[index].pull?.details[place].goesAlong = !isRuled
+            }
+        }
         return schema
     }
 

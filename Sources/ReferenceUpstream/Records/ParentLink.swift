@@ -26,13 +26,14 @@ struct ParentLink: Sendable {
                 let whenChanged = detail.isInList ? nil : parent.pull?.whenChanged ?? parent.pull?.changedAt
                 if let index = links.firstIndex(where: { $0.child == detail.entity }) {
                     links[index].whenChanged = whenChanged
+                    if detail.goesAlong, links[index].field == detail.by { links[index].onDelete = .cascade }
                 } else if let child = schema[detail.entity],
                     let field = child.fields.first(where: { $0.kind == .reference(to: parent.name) })
                 {
                     links.append(
                         ParentLink(
                             parent: parent.name, child: child.name, field: field.name, whenChanged: whenChanged,
-                            onDelete: .keep))
+                            onDelete: detail.goesAlong ? .cascade : .keep))
                 }
             }
             return links
