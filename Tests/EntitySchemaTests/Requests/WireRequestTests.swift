@@ -107,6 +107,41 @@ struct WireRequestTests {
         #expect(other == #"{"id":1,"by":{"name":"Cy"},"state":"done"}"#, "what was sent before is not undone")
     }
 
+    /// What an edit of `email`, which is read from the first of a list, sends over `emails`.
+    private func sentEmail(_ route: String, over emails: String) throws -> String? {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: http://localhost }
+                entities:
+                  people:
+                    fields: { id: { type: integer }, email: { type: string, from: emails.0.address } }
+                    pull: { path: /people }
+                    push: { update: { call: \(route) } }
+                """, file: "s.yaml")
+        let remote = try JSONText(parsing: #"{"id":1\#(emails)}"#)
+        let request = try #require(schema["people"]).request(
+            for: .update, record: remote, body: .object(["email": "new"]), remote: remote)
+        return request?.body?.text
+    }
+
+    @Test("a whole record has a change of one element of a list in its place, if that is there")
+    func replacesElement() throws {
+        let put = #""PUT /people/{id}""#
+        #expect(
+            try sentEmail(put, over: #","emails":[{"address":"a","kind":"work"},{"address":"b"}]"#)
+                == #"{"id":1,"emails":[{"address":"new","kind":"work"},{"address":"b"}]}"#)
+        #expect(
+            try sentEmail(put, over: #","emails":[{"kind":"work"}]"#)
+                == #"{"id":1,"emails":[{"kind":"work","address":"new"}]}"#)
+        #expect(try sentEmail(put, over: #","emails":[]"#) == #"{"id":1,"emails":[],"email":"new"}"#)
+        #expect(try sentEmail(put, over: "") == #"{"id":1,"email":"new"}"#)
+        let list = #""PATCH /people/{id}", body: { $fields: { emails: [{ address: email }] } }"#
+        #expect(
+            try sentEmail(list, over: #","emails":[{"address":"a"},{"address":"b"}]"#)
+                == #"{"emails":[{"address":"new"}]}"#)
+    }
+
     @Test("answers are read from success and account_errors, also in their short forms")
     func answers() throws {
         func plan(_ text: String) throws -> AnswerPlan {
