@@ -42,7 +42,9 @@ struct OutcomeApplier {
             try forgetKey(of: change, after: failure)
             try note(failure, .failed, of: change)
             if let table = context.table(change.entity) {
-                try ChangeWriter(table: table, context: context).letDeletionsPass(id, of: change.key)
+                let writer = ChangeWriter(table: table, context: context)
+                try writer.letDeletionsPass(id, of: change.key)
+                try writer.letCorrectionsPass(id, of: change.key)
             }
         }
         try catchUp(change.entity, change.key)

@@ -141,6 +141,53 @@ struct CorrectedChangeTests {
         #expect(try ready(cache).map(\.body.text) == [#"{"total":2}"#])
     }
 
+    @Test("#17 a good value that waits behind an edit when that is refused replaces it and is sent")
+    func goodValueBefore() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        try await edit(cache, "a", #"{"notes":"bad","total":2}"#)
+        let bad = try await begun(cache)
+        let good = try await cache.store.write(at: now) { transaction in
+            try transaction.track(.update, of: "orders", fields: ["notes"]) {
+                ("a", try transaction.update("orders", key: "a", JSONText(parsing: #"{"notes":"good"}"#)))
+            }.queued
+        }
+        #expect(good.changes != [bad.id])
+        try await cache.store.settle(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
+        let change = try #require(try ready(cache).first)
+        #expect(change.id == bad.id && change.idempotencyKey != bad.idempotencyKey && !change.isTried)
+        #expect(change.body.text == #"{"notes":"good","total":2}"#)
+        #expect(try cache.store.progress(of: good) == .pending(position: 1))
+        try await settle(cache, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"good","total":2}"#)))
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try cache.store.progress(of: good) == .confirmed)
+    }
+
+    @Test("#17 an edit that waits behind a creation when that is refused corrects it")
+    func creationBefore() async throws {
+        let cache = try TestCache()
+        let key = try await cache.make("orders", #"{"notes":"bad"}"#)
+        let creation = try await begun(cache)
+        try await edit(cache, key, #"{"notes":"good"}"#)
+        try await cache.store.settle(creation.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
+        let change = try #require(try ready(cache).first)
+        #expect(change.id == creation.id && change.operation == .create && change.body["notes"] == "good")
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        #expect(try cache.record("orders", key)?["notes"] == "good")
+    }
+
+    @Test("an edit of another field goes on waiting behind an edit that is refused")
+    func otherFieldBefore() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        try await edit(cache, "a", #"{"notes":"bad"}"#)
+        let bad = try await begun(cache)
+        try await edit(cache, "a", #"{"total":2}"#)
+        try await cache.store.settle(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
+        #expect(try ready(cache).isEmpty)
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 1))
+    }
+
     @Test("a listed record with another number than was sent, or without one, is not the one that was created")
     func anotherNumber() async throws {
         let cache = try TestCache()

@@ -27,6 +27,7 @@ extension CacheStore {
         if rows.contains(where: { $0["state"] == OutboxState.failed.rawValue }) { return .failed }
         if rows.contains(where: { $0["blocked_by"] as Int? != nil || $0["lacks_content"] }) { return .blocked }
         guard rows.isEmpty else { return nil }
+        if let carried = try Self.carried(write, list, db) { return try end(of: carried, db) }
         if try Self.isLost(write, list, db) { return .conflict }
         return try Self.isDiscarded(write, list, db) ? .discarded : .confirmed
     }
@@ -44,6 +45,23 @@ extension CacheStore {
                       SELECT min(id) FROM sync_outbox WHERE id IN (SELECT value FROM json_each(?)))
                     """),
             arguments: [list(of: write)]) ?? 1
+    }
+
+    /// The write as it goes on in the changes that took over its own; nil if none did.
+    private static func carried(_ write: QueuedWrite, _ list: String, _ db: Database) throws -> QueuedWrite? {
+        let rows = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT change_id, detail ->> '$.\(ChangeLog.carrier)' FROM sync_change_log
+                    WHERE seq > ?2 AND kind = 'discarded' AND detail ->> '$.\(ChangeLog.carrier)' IS NOT NULL
+                      AND change_id IN (SELECT value FROM json_each(?1))
+                    """),
+            arguments: [list, write.mark.position])
+        guard !rows.isEmpty else { return nil }
+        let carriers = Dictionary(rows.map { ($0[0] as Int64, $0[1] as Int64) }) { _, last in last }
+        var carried = write
+        carried.changes = Set(write.changes.map { carriers[$0] ?? $0 }).sorted()
+        return carried
     }
 
     /// Whether the server's side won over one of its changes.

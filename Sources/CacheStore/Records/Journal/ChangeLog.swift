@@ -59,6 +59,9 @@ struct ChangeLog {
             detail: .object([ChangeLogKind.reminder.rawValue: reminder.document]))
     }
 
+    /// Of an entry for a change that another one took over, in its detail: that one's id.
+    static let carrier = "carrier"
+
     /// In the log, but not in `ChangeLogKind`: entries that only hooks read.
     static let hookKind = "hook"
 
@@ -168,10 +171,11 @@ struct ChangeLog {
 /// Why a change is queued or left the queue, or a record the cache, if the kind alone does not say; part of an entry's
 /// detail.
 enum ChangeLogReason: String {
-    /// Queued by an edit; by a user who corrected or retried it; after an attempt that sent nothing; after the process
+    /// Queued by an edit; by a user, or a later edit, who corrected it; by a user who retried it; after an attempt that sent nothing; after the process
     /// died while sending it; or by an import from another database.
     case edited, corrected, retried, notSent = "not_sent", interrupted, carried
-    /// Discarded by a user, by a later local deletion, or by a merge or a user's choice. A merge may also queue an edit in
+    /// Discarded by a user, by a later local deletion, or by a merge or a user's choice; one that is discarded as corrected has
+    /// corrected the change before it, which was refused. A merge may also queue an edit in
     /// place of a creation (`RevivedRecord`).
     case asked, superseded, merged
     /// A conflict was found; resolved by a user; or undone, which queues its other side.
