@@ -19,6 +19,8 @@ extension AbsenceJudge {
         var reason: String?
         /// Of the undecided, those that the upstream refuses to show.
         var refused: Set<String> = []
+        /// Of the undecided, those for which the upstream answers with another record: the key of that one.
+        var others: [String: String] = [:]
         /// Whether one was answered with a failure, which may pass.
         var mayPass = false
 
@@ -28,6 +30,7 @@ extension AbsenceJudge {
         ) -> Bool {
             guard found.record[entity.key]?.plain == suspect.key else {
                 undecided.append(suspect.key)
+                others[suspect.key] = found.record[entity.key]?.plain
                 reason = "asked for \(suspect.key), the upstream answers another record"
                 return false
             }
