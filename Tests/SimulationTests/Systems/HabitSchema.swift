@@ -75,9 +75,8 @@ struct HabitSchema {
         if habits[.replacingPut] { putsWhole = true }
         // Only a PATCH sends a patch.
         if putsWhole, [.mergePatch, .jsonPatch].contains(writing) { writing = .enclosed }
-        // A write that was accepted and then fails for its version is lost, whatever the client does. Where only lists are served,
-        // none of them shows the version that a write must name.
-        if habits[.later] || habits[.listsOnly] { version = 0 }
+        // A write that was accepted and then fails for its version is lost, whatever the client does.
+        if habits[.later] { version = 0 }
         if habits[.bareRecords] { wrapsRecords = true }
         if habits[.equalTimes] || habits[.futureTimes] || habits[.wholeSeconds] { isIncremental = true }
         if habits[.laggingTombstones] {
