@@ -155,6 +155,7 @@ struct OriginalSpecificationTests {
         #expect(
             schema["tickets"]?[relation: "messages"]
                 == Relation(
-                    name: "messages", entity: "ticket_messages", kind: .many(field: "ticket_id", onDelete: .cascade)))
+                    name: "messages", entity: "ticket_messages", kind: .many(field: "ticket_id", onDelete: .cascade),
+                    isRuled: true))
     }
 }

@@ -216,9 +216,9 @@ struct AbsencePullTests {
         #expect(first.deleted == 0 && first.held == 1)
         #expect(try test.cursor.lastFullAt == nil)
         test.clock.advance(by: .seconds(30))
-        #expect(try await test.pull().held == 1)
+        #expect(try await test.pull(full: true).held == 1)
         test.clock.advance(by: .seconds(31))
-        #expect(try await test.pull().deleted == 1)
+        #expect(try await test.pull(full: true).deleted == 1)
         #expect(try test.keys() == Set((0..<7).map { "k\($0)" }))
         #expect(try test.cursor.held == nil)
     }

@@ -7,7 +7,9 @@ internal import SQLiteStore
 extension CacheStore {
     /// Throws `.gone` when the log of its changes was pruned.
     package func progress(of write: QueuedWrite) throws -> PushProgress {
-        try snapshot { db in try end(of: write, db) ?? .pending(position: Self.place(of: write, db)) }
+        try snapshot { db in
+            try end(of: write, db) ?? .pending(position: Self.place(of: Self.carried(write, db) ?? write, db))
+        }
     }
 
     /// The same; nil while it is pending. Unlike its place, that costs as little in a long queue.
@@ -16,20 +18,19 @@ extension CacheStore {
     }
 
     private func end(of write: QueuedWrite, _ db: Database) throws -> PushProgress? {
-        let list = Self.list(of: write)
         let rows = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
                     \(PendingStatement.select(schema)) WHERE outbox.id IN (SELECT value FROM json_each(?)) ORDER BY outbox.id
                     """),
-            arguments: [list])
+            arguments: [Self.list(of: write)])
         if rows.contains(where: { ($0["conflict"] as Int?) != nil }) { return .conflict }
         if rows.contains(where: { $0["state"] == OutboxState.failed.rawValue }) { return .failed }
         if rows.contains(where: { $0["blocked_by"] as Int? != nil || $0["lacks_content"] }) { return .blocked }
         guard rows.isEmpty else { return nil }
-        if let carried = try Self.carried(write, list, db) { return try end(of: carried, db) }
-        if try Self.isLost(write, list, db) { return .conflict }
-        return try Self.isDiscarded(write, list, db) ? .discarded : .confirmed
+        if let carried = try Self.carried(write, db) { return try end(of: carried, db) }
+        if try Self.isLost(write, db) { return .conflict }
+        return try Self.isDiscarded(write, db) ? .discarded : .confirmed
     }
 
     private static func list(of write: QueuedWrite) -> String {
@@ -48,7 +49,7 @@ extension CacheStore {
     }
 
     /// The write as it goes on in the changes that took over its own; nil if none did.
-    private static func carried(_ write: QueuedWrite, _ list: String, _ db: Database) throws -> QueuedWrite? {
+    private static func carried(_ write: QueuedWrite, _ db: Database) throws -> QueuedWrite? {
         let rows = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
@@ -56,7 +57,7 @@ extension CacheStore {
                     WHERE seq > ?2 AND kind = 'discarded' AND detail ->> '$.\(ChangeLog.carrier)' IS NOT NULL
                       AND change_id IN (SELECT value FROM json_each(?1))
                     """),
-            arguments: [list, write.mark.position])
+            arguments: [list(of: write), write.mark.position])
         guard !rows.isEmpty else { return nil }
         let carriers = Dictionary(rows.map { ($0[0] as Int64, $0[1] as Int64) }) { _, last in last }
         var carried = write
@@ -65,7 +66,7 @@ extension CacheStore {
     }
 
     /// Whether the server's side won over one of its changes.
-    private static func isLost(_ write: QueuedWrite, _ list: String, _ db: Database) throws -> Bool {
+    private static func isLost(_ write: QueuedWrite, _ db: Database) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(
                 sql: """
@@ -73,11 +74,11 @@ extension CacheStore {
                       AND change_id IN (SELECT value FROM json_each(?1))
                       AND (field IS NULL OR field IN (SELECT value FROM json_each(?3))))
                     """),
-            arguments: [list, write.mark.conflict, JSONText.array(of: write.fields).text]) ?? false
+            arguments: [list(of: write), write.mark.conflict, JSONText.array(of: write.fields).text]) ?? false
     }
 
     /// Whether one of its changes left the queue without being sent. All of them must have left it.
-    private static func isDiscarded(_ write: QueuedWrite, _ list: String, _ db: Database) throws -> Bool {
+    private static func isDiscarded(_ write: QueuedWrite, _ db: Database) throws -> Bool {
         let ends = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
@@ -85,7 +86,7 @@ extension CacheStore {
                     WHERE seq > ?2 AND kind IN ('acknowledged', 'discarded')
                       AND change_id IN (SELECT value FROM json_each(?1))
                     """),
-            arguments: [list, write.mark.position])
+            arguments: [list(of: write), write.mark.position])
         guard Set(ends.map { $0[0] as Int64 }).isSuperset(of: write.changes) else {
             throw CacheError.gone("the outcome of this write is no longer kept; read the record")
         }
