@@ -15,7 +15,7 @@ struct LockedBatchTests {
     /// An engine with four orders, each of which is edited.
     private func edited(_ more: String = "") async throws -> TestEngine {
         let batch =
-            #"  batch: { call: POST /batch, element: { method: "{$method}", path: "{$path}", body: $body }\#(more) }"#
+            #"  batch: { call: POST /batch, element: { method: "{$method}", path: "{$path}", key: "{$key}", body: $body }\#(more) }"#
         let test = try TestEngine(
             schema: TestEngine.shop.replacing(
                 "  pagination: { style: page }", with: "  pagination: { style: page }\n\(batch)"))
