@@ -149,7 +149,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "Secrets", "SocketServer", "Upstream",
+                "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "SQLiteStore", "Secrets", "SocketServer",
+                "Upstream",
             ],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
@@ -222,7 +223,7 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "Secrets",
+                "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "SQLiteStore", "Secrets",
                 "SocketServer", "SyncEngine",
                 "Upstream",
                 "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),

@@ -1,8 +1,8 @@
 package import CacheStore
-package import EntitySchema
+internal import EntitySchema
 internal import JSONText
 internal import LocalAPI
-package import Logging
+internal import Logging
 internal import SQLiteStore
 package import SocketServer
 package import SyncEngine
@@ -16,24 +16,21 @@ package final class LocalAPIServer: Sendable {
     let router: Router
     private let callers: CallerGuard
     private let refusals: RefusalLog
-    private let ids: RequestIDs
+    private let ids = RequestIDs(start: .random(in: .min ... .max))
     private let compression = CompressionThread()
 
     package init(
-        schema: EntitySchema, store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: DaemonDescription,
-        calendar: DashboardCalendar = .utc, metrics: Metrics = Metrics(uptime: { .zero }),
-        now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration> = ContinuousClock(),
-        places: Places = Places(ofEach: 64), parts: DaemonParts = DaemonParts(),
-        ids: RequestIDs = RequestIDs(start: .random(in: .min ... .max)), log: Logger
+        store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: DaemonDescription,
+        calendar: DashboardCalendar = .utc, parts: DaemonParts = DaemonParts(), runtime: APIRuntime
     ) {
         self.callers = callers
-        self.ids = ids
-        refusals = RefusalLog(metrics: metrics, log: log)
-        let table = RouteTable(schema)
-        router = Router(table, schema)
+        refusals = RefusalLog(metrics: runtime.metrics, log: runtime.log)
+        let table = RouteTable(store.schema)
+        router = Router(table, store.schema)
         handlers = Handlers(
-            schema: schema, store: store, engine: engine, callers: callers, parts: parts, about: about, now: now,
-            clock: clock, places: places, calendar: calendar, metrics: metrics, calls: table.calls, log: log)
+            schema: store.schema, store: store, engine: engine, callers: callers, parts: parts, about: about,
+            now: runtime.now, clock: runtime.clock, places: runtime.places, calendar: calendar,
+            metrics: runtime.metrics, calls: table.calls, log: runtime.log)
     }
 
     /// Replies at once to reads that need nothing but the cache. Never answers 500 for anything a caller sends.

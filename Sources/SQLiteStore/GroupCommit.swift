@@ -31,6 +31,19 @@ package final class GroupCommit: Sendable {
     /// The time since some moment. It never goes back.
     package typealias Uptime = @Sendable () -> Duration
 
+    /// Where commits run, and the time that they take.
+    package struct Runtime: Sendable {
+        package var schedule: Schedule
+        package var uptime: Uptime
+
+        package init(
+            schedule: @escaping Schedule = GroupCommit.onQueue(), uptime: @escaping Uptime = GroupCommit.uptime()
+        ) {
+            self.schedule = schedule
+            self.uptime = uptime
+        }
+    }
+
     private let writer: DatabasePool
     private let readers: ReaderPool
     private let log: WriteAheadLog
@@ -51,17 +64,16 @@ package final class GroupCommit: Sendable {
     /// `committed` runs after each commit, before the writers resume. Then `upkeep` says what is due: it has a transaction of
     /// its own, and one that fails is due again. `longestLog`: in pages.
     package init(
-        writer: DatabasePool, readers: ReaderPool, schedule: @escaping Schedule, damage: DamageWatch,
-        committed: @escaping @Sendable () -> Void, upkeep: @escaping @Sendable () -> Upkeep?,
-        uptime: @escaping Uptime = GroupCommit.uptime(), longestLog: Int? = nil
+        writer: DatabasePool, readers: ReaderPool, runtime: Runtime = Runtime(), damage: DamageWatch,
+        committed: @escaping @Sendable () -> Void, upkeep: @escaping @Sendable () -> Upkeep?, longestLog: Int? = nil
     ) {
         self.writer = writer
         self.readers = readers
         self.damage = damage
-        self.schedule = schedule
+        schedule = runtime.schedule
+        uptime = runtime.uptime
         self.committed = committed
         self.upkeep = upkeep
-        self.uptime = uptime
         log = WriteAheadLog(longest: longestLog ?? WriteAheadLog.longest)
     }
 

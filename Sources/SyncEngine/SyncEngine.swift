@@ -28,22 +28,15 @@ package actor SyncEngine: RunSteps {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
 
-    /// `random` yields numbers in 0..<1; `clock` measures waits, `now` is the time of day. `clockOffset` says how far
-    /// the server's clock is ahead of `now`: the last write wins by the server's clock. `measure` is called with each
-    /// completed piece of work, `changed` when `status` may have changed. While `mayPush` is false, changes wait and
-    /// everything is read; call `noteLocalWrite` when it turns true.
+    /// `contents` are the content files of records; nil if the schema has none. `random` yields numbers in 0..<1.
     package init(
-        store: CacheStore, contents: ContentFolder? = nil, schema: EntitySchema, upstream: any Upstream,
-        settings: SyncSettings, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
-        random: @escaping @Sendable () -> Double, clockOffset: @escaping @Sendable () -> Duration? = { nil },
-        measure: @escaping @Sendable (SyncMeasurement) -> Void = { _ in },
-        changed: @escaping @Sendable () -> Void = {}, mayPush: @escaping @Sendable () -> Bool = { true }, log: Logger
+        store: CacheStore, contents: ContentFolder? = nil, upstream: any Upstream,
+        settings: SyncSettings = SyncSettings(), time: SyncTime, random: @escaping @Sendable () -> Double,
+        callbacks: SyncCallbacks = SyncCallbacks(), log: Logger
     ) {
-        let (start, stopwatch) = (now(), Stopwatch(clock))
         environment = SyncEnvironment(
-            schema: schema, store: store, contents: contents, upstream: upstream, settings: settings, clock: clock,
-            now: now, monotonicNow: { start + stopwatch.duration }, random: random, clockOffset: clockOffset,
-            measure: measure, changed: changed, mayPush: mayPush, log: log, sleeps: LoopSleeps(clock: clock))
+            store: store, contents: contents, upstream: upstream, settings: settings, time: time, random: random,
+            callbacks: callbacks, log: log)
         account = AccountCheck(environment)
         monitor = HealthMonitor(environment, account: account)
         unwritten = UnwrittenOutcomes(environment)

@@ -1,6 +1,7 @@
 package import CacheStore
 package import EntitySchema
 import Foundation
+import SQLiteStore
 package import Secrets
 
 extension CacheStore {
@@ -16,8 +17,9 @@ extension CacheStore {
     ) throws -> CacheStore {
         let folder = try folder ?? TemporaryFolder()
         return try CacheStore(
-            path: folder.path("cache.db"), schema: schema, sealer: SecretSealer.sample(key), hooks: hooks,
-            goesOn: goesOn, uptime: uptime
+            path: folder.path("cache.db"), schema: schema, sealer: SecretSealer.sample(key),
+            settings: CacheSettings(hooks: hooks), watch: OpeningWatch(goesOn: goesOn),
+            runtime: GroupCommit.Runtime(uptime: uptime)
         ) {
             // The store holds this closure, and the closure the folder.
             withExtendedLifetime(folder) { makeID() }

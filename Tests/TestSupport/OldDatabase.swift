@@ -99,7 +99,8 @@ package struct OldDatabase {
     package func open(goesOn: @escaping @Sendable () -> Bool = { true }) throws -> CacheStore {
         let days = ReminderDays(name: "GMT 9") { date in Timestamp(iso8601: date).map { $0 + .seconds(9 * 3600) } }
         return try CacheStore(
-            path: path, schema: schema, sealer: SecretSealer.sample(), reminderDays: days, goesOn: goesOn
+            path: path, schema: schema, sealer: SecretSealer.sample(), settings: CacheSettings(reminderDays: days),
+            watch: OpeningWatch(goesOn: goesOn)
         ) {
             withExtendedLifetime(folder) { UUID().uuidString }
         }

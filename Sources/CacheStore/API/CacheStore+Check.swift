@@ -29,7 +29,7 @@ extension CacheStore {
                         throw ConsistencyCheck.notAdapted
                     }
                 }
-                addFunctions(to: db, reminderDays)
+                CacheOpening.addFunctions(to: db, reminderDays)
                 var numbers = StatementNumbers()
                 let plans = RecordPlans(schema, &numbers)
                 return try ConsistencyCheck(db: db, plans: plans, reminderDays: reminderDays).run(atMost: limit)

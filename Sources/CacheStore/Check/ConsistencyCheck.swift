@@ -7,7 +7,7 @@ internal import SQLiteStore
 ///
 /// Runs inside the caller's read transaction and writes nothing but temporary tables. The time is linear in the size of
 /// the database, the memory does not depend on it (`temp_store` decides where the temporary search index is). `db`
-/// needs the functions of `CacheStore.addFunctions`.
+/// needs the functions of `CacheOpening.addFunctions`.
 struct ConsistencyCheck {
     let db: Database
     let plans: RecordPlans

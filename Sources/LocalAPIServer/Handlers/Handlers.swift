@@ -1,7 +1,7 @@
 internal import CacheStore
 package import EntitySchema
 internal import JSONText
-internal import Logging
+package import Logging
 package import Pictures
 internal import SQLiteStore
 internal import SocketServer
@@ -102,6 +102,27 @@ package struct DaemonParts: Sendable {
         self.standby = standby
         self.thumbnailer = thumbnailer
         self.doctor = doctor
+    }
+}
+
+/// What handlers need from the process that they run in.
+package struct APIRuntime: Sendable {
+    let now: @Sendable () -> Timestamp
+    /// Measures how long callers wait.
+    let clock: any Clock<Duration>
+    let metrics: Metrics
+    let places: Places
+    let log: Logger
+
+    package init(
+        now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration> = ContinuousClock(),
+        metrics: Metrics = Metrics(uptime: { .zero }), places: Places = Places(ofEach: 64), log: Logger
+    ) {
+        self.now = now
+        self.clock = clock
+        self.metrics = metrics
+        self.places = places
+        self.log = log
     }
 }
 

@@ -9,10 +9,7 @@ import Secrets
 /// a damaged database.
 struct CacheOpener {
     let setup: Setup
-    /// Called repeatedly during long work; false cancels it and rolls it back.
-    let goesOn: @Sendable () -> Bool
-    /// Called after each step of an adaptation that takes long.
-    let progress: @Sendable (OpeningProgress) -> Void
+    let watch: OpeningWatch
     let now: @Sendable () -> Timestamp
     let log: Logger
 
@@ -69,10 +66,12 @@ struct CacheOpener {
     }
 
     private func make(_ path: String, _ preview: sending DatabasePreview? = nil) throws -> CacheStore {
-        try CacheStore(
-            path: path, schema: setup.schema, sealer: sealer(), reminderDays: setup.configuration.reminderDays,
-            hooks: setup.configuration.hooks(for: setup.schema).map(\.rule),
-            readerCount: setup.configuration.listen.threads, preview: preview, goesOn: goesOn, progress: progress,
+        let configuration = setup.configuration
+        let settings = CacheSettings(
+            reminderDays: configuration.reminderDays, hooks: configuration.hooks(for: setup.schema).map(\.rule),
+            readerCount: configuration.listen.threads)
+        return try CacheStore(
+            path: path, schema: setup.schema, sealer: sealer(), settings: settings, preview: preview, watch: watch,
             makeID: RandomID.make)
     }
 

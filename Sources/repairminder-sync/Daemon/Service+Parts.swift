@@ -21,8 +21,11 @@ extension Service {
 
     func opener(_ opening: LongWork) -> CacheOpener {
         CacheOpener(
-            setup: setup, goesOn: opening.shouldContinue,
-            progress: { opening.note("\($0.entity), \(Int($0.share * 100)) %") }, now: host.now, log: log)
+            setup: setup,
+            watch: OpeningWatch(
+                goesOn: opening.shouldContinue,
+                progress: { opening.note("\($0.entity), \(Int($0.share * 100)) %") }),
+            now: host.now, log: log)
     }
 
     func backupKeeper(_ store: CacheStore) -> BackupKeeper {
@@ -104,16 +107,15 @@ extension Service {
             schemaHash: setup.schemaHash)
         let remote: any Upstream = try upstream(serverClock, meter)
         return SyncEngine(
-            store: store, contents: contents, schema: setup.schema,
-            upstream: standby?.fenced(remote) ?? remote,
-            settings: settings, clock: TimerClock(),
-            now: host.now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset },
-            measure: { [metrics = host.metrics] in
-                metrics.record($0)
-                meter.note($0)
-            },
-            changed: { [statusChanged] in statusChanged.announce() },
-            mayPush: { standby?.lease.mayPush ?? true }, log: logger("sync"))
+            store: store, contents: contents, upstream: standby?.fenced(remote) ?? remote, settings: settings,
+            time: SyncTime(clock: TimerClock(), now: host.now, serverOffset: { serverClock.offset }),
+            random: { Double.random(in: 0..<1) },
+            callbacks: SyncCallbacks(
+                measure: { [metrics = host.metrics] in
+                    metrics.record($0)
+                    meter.note($0)
+                }, changed: { [statusChanged] in statusChanged.announce() }, mayPush: { standby?.lease.mayPush ?? true }
+            ), log: logger("sync"))
     }
 
     func logKeeper(_ store: CacheStore, _ engine: SyncEngine) -> LogKeeper {
@@ -252,14 +254,13 @@ extension Service {
             configuration: configuration, schema: setup.schema, finder: host.schemas, database: store.path,
             now: host.now)
         let api = LocalAPIServer(
-            schema: setup.schema, store: store, engine: engine, callers: callers,
-            about: try about(store, state),
-            calendar: configuration.calendar, metrics: host.metrics, now: host.now, clock: TimerClock(),
+            store: store, engine: engine, callers: callers, about: try about(store, state),
+            calendar: configuration.calendar,
             parts: DaemonParts(
                 signIns: try signInDesk(), standby: standby?.part,
                 thumbnailer: Thumbnailer(executable: "/proc/self/exe"),
                 doctor: { checks.findings($0).map(\.json) }),
-            log: logger("api"))
+            runtime: APIRuntime(now: host.now, clock: TimerClock(), metrics: host.metrics, log: logger("api")))
         return SocketServer(
             listeners: sockets.served, threads: configuration.listen.threads,
             answering: { api.reply(to: $0) },

@@ -49,12 +49,15 @@ struct GroupCommitTests {
             }
             let readers = ReaderPool(path: pool.path, damage: DamageWatch(), count: 1, first: nil)
             writer = GroupCommit(
-                writer: pool, readers: readers, schedule: { [held] commit in held.due.withLock { $0.append(commit) } },
+                writer: pool, readers: readers,
+                runtime: GroupCommit.Runtime(
+                    schedule: { [held] commit in held.due.withLock { $0.append(commit) } },
+                    uptime: { [held] in held.clock.now.offset }),
                 damage: DamageWatch(), committed: { [held] in _ = held.commits.add(1, ordering: .relaxed) },
                 upkeep: { [held] in
                     guard isDue else { return nil }
                     return { db in try held.keepUp(db) }
-                }, uptime: { [held] in held.clock.now.offset })
+                })
         }
 
         /// The write has joined the group when this returns. Without a number `above`, the commit fails. `time`: how long it

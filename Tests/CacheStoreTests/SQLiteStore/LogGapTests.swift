@@ -24,8 +24,7 @@ struct LogGapTests {
         }
         let readers = ReaderPool(path: path, damage: DamageWatch(), count: 1, first: nil)
         writer = GroupCommit(
-            writer: pool, readers: readers, schedule: GroupCommit.onQueue(), damage: DamageWatch(), committed: {},
-            upkeep: { nil }, longestLog: 5000)
+            writer: pool, readers: readers, damage: DamageWatch(), committed: {}, upkeep: { nil }, longestLog: 5000)
     }
 
     /// A read that goes on until it is ended.

@@ -16,7 +16,8 @@ struct WriteAheadLogTests {
         }
         let readers = ReaderPool(path: path, damage: DamageWatch(), count: 2, first: nil)
         let writer = GroupCommit(
-            writer: pool, readers: readers, schedule: { $0() }, damage: DamageWatch(), committed: {}, upkeep: { nil })
+            writer: pool, readers: readers, runtime: GroupCommit.Runtime(schedule: { $0() }), damage: DamageWatch(),
+            committed: {}, upkeep: { nil })
         var longest = 0
         for number in 0..<60 {
             // 250 pages and a few.

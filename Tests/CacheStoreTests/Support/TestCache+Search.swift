@@ -14,7 +14,7 @@ extension TestCache {
         let tables = store.schema.entities.compactMap { SearchTable($0) }
         // The store reads no view.
         try await DatabaseQueue(path: path).write { [store] db in
-            CacheStore.addFunctions(to: db, store.reminderDays)
+            CacheOpening.addFunctions(to: db, store.reminderDays)
             for table in tables {
                 try #require(try SearchIndex(table: table, db: db).lag() == 0)
                 for name in table.parts.map(\.name) {

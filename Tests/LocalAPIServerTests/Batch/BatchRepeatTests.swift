@@ -37,7 +37,7 @@ struct BatchRepeatTests {
         var answers: [String] = []
         for _ in 1...2 {
             let store = try CacheStore.temporary(schema, in: folder)
-            let api = try TestAPI(store: store, schema: schema)
+            let api = try TestAPI(store: store)
             answers.append(await api.batch([Self.creation, Self.order], headers: Self.key).text)
             #expect(try api.queue().count == 2)
             try store.close()

@@ -18,7 +18,7 @@ struct HookTests {
     init() throws {
         let schema = try EntitySchema(yaml: Self.schema, file: "home.yaml")
         let rule = HookRule(name: "told", events: [.created], entity: "chores")
-        api = try TestAPI(store: CacheStore.temporary(schema, hooks: [rule]), schema: schema)
+        api = try TestAPI(store: CacheStore.temporary(schema, hooks: [rule]))
     }
 
     /// The hook has parked the creation of a chore.

@@ -133,8 +133,8 @@ struct ShownRequestTests {
     /// Lets an engine send everything.
     private static func sync(_ schema: EntitySchema, _ store: CacheStore, _ upstream: any Upstream) async throws {
         let engine = SyncEngine(
-            store: store, schema: schema, upstream: upstream, settings: SyncSettings(), clock: ContinuousClock(),
-            now: { now }, random: { 0.5 }, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            store: store, upstream: upstream, time: SyncTime(clock: ContinuousClock(), now: { now }), random: { 0.5 },
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let running = Task { try await engine.run() }
         try? await engine.sync(SyncRequest())
         running.cancel()

@@ -86,14 +86,15 @@ import Testing
         // A list begins by asking what time it is.
         let reads = Counter()
         let api = LocalAPIServer(
-            schema: schema, store: store, engine: try TestAPI(store: store, schema: schema).api.handlers.engine,
+            store: store, engine: try TestAPI(store: store).api.handlers.engine,
             callers: CallerGuard(token: TestAPI.token, owners: [1000], group: nil),
             about: DaemonDescription(
                 version: "1", startedAt: TestAPI.now, instance: "till-2", site: "north", schemaHash: "0a1b"),
-            now: {
-                reads.next()
-                return TestAPI.now
-            }, log: Logger(label: "test"))
+            runtime: APIRuntime(
+                now: {
+                    reads.next()
+                    return TestAPI.now
+                }, log: Logger(label: "test")))
         #expect(await api.respond(to: Self.request("GET", "/v1/orders")).status == 200)
         let before = reads.count
         try store.close()

@@ -43,14 +43,12 @@ struct ContentTests {
         folder = try TemporaryFolder()
         store = try CacheStore.temporary(schema, in: folder)
         let engine = SyncEngine(
-            store: store, contents: try ContentFolder(path: folder.path("content")), schema: schema,
-            upstream: AbsentUpstream(), settings: SyncSettings(), clock: ContinuousClock(), now: { TestAPI.now },
-            random: { 0.5 }, log: Logger(label: "test"))
+            store: store, contents: try ContentFolder(path: folder.path("content")), upstream: AbsentUpstream(),
+            time: SyncTime(clock: ContinuousClock(), now: { TestAPI.now }), random: { 0.5 }, log: Logger(label: "test"))
         api = LocalAPIServer(
-            schema: schema, store: store, engine: engine,
-            callers: CallerGuard(token: TestAPI.token, owners: [1000], group: nil),
-            about: DaemonDescription(version: "1", startedAt: TestAPI.now), now: { TestAPI.now },
-            log: Logger(label: "test"))
+            store: store, engine: engine, callers: CallerGuard(token: TestAPI.token, owners: [1000], group: nil),
+            about: DaemonDescription(version: "1", startedAt: TestAPI.now),
+            runtime: APIRuntime(now: { TestAPI.now }, log: Logger(label: "test")))
         _ = try await store.apply(PulledPage(entity: "photos", records: #"[{"id":"a"},{"id":"b"}]"#), at: TestAPI.now)
         _ = try await store.apply(PulledPage(entity: "scans", records: #"[{"id":"s"}]"#), at: TestAPI.now)
     }

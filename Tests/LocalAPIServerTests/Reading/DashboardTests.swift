@@ -43,13 +43,13 @@ struct DashboardTests {
             settings.token = "t"
             upstream = ReferenceUpstream(schema: schema, records: records, settings: settings, now: now)
             let engine = SyncEngine(
-                store: store, schema: schema, upstream: AbsentUpstream(), settings: SyncSettings(),
-                clock: ContinuousClock(), now: now, random: { 0.5 }, log: Logger(label: "test"))
+                store: store, upstream: AbsentUpstream(), time: SyncTime(clock: ContinuousClock(), now: now),
+                random: { 0.5 }, log: Logger(label: "test"))
             api = LocalAPIServer(
-                schema: schema, store: store, engine: engine,
-                callers: CallerGuard(token: TestAPI.token, owners: [], group: nil),
+                store: store, engine: engine, callers: CallerGuard(token: TestAPI.token, owners: [], group: nil),
                 about: DaemonDescription(version: "1", startedAt: now()),
-                calendar: try #require(DashboardCalendar(timeZone: zone)), now: now, log: Logger(label: "test"))
+                calendar: try #require(DashboardCalendar(timeZone: zone)),
+                runtime: APIRuntime(now: now, log: Logger(label: "test")))
         }
 
         /// The first user with an order assigned.

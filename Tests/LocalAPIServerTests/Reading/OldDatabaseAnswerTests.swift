@@ -16,9 +16,7 @@ struct OldDatabaseAnswerTests {
         old = try OldDatabase()
         expected = try old.expectations()
         let clock = try #require(Timestamp(iso8601: expected.clock))
-        api = try TestAPI(
-            store: old.open(), schema: old.schema, now: clock,
-            log: Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() })
+        api = try TestAPI(store: old.open(), now: clock, log: Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() })
     }
 
     @Test("every record, list, search, change, conflict and reminder is answered as the older version did")

@@ -37,30 +37,29 @@ struct TestAPI {
         .replacing("total: { type: money }", with: "total: { type: money }\(field.map { "\n      \($0)" } ?? "")")
         let schema = try EntitySchema(yaml: yaml ?? shop, file: "shop.yaml")
         try self.init(
-            store: CacheStore.temporary(schema), schema: schema, clockOffset: clockOffset, upstream: upstream,
-            clock: clock, places: places, doctor: doctor, log: log)
+            store: CacheStore.temporary(schema), clockOffset: clockOffset, upstream: upstream, clock: clock,
+            places: places, doctor: doctor, log: log)
     }
 
     /// The API over a cache that exists already. `uptime` says how long reading takes.
     init(
-        store: CacheStore, schema: EntitySchema, now: Timestamp = TestAPI.now, clockOffset: Duration? = nil,
+        store: CacheStore, now: Timestamp = TestAPI.now, clockOffset: Duration? = nil,
         upstream: any Upstream = AbsentUpstream(), clock: any Clock<Duration> = ContinuousClock(),
         places: Int = 64, doctor: @escaping Doctor = { _ in [] }, standby: StandbyPart? = nil,
         uptime: @escaping @Sendable () -> Duration = { .zero }, log: Logger = Logger(label: "test")
     ) throws {
         self.store = store
         let engine = SyncEngine(
-            store: store, schema: schema, upstream: upstream, settings: SyncSettings(),
-            clock: ContinuousClock(), now: { now }, random: { 0.5 }, clockOffset: { clockOffset },
+            store: store, upstream: upstream,
+            time: SyncTime(clock: ContinuousClock(), now: { now }, serverOffset: { clockOffset }), random: { 0.5 },
             log: Logger(label: "test"))
         api = LocalAPIServer(
-            schema: schema, store: store, engine: engine,
-            callers: CallerGuard(token: Self.token, owners: [1000], group: nil),
+            store: store, engine: engine, callers: CallerGuard(token: Self.token, owners: [1000], group: nil),
             about: DaemonDescription(
                 version: "1", startedAt: now - .seconds(5), instance: "till-2", site: "north", schemaHash: "0a1b"),
-            metrics: Metrics(uptime: uptime), now: { now },
-            clock: clock, places: Places(ofEach: places), parts: DaemonParts(standby: standby, doctor: doctor), log: log
-        )
+            parts: DaemonParts(standby: standby, doctor: doctor),
+            runtime: APIRuntime(
+                now: { now }, clock: clock, metrics: Metrics(uptime: uptime), places: Places(ofEach: places), log: log))
     }
 
     /// An API whose cache holds order `a`, ready, of 129.90, and order `b`.

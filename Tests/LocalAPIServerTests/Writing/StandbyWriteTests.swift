@@ -18,7 +18,7 @@ struct StandbyWriteTests {
         let yaml = TestAPI.shop.replacing(money, with: money + texts)
         let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
         let api = try TestAPI(
-            store: CacheStore.temporary(schema), schema: schema,
+            store: CacheStore.temporary(schema),
             standby: StandbyPart(isSync: isSync, standing: { standing }, isFull: { isFull }, store: store))
         _ = try await api.store.apply(
             PulledPage(entity: "orders", records: #"[{"id":"a","status":"open"}]"#), at: TestAPI.now)

@@ -201,8 +201,7 @@ struct WaitingWritesTests {
         let asked = Counter()
         let schema = try EntitySchema(yaml: TestAPI.shop, file: "shop.yaml")
         let api = try TestAPI(
-            store: CacheStore.temporary(schema), schema: schema, clock: clock,
-            uptime: { .milliseconds(20) * asked.next() })
+            store: CacheStore.temporary(schema), clock: clock, uptime: { .milliseconds(20) * asked.next() })
         let call = Task { await api.call("POST", "/v1/orders?wait=pushed&timeout=60", body: #"{"status":"open"}"#) }
         // One of the sleeps is the timeout.
         while clock.sleeps.count < 2 { await Task.yield() }

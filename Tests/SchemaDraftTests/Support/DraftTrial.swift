@@ -28,9 +28,9 @@ struct DraftTrial {
             plan: schema.upstream, baseURL: "http://localhost", transport: CallTransport(reference: reference), now: now
         )
         engine = SyncEngine(
-            store: store, schema: schema, upstream: upstream,
-            settings: SyncSettings(writeDelay: .zero, retry: RetryPolicy(maximumAttempts: 2)), clock: ContinuousClock(),
-            now: now, random: { 0.5 },
+            store: store, upstream: upstream,
+            settings: SyncSettings(writeDelay: .zero, retry: RetryPolicy(maximumAttempts: 2)),
+            time: SyncTime(clock: ContinuousClock(), now: now), random: { 0.5 },
             log: Logger(label: "trial") { _ in SwiftLogNoOpLogHandler() })
     }
 

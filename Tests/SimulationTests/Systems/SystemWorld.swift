@@ -2,6 +2,7 @@ import EntitySchema
 import JSONText
 import Logging
 import ReferenceUpstream
+import SQLiteStore
 import SyncEngine
 import Synchronization
 import TestSupport
@@ -119,19 +120,19 @@ final class SystemWorld {
             yaml: plan.mutation?.damaged(yaml ?? plan.yaml) ?? yaml ?? plan.yaml, file: "simulated.yaml")
         let store = try CacheStore(
             path: path, schema: mutated, sealer: .sample(),
-            schedule: { [executor] commit in executor.enqueue(commit) }, uptime: { [executor] in executor.now },
+            runtime: GroupCommit.Runtime(
+                schedule: { [executor] commit in executor.enqueue(commit) }, uptime: { [executor] in executor.now }),
             makeID: { [executor] in "here-\(executor.random { $0.hex(12) })" })
         try plan.mutation?.damage(store)
         let upstream = connect(mutated.upstream)
         let handler = EventLogHandler(log: log, name: "daemon")
         let engine = SyncEngine(
-            store: store, schema: mutated, upstream: upstream,
+            store: store, upstream: upstream,
             settings: SyncSettings(
                 interval: plan.interval, fullEvery: plan.fullEvery, writeDelay: .milliseconds(100), parallel: 2,
                 retry: RetryPolicy(maximumAttempts: 12, base: .seconds(1), cap: .seconds(20))),
-            clock: clock, now: { [clock] in clock.timeOfDay },
-            random: { [executor] in executor.random { $0.fraction() } },
-            clockOffset: { .zero }, log: Logger(label: "engine") { _ in handler })
+            time: SyncTime(clock: clock, now: { [clock] in clock.timeOfDay }, serverOffset: { .zero }),
+            random: { [executor] in executor.random { $0.fraction() } }, log: Logger(label: "engine") { _ in handler })
         log.add("the daemon starts")
         task = Task { try? await engine.run() }
         self.store = store

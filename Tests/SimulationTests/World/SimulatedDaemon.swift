@@ -3,6 +3,7 @@ import GRDB
 import JSONText
 import Logging
 import ReferenceUpstream
+import SQLiteStore
 import SyncEngine
 import Synchronization
 import TestSupport
@@ -58,7 +59,7 @@ final class SimulatedDaemon {
         let schema = try server.settings.schema(shape, ignoringWindow: mutation == .ignoresWindow)
         let store = try CacheStore(
             path: path, schema: schema, sealer: .sample(),
-            schedule: { commit in executor.enqueue(commit) }, uptime: { executor.now },
+            runtime: GroupCommit.Runtime(schedule: { executor.enqueue($0) }, uptime: { executor.now }),
             makeID: { [number, ids] in "d\(number)-\(ids.next())" })
         try mutation?.damage(store)
         if let trigger { try store.pool.write { db in try db.execute(sql: trigger) } }
@@ -69,11 +70,11 @@ final class SimulatedDaemon {
         let upstream = SimulatedUpstream(daemon: number, server: server, network: network, clock: serverClock)
         let handler = EventLogHandler(log: server.log, name: "d\(number)")
         let engine = SyncEngine(
-            store: store, schema: schema, upstream: mutation?.damaged(upstream) ?? upstream,
-            settings: settings, clock: clock, now: { [clock] in clock.timeOfDay },
-            random: { executor.random { $0.fraction() } },
-            clockOffset: { [mutation] in mutation == .ignoresServersClock ? nil : serverClock.offset },
-            log: Logger(label: "engine") { _ in handler })
+            store: store, upstream: mutation?.damaged(upstream) ?? upstream, settings: settings,
+            time: SyncTime(
+                clock: clock, now: { [clock] in clock.timeOfDay },
+                serverOffset: { [mutation] in mutation == .ignoresServersClock ? nil : serverClock.offset }),
+            random: { executor.random { $0.fraction() } }, log: Logger(label: "engine") { _ in handler })
         server.log.add("d\(number) starts\(shape == .base ? "" : " with a \(shape) window")")
         let running = Task { [log = server.log, number] in
             do {

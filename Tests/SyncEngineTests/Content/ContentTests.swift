@@ -51,10 +51,10 @@ struct ContentTests {
         folder = try TemporaryFolder()
         contents = try ContentFolder(path: folder.path("content"))
         engine = SyncEngine(
-            store: store, contents: contents, schema: schema, upstream: upstream,
+            store: store, contents: contents, upstream: upstream,
             settings: SyncSettings(
                 writeDelay: .zero, parallel: 1, retry: RetryPolicy(base: .milliseconds(1), cap: .milliseconds(1))),
-            clock: UnhurriedClock(), now: now, random: { 0.5 },
+            time: SyncTime(clock: UnhurriedClock(), now: now), random: { 0.5 },
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         _ = try await store.apply(
             PulledPage(entity: "photos", records: #"[{"id":"a","url":"/a"},{"id":"b","url":"/b"}]"#), at: now())

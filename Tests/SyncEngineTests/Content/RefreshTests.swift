@@ -73,8 +73,8 @@ struct RefreshTests {
         let schema = try EntitySchema(yaml: TestEngine.shop, file: "shop.yaml")
         let store = try CacheStore.temporary(schema)
         let engine = SyncEngine(
-            store: store, schema: schema, upstream: upstream, settings: SyncSettings(), clock: clock,
-            now: { clock.timestamp }, random: { 0.5 }, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            store: store, upstream: upstream, time: SyncTime(clock: clock, now: { clock.timestamp }), random: { 0.5 },
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         return (engine, store, try #require(schema["orders"]))
     }
 }

@@ -62,10 +62,10 @@ struct SlowContentTests {
         folder = try TemporaryFolder()
         let store = try CacheStore.temporary(schema)
         engine = SyncEngine(
-            store: store, contents: try ContentFolder(path: folder.path("content")), schema: schema, upstream: Hosts(),
+            store: store, contents: try ContentFolder(path: folder.path("content")), upstream: Hosts(),
             settings: SyncSettings(
                 writeDelay: .zero, parallel: 1, retry: RetryPolicy(base: .milliseconds(1), cap: .milliseconds(1))),
-            clock: clock, now: { .sample }, random: { 0.5 },
+            time: SyncTime(clock: clock, now: { .sample }), random: { 0.5 },
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         _ = try await store.apply(PulledPage(entity: "photos", records: Self.records), at: .sample)
     }

@@ -13,10 +13,9 @@ struct LockedTests {
     func locked() async throws {
         let (clock, schema) = (ManualClock(), try EntitySchema(yaml: TestEngine.shop, file: "shop.yaml"))
         let environment = SyncEnvironment(
-            schema: schema, store: try CacheStore.temporary(schema), contents: nil, upstream: FakeUpstream(),
-            settings: SyncSettings(), clock: clock, now: { clock.timestamp }, monotonicNow: { clock.timestamp },
-            random: { 0.5 }, clockOffset: { nil }, measure: { _ in }, changed: {}, mayPush: { true },
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, sleeps: LoopSleeps(clock: clock))
+            store: try CacheStore.temporary(schema), upstream: FakeUpstream(), settings: SyncSettings(),
+            time: SyncTime(clock: clock, now: { clock.timestamp }), random: { 0.5 }, callbacks: SyncCallbacks(),
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let monitor = HealthMonitor(environment, account: AccountCheck(environment))
         for entity in ["orders", "messages", "orders", "messages"] {
             await monitor.note(.locked(status: 423, "locked"), about: RequestOrigin(entity: entity))

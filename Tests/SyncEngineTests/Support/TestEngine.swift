@@ -39,10 +39,10 @@ struct TestEngine {
         let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
         self.store = try store ?? CacheStore.temporary(schema)
         engine = SyncEngine(
-            store: self.store, schema: schema, upstream: remote ?? upstream,
-            settings: SyncSettings(retry: RetryPolicy(maximumAttempts: 3), place: place), clock: clock,
-            now: { clock.timestamp }, random: { 0.5 }, clockOffset: clockOffset,
-            measure: { [measurements] in measurements.add($0) }, mayPush: mayPush, log: log)
+            store: self.store, upstream: remote ?? upstream,
+            settings: SyncSettings(retry: RetryPolicy(maximumAttempts: 3), place: place),
+            time: SyncTime(clock: clock, now: { clock.timestamp }, serverOffset: clockOffset), random: { 0.5 },
+            callbacks: SyncCallbacks(measure: { [measurements] in measurements.add($0) }, mayPush: mayPush), log: log)
     }
 
     /// Runs the engine while `body` does its work, and ends it.

@@ -108,7 +108,8 @@ package struct DatabaseRestore: Sendable {
 
     private func fill(_ fresh: String, at now: Timestamp) async throws -> Report {
         let store = try CacheStore(
-            path: fresh, schema: schema, sealer: sealer, reminderDays: reminderDays, makeID: makeID)
+            path: fresh, schema: schema, sealer: sealer, settings: CacheSettings(reminderDays: reminderDays),
+            makeID: makeID)
         do {
             let report = try await replaceQueue(of: store, at: now)
             try store.close()

@@ -47,7 +47,7 @@ struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
         try DatabaseRestore.requireOwnSQL(in: path, files.schema)
         let store = try CacheStore(
             path: path, schema: files.schema, sealer: files.secretKey.sealer(),
-            reminderDays: files.configuration.reminderDays, makeID: StateFiles.makeID)
+            settings: CacheSettings(reminderDays: files.configuration.reminderDays), makeID: StateFiles.makeID)
         do {
             let counts = try await fill(store, from: mirror, files.schema)
             try await store.claim(for: origin)

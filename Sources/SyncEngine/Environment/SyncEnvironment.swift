@@ -41,6 +41,18 @@ struct SyncEnvironment: Sendable {
 }
 
 extension SyncEnvironment {
+    init(
+        store: CacheStore, contents: ContentFolder? = nil, upstream: any Upstream, settings: SyncSettings,
+        time: SyncTime, random: @escaping @Sendable () -> Double, callbacks: SyncCallbacks, log: Logger
+    ) {
+        let (start, stopwatch) = (time.now(), Stopwatch(time.clock))
+        self.init(
+            schema: store.schema, store: store, contents: contents, upstream: upstream, settings: settings,
+            clock: time.clock, now: time.now, monotonicNow: { start + stopwatch.duration }, random: random,
+            clockOffset: time.serverOffset, measure: callbacks.measure, changed: callbacks.changed,
+            mayPush: callbacks.mayPush, log: log, sleeps: LoopSleeps(clock: time.clock))
+    }
+
     var schedule: SyncSchedule { SyncSchedule(settings: settings, random: random) }
 
     /// The upstream has refused a batch.
