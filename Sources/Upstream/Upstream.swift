@@ -141,6 +141,9 @@ package struct Page: Sendable, Equatable {
     package var age: Duration?
     /// What a large page holds of the memory for answers, until it is written; nil for a small one.
     package var share: AnswerShare?
+    /// Whether the upstream does not know the position that was sent, or was sent none: `next` is another one, and there are no
+    /// records.
+    package var isRenewed = false
 
     package init(
         records: JSONText, count: Int, total: Int? = nil, next: String? = nil, unfollowed: String? = nil,

@@ -25,24 +25,16 @@ struct SinceReader {
             try node.requireKeys(["link", "expired", "field", "partial", "full"])
             guard !isInTemplate else { throw link.error("the address is all that is sent; remove {$delta}") }
             return PullPlan.DeltaToken(
-                place: try link.place(), form: .link, expired: try expired(), isPartial: try node.flag("partial"),
+                place: try link.place(), form: .link, expired: try node.expiredStatuses(),
+                isPartial: try node.flag("partial"),
                 full: try node.child("full")?.place())
         }
         try node.requireKeys(["token", "param", "expired", "field", "partial", "full"])
         let parameter = try parameterName(isInTemplate: isInTemplate)
         return PullPlan.DeltaToken(
-            place: try node.required("token").place(), form: .token(parameter: parameter), expired: try expired(),
+            place: try node.required("token").place(), form: .token(parameter: parameter),
+            expired: try node.expiredStatuses(),
             isPartial: try node.flag("partial"), full: try node.child("full")?.place())
-    }
-
-    /// 410, or a list of statuses.
-    private func expired() throws(SchemaError) -> [Int] {
-        guard let node = node.child("expired") else { return [] }
-        var statuses: [Int] = []
-        for element in try node.oneOrMore() {
-            statuses.append(try element.integer(in: 400...599))
-        }
-        return statuses
     }
 
     /// Nil where a template has the value.
@@ -85,5 +77,17 @@ struct SinceReader {
             throw node.error("\(text) is not a time; expected one such as 1970-01-01T00:00:00Z")
         }
         return time.description
+    }
+}
+
+extension SchemaNode {
+    /// `expired`: 410, or a list of statuses.
+    func expiredStatuses() throws(SchemaError) -> [Int] {
+        guard let node = child("expired") else { return [] }
+        var statuses: [Int] = []
+        for element in try node.oneOrMore() {
+            statuses.append(try element.integer(in: 400...599))
+        }
+        return statuses
     }
 }

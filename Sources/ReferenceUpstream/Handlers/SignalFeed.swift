@@ -123,12 +123,16 @@ final class SignalFeed: Sendable {
 
     // MARK: Lists
 
-    /// The changes after the position that the caller gives.
+    /// The changes after the position that the caller gives. Without one, some upstreams answer an error that has one.
     func events(_ index: Int, _ request: Request) -> Answer {
         let source = sources[index]
         guard case .events(let events) = source.kind else { return Answer(status: 404) }
         let parameters = PercentCoding.parameters(request.query) ?? []
-        let position = parameters.first { $0.name == events.parameter }.flatMap { Int($0.value) } ?? 0
+        let given = parameters.first { $0.name == events.parameter }.flatMap { Int($0.value) }
+        if given == nil, let status = events.expired.first, let place = events.cursor {
+            return .json(status, JSONText.object([:]).putting(.integer(changes(after: .max).last), at: place))
+        }
+        let position = given ?? 0
         let changes = changes(after: position).changes.prefix(Self.pageSize)
         let elements = changes.map { number, change in
             let element = SignalMessage(source: source, change: change).element

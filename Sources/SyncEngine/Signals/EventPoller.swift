@@ -27,6 +27,8 @@ struct EventPoller: Sendable {
         var seen: Set<JSONText> = []
         /// Positions that are not stored yet, each with the number of the last signal before it.
         var unstored: [(position: String, number: Int)] = []
+        /// The position is one that the upstream gave in place of another, and has not been asked for yet.
+        var isRenewed = false
     }
 
     private var setting: String { "signals:\(source.name)" }
@@ -84,6 +86,11 @@ struct EventPoller: Sendable {
         let before = place.position
         for _ in 1...Self.mostPages {
             let page = try await upstream.events(events.page(since: place.position))
+            guard !page.isRenewed else {
+                try begin(&place, at: page.next)
+                break
+            }
+            place.isRenewed = false
             let elements = page.records.elements
             for event in elements where !place.seen.contains(event) { desk.take(event, from: source) }
             place.seen = Set(elements)
@@ -97,6 +104,23 @@ struct EventPoller: Sendable {
         // The one before is of no use if this many polls have not been read.
         if place.unstored.count >= Self.mostUnstored { place.unstored.removeLast() }
         place.unstored.append((position, desk.newest))
+    }
+
+    /// Begins where the upstream says: it does not know the position, or was sent none. What changed before that is pulled.
+    private func begin(_ place: inout Progress, at next: String?) throws {
+        guard !place.isRenewed, let next, next.utf8.count <= Self.longestPosition else {
+            throw UpstreamError.malformed(
+                "\(events.path) does not know the position that it answered last; correct since of this source in the schema"
+            )
+        }
+        if place.position != nil {
+            environment.log.notice(
+                "the upstream no longer knows where the events were read to", metadata: ["source": "\(source.name)"])
+        }
+        desk.noteMissed(by: source)
+        place.position = next
+        place.seen = []
+        place.isRenewed = true
     }
 
     private static let mostUnstored = 20

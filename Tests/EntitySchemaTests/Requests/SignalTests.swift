@@ -41,6 +41,20 @@ struct SignalTests {
         }
     }
 
+    @Test("another position can come with an error only where an answer has it at a place")
+    func expiredPosition() throws {
+        func events(_ since: String) throws -> SignalEvents? {
+            let source = try source("events: { path: /events, since: \(since), entity: orders, key: id }")
+            guard case .events(let events) = source.kind else { return nil }
+            return events
+        }
+        #expect(try events("{ param: sync, next: sync, expired: 412 }")?.page(since: nil).renewing == [412])
+        #expect(try events("{ param: sync, next: sync }")?.page(since: "s1").renewing == [])
+        for since in ["next: { last: id }, expired: 412", "greatest: at, expired: 412", "next: sync, expired: 200"] {
+            #expect(throws: SchemaError.self) { try events("{ param: sync, \(since) }") }
+        }
+    }
+
     @Test("a key that cannot be used, or is too long, is none, so the entity is pulled")
     func oddKeys() throws {
         let source = try source("sse: { path: /events, entity: orders, key: id }")

@@ -1,4 +1,5 @@
 import EntitySchema
+import JSONText
 import TestSupport
 import Testing
 
@@ -45,6 +46,48 @@ struct EventPlaceTests {
         try test.upstream.set("/log", Self.log)
         try await test.running {
             try await test.until { try test.store.setting(Self.place) == "2026-01-02T00:00:00Z" }
+        }
+    }
+
+    @Test("one that comes with an error is where the events begin, and what may have changed before is pulled")
+    func renewedPlace() async throws {
+        let source = "path: /log, since: { param: sync, next: sync, expired: 412 }, entity: parts, key: id, every: 10s"
+        let test = try TestEngine(
+            schema: TestEngine.shop.replacing(
+                "  pagination: { style: page }",
+                with: "  pagination: { style: page }\n  signals: [{ events: { \(source) } }]"))
+        var parts: [JSONText] = []
+        func add(_ key: String) throws {
+            parts.append(.object(["id": .string(key)]))
+            try test.upstream.set("/parts", JSONText.array(parts).text)
+        }
+        try add("first")
+        try await test.running {
+            try await test.until { try test.record("first", "parts") != nil }
+            for token in ["s1", "s2"] {
+                try add("before-\(token)")
+                test.upstream.renew("/log", token)
+                try await test.until { try test.store.setting(Self.place) == token }
+                try await test.until { try test.record("before-\(token)", "parts") != nil }
+            }
+            try add("p")
+            try test.upstream.set("/log", #"[{"id":"p"}]"#)
+            try await test.until { try test.record("p", "parts") != nil }
+            #expect(await test.engine.status().signals.first?.isConnected == true)
+        }
+    }
+
+    @Test("one that is not known although it was just given is an error")
+    func uselessPlace() async throws {
+        let source = "path: /log, since: { param: sync, next: sync, expired: 412 }, entity: parts, key: id, every: 10s"
+        let test = try TestEngine(
+            schema: TestEngine.shop.replacing(
+                "  pagination: { style: page }",
+                with: "  pagination: { style: page }\n  signals: [{ events: { \(source) } }]"))
+        let tokens = Counter()
+        test.upstream.onPage { [upstream = test.upstream] in upstream.renew("/log", "s\(tokens.next())") }
+        try await test.running {
+            try await test.until { await test.engine.status().signals.first?.error?.contains("/log") == true }
         }
     }
 

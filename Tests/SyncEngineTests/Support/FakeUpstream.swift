@@ -21,6 +21,8 @@ final class FakeUpstream: Upstream, Sendable {
         /// Answers to the next pushes; nil lets one through. `afterApplying` loses the answer of a change that was made.
         var failures: [(error: UpstreamError, afterApplying: Bool)] = []
         var listFailures: [String: UpstreamError] = [:]
+        /// The only position that a list knows; it answers any other with this one.
+        var positions: [String: String] = [:]
         var recordFailure: UpstreamError?
         var hidesRecords = false
         var hidden: Set<String> = []
@@ -154,6 +156,9 @@ final class FakeUpstream: Upstream, Sendable {
 
     func failList(_ path: String, _ error: UpstreamError?) { state.withLock { $0.listFailures[path] = error } }
 
+    /// Lets a list know no other position than this, and answer with it to any other, or to none.
+    func renew(_ path: String, _ position: String) { state.withLock { $0.positions[path] = position } }
+
     /// Answers 404 to every request for a single record.
     func hideRecords(_ hides: Bool) { state.withLock { $0.hidesRecords = hides } }
 
@@ -193,11 +198,16 @@ final class FakeUpstream: Upstream, Sendable {
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         try requireOnline()
         await state.withLock { $0.onPage }?()
-        let (all, failure) = state.withLock { state in
+        let (all, failure, known) = state.withLock { state in
             state.pages.append(request)
-            return (state.lists[request.path] ?? [], state.listFailures[request.path])
+            return (state.lists[request.path] ?? [], state.listFailures[request.path], state.positions[request.path])
         }
         if let failure { throw failure }
+        if let known, request.position != known {
+            var page = Page(records: .array([JSONText]()), count: 0, next: known)
+            page.isRenewed = true
+            return page
+        }
         let matching = all.filter { record in
             request.since.map { (record["updated_at"]?.string ?? "") >= $0.value } ?? true
         }

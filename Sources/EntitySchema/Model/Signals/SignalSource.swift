@@ -62,6 +62,8 @@ package struct SignalEvents: Sendable, Equatable {
     package var list: ListPlan
     /// How the next poll asks only for what is new; nil for what the list's paging says.
     package var since: Since?
+    /// The statuses of answers to an unknown position, or to none, that have a new one in its place.
+    package var expired: [Int] = []
     package var every: Duration
 
     /// The greatest value that events had at a place goes into a parameter.

@@ -22,21 +22,27 @@ struct EventListReader {
         return events
     }
 
-    /// `{ param: after, next: meta.cursor }`, `{ param: after, next: { last: id } }`, `{ param: from, greatest: at }`.
+    /// `{ param: after, next: meta.cursor, expired: 412 }`, `{ param: after, next: { last: id } }`, `{ param: from, greatest: at }`.
     private func position(_ node: SchemaNode, _ events: inout SignalEvents) throws(SchemaError) {
-        try node.requireKeys(["param", "next", "greatest"])
+        try node.requireKeys(["param", "next", "greatest", "expired"])
         let parameter = try node.required("param").string()
         switch (node.child("next"), node.child("greatest")) {
         case (let next?, nil) where next.isMapping:
             try next.requireKeys(["last"])
             events.list.style = .lastRecord(parameter: parameter, place: try next.required("last").place())
-        case (let next?, nil): events.list.style = .cursor(parameter: parameter, next: try next.place())
+        case (let next?, nil):
+            events.list.style = .cursor(parameter: parameter, next: try next.place())
+            events.expired = try node.expiredStatuses()
+            return
         case (nil, let greatest?):
             events.since = SignalEvents.Since(parameter: parameter, greatest: try greatest.place())
         default:
             throw node.error(
                 "expected next (where an answer has the next position, or { last: id } for a value of the last event) or "
                     + "greatest (the events' member whose greatest value is the position)")
+        }
+        if let expired = node.child("expired") {
+            throw expired.error("the answer has another position only at a place; name that in next, or remove expired")
         }
     }
 }

@@ -55,6 +55,7 @@ extension SignalEvents {
             request.since = position.map { QueryItem(name: since.parameter, value: $0) }
         } else {
             request.position = position
+            request.renewing = expired
         }
         return request
     }
