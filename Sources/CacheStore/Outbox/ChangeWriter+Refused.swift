@@ -21,26 +21,23 @@ extension ChangeWriter {
 
     /// Puts the edits that were made while the change `id` was on its way into it if it was refused, as if they had been made
     /// after that: a good value does not wait behind the refused one. Called when a change has failed.
-    ///
-    /// `isDisputed`: whether a person is to decide about an edit, which stays as it is then.
-    func letCorrectionsPass(_ id: Int64, of key: String, isDisputed: (Int64) throws -> Bool) throws {
+    func letCorrectionsPass(_ id: Int64, of key: String) throws {
         let waiting = try queue.changes(of: entity.name, key: key)
         guard waiting.contains(where: { $0.id == id && $0.isRefused }), waiting.last?.operation != .delete,
             let record = try writer.image(of: key)?.shown
         else { return }
         for edit in waiting where edit.id > id && edit.operation == .update && !edit.isContentOnly {
-            guard edit.state == .queued, !edit.tried, try !isDisputed(edit.id) else { continue }
+            guard edit.state == .queued, !edit.tried, try !ConflictTable(db: db, now: now).isOpen(of: edit.id) else {
+                continue
+            }
             var correction = newChange(.update, key: key, body: edit.body, base: edit.base, record: record)
             (correction.edited, correction.sent) = (edit.edited, edit.sent)
             var current = try queue.changes(of: entity.name, key: key)
             try setUnsendableAside(in: &current, before: correction)
-            guard let carrier = try queue.correctRefused(correction, current.filter({ $0.id < edit.id })) else {
-                continue
-            }
+            guard let carrier = try queue.correctRefused(correction, current.filter({ $0.id < edit.id })) else { continue }
             try queue.remove(edit.id)
             try log.append(
-                .discarded, edit,
-                detail: [ChangeLogReason.corrected.member, (ChangeLog.carrier, .integer(Int(carrier)))])
+                .discarded, edit, detail: [ChangeLogReason.corrected.member, (ChangeLog.carrier, .integer(Int(carrier)))])
             try note(edit.body, .corrected, of: .update, to: key, carriedBy: carrier)
         }
         try writer.rebuildDocument(over: key)

@@ -44,8 +44,7 @@ struct OutcomeApplier {
             if let table = context.table(change.entity) {
                 let writer = ChangeWriter(table: table, context: context)
                 try writer.letDeletionsPass(id, of: change.key)
-                try writer.letCorrectionsPass(
-                    id, of: change.key, isDisputed: ConflictTable(db: db, now: now).isOpen)
+                try writer.letCorrectionsPass(id, of: change.key)
             }
         }
         try catchUp(change.entity, change.key)
