@@ -121,14 +121,6 @@ struct ConflictTable {
         ).execute(arguments: [winner.rawValue, now.milliseconds, change, field])
     }
 
-    /// Whether a conflict of the change waits for a choice.
-    func isOpen(of change: Int64) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = ? AND winner IS NULL)"),
-            arguments: [change]) ?? false
-    }
-
     /// Whether the server has deleted the change's record and that conflict is still open.
     func isDeletionOpen(of change: Int64) throws -> Bool {
         try Bool.fetchOne(

@@ -66,13 +66,18 @@ extension ChangeWriter {
                 entity.farNames.isEmpty
                 ? record : try FarValues(schema: context.schema, db: db).added(to: record, of: entity)
             problems += try entity.missingPathFields(for: operation, record: known)
-                .filter { try !isAwaited($0, of: record) }
+                .filter { try !isAwaited($0, of: record) && !mayBeRead(before: operation, record) }
                 .map { FieldProblem(field: $0, message: "the record needs this field to be sent", code: .missingField) }
         }
         if problems.isEmpty, !entity.hasRoute(for: operation, record: record) {
             problems = [FieldProblem(field: "", message: "the schema has no route for a record like this one")]
         }
         return problems
+    }
+
+    /// Whether what the record's list lacks is read from its own address before it is sent.
+    private func mayBeRead(before operation: Operation, _ record: JSONText) -> Bool {
+        operation == .update && entity.recordPath(of: record) != nil
     }
 
     /// Whether a value of another record is still to come: that one was created here, and the change waits for it.

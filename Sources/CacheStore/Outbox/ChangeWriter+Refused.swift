@@ -27,17 +27,20 @@ extension ChangeWriter {
             let record = try writer.image(of: key)?.shown
         else { return }
         for edit in waiting where edit.id > id && edit.operation == .update && !edit.isContentOnly {
-            guard edit.state == .queued, !edit.tried, try !ConflictTable(db: db, now: now).isOpen(of: edit.id) else {
+            guard edit.state == .queued, !edit.tried, try !queue.isDisputed(edit.id) else {
                 continue
             }
             var correction = newChange(.update, key: key, body: edit.body, base: edit.base, record: record)
             (correction.edited, correction.sent) = (edit.edited, edit.sent)
             var current = try queue.changes(of: entity.name, key: key)
             try setUnsendableAside(in: &current, before: correction)
-            guard let carrier = try queue.correctRefused(correction, current.filter({ $0.id < edit.id })) else { continue }
+            guard let carrier = try queue.correctRefused(correction, current.filter({ $0.id < edit.id })) else {
+                continue
+            }
             try queue.remove(edit.id)
             try log.append(
-                .discarded, edit, detail: [ChangeLogReason.corrected.member, (ChangeLog.carrier, .integer(Int(carrier)))])
+                .discarded, edit,
+                detail: [ChangeLogReason.corrected.member, (ChangeLog.carrier, .integer(Int(carrier)))])
             try note(edit.body, .corrected, of: .update, to: key, carriedBy: carrier)
         }
         try writer.rebuildDocument(over: key)

@@ -1,4 +1,5 @@
 internal import EntitySchema
+internal import GRDB
 internal import JSONText
 
 /// What later changes do to one that the server has refused.
@@ -32,6 +33,14 @@ extension OutboxTable {
         try edit(refused.id, to: corrected)
         try depend(refused.id, on: needs)
         return refused.id
+    }
+
+    /// Whether a conflict of the change waits for a choice.
+    func isDisputed(_ id: Int64) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = ? AND winner IS NULL)"),
+            arguments: [id]) ?? false
     }
 
     /// What a request of the refused change sends by now: a creation goes without the fields that the schema no longer sends.

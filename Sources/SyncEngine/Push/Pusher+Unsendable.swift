@@ -18,6 +18,13 @@ extension Pusher {
                         ? "has no \(far.field), which the address needs; set it, then retry"
                         : "is not cached, and the address needs its \(far.field); read it, then retry"))
         }
+        if let missing = entity.missingPathFields(for: change.operation, record: change.address).first {
+            return PushFailure(
+                .unsendable,
+                message:
+                    "the record has no \(missing), which the address needs, and reading it brought none; correct the "
+                    + "schema and retry, or discard this change")
+        }
         let stray = change.body.members.first { !entity.canSend($0.key, by: change.operation) }
         let lacking =
             stray.map { "no route of the schema sends \($0.key)" } ?? "the schema has no route for this change"

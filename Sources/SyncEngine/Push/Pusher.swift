@@ -187,9 +187,15 @@ struct Pusher {
 
     /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no
     /// incremental pull covers it. Unless the server checks versions, an edit must that sends more than it changes: an
-    /// edit of a set sends what others have added to it, and a PUT the whole record.
+    /// edit of a set sends what others have added to it, and a PUT the whole record. A change whose address needs a value that
+    /// the list lacks, such as a version, must have that first.
     func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
         if change.version == nil, change.replaced != nil { return true }
+        if change.operation != .create,
+            !entity.missingPathFields(for: change.operation, record: change.address).isEmpty
+        {
+            return true
+        }
         guard change.operation != .create, !change.isTried else { return false }
         if change.version == nil, change.body.members.contains(where: { entity[field: $0.key]?.mergesAsSet == true }) {
             return true

@@ -41,6 +41,48 @@ struct UnsendableTests {
         #expect(test.upstream.pushes.map(\.request.path) == ["/numbered/N1/devices"])
     }
 
+    private static let versioned = """
+        schema: shop
+        upstream: { base_url: http://localhost, pagination: { style: page } }
+        entities:
+          orders:
+            fields: { id: { type: string }, name: { type: string }, version: { type: integer } }
+            pull: { path: /orders }
+            push:
+              update: { call: "POST /orders/{id}/{version}", fields: [name] }
+              delete: { call: "DELETE /orders/{id}/{version}" }
+        """
+
+    /// The list lacks the version.
+    private func withoutVersion(_ there: String) async throws -> TestEngine {
+        let test = try TestEngine(schema: Self.versioned)
+        try test.upstream.set("/orders", there)
+        let listed = PulledPage(entity: "orders", records: #"[{"id":"a","name":"n"}]"#)
+        _ = try await test.store.apply(listed, at: test.clock.timestamp)
+        return test
+    }
+
+    @Test("a value of the address that the list lacks is read from the record before an edit and before a deletion")
+    func unlistedVersion() async throws {
+        let test = try await withoutVersion(#"[{"id":"a","name":"n","version":7}]"#)
+        try await test.change("a", #"{"name":"new"}"#)
+        try await test.send()
+        #expect(test.upstream.pushes.map(\.request.path) == ["/orders/a/7"])
+        let other = try await withoutVersion(#"[{"id":"a","name":"n","version":8}]"#)
+        _ = try await other.store.delete("orders", key: "a", at: other.clock.timestamp)
+        try await other.send()
+        #expect(other.upstream.pushes.map(\.request.path) == ["/orders/a/8"])
+    }
+
+    @Test("says which value of the address is missing if reading the record brings none")
+    func nowhere() async throws {
+        let test = try await withoutVersion(#"[{"id":"a","name":"n"}]"#)
+        _ = try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
+        try await test.send()
+        #expect(try error(test)?.hasPrefix("the record has no version, which the address needs") == true)
+        #expect(test.upstream.pushes.isEmpty)
+    }
+
     @Test("names the field that no route sends, and what to do")
     func strayField() async throws {
         let yaml = """
