@@ -116,11 +116,13 @@ extension BoundStatement {
     /// Runs the statement, which returns no rows, and leaves it ready for the next time.
     func runOnce() throws { _ = try first { _ in } }
 
-    /// What `read` makes of each row.
-    func all<Result>(_ read: (OpaquePointer) throws -> Result) throws -> [Result] {
+    /// What `read` makes of each row, or of the first ones until `isEnough`.
+    func all<Result>(
+        until isEnough: () -> Bool = { false }, _ read: (OpaquePointer) throws -> Result
+    ) throws -> [Result] {
         defer { end() }
         var results: [Result] = []
-        while try step() { results.append(try read(handle)) }
+        while try !isEnough() && step() { results.append(try read(handle)) }
         return results
     }
 

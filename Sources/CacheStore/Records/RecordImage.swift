@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDBSQLite
 internal import JSONText
+internal import SQLiteStore
 
 /// One row of a record table, as far as readers see it.
 struct RecordImage {
@@ -84,5 +85,19 @@ extension RecordImage {
         derived = JSONText(column: 5, of: statement)
         isDeleted = sqlite3_column_int(statement, 6) != 0
         isDisplaced = sqlite3_column_int(statement, 7) != 0
+    }
+}
+
+extension BoundStatement {
+    /// The records of the first rows, at least one, that fit into memory together, and whether these are all: a record that
+    /// the server makes large takes some 20 MiB.
+    func images(bytes: Int = 8 << 20) throws -> (images: [RecordImage], areAll: Bool) {
+        var size = 0
+        let images = try all(until: { size >= bytes }) { row in
+            let image = RecordImage(reading: row)
+            size += image.size
+            return image
+        }
+        return (images, size < bytes)
     }
 }

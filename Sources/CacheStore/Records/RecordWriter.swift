@@ -48,13 +48,13 @@ struct RecordWriter {
         }
     }
 
-    /// The rows after `pk`, in the order of arrival.
+    /// The first rows after `pk`, in the order of arrival: at most `limit`, fewer if they are large, none after the last row.
     func images(after pk: Int64, limit: Int) throws -> [RecordImage] {
         let statement = BoundStatement(
             try db.cachedStatement(
                 sql: "SELECT \(RecordImage.columns) FROM \(table.name) WHERE _pk > ? ORDER BY _pk LIMIT \(limit)"))
         try statement.bind(pk, to: 1)
-        return try statement.all(RecordImage.init(reading:))
+        return try statement.images().images
     }
 
     // MARK: Adding and removing

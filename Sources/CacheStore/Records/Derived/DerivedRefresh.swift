@@ -23,19 +23,30 @@ struct DerivedRefresh {
         while let (entity, stale) = records.stale.take(atMost: Self.batch) {
             guard let entity = schema[entity] else { continue }
             let table = EntityTable(entity: entity)
-            let rows = try load(Array(stale.keys), table).filter { row in
-                stale[row.key]?.cause != .sentChildren || isFigureUnsaid(row, entity)
+            let keys = JSONText.array(of: Array(stale.keys))
+            var position: Int64? = .min
+            while let reached = position {
+                let (rows, areAll) = try load(keys, after: reached, table)
+                try recompute(rows, stale, table)
+                position = areAll ? nil : rows.last?.pk
             }
-            let derived = try derived(of: rows, table)
-            var changes = Changes()
-            for row in rows {
-                guard let cause = stale[row.key] else { continue }
-                try lay(row, cause, derived[row.key], table, &changes)
-            }
-            let log = ChangeLog(records: records, at: now)
-            try log.append(.upserted, entity: entity.name, keys: changes.shown)
-            try log.append(.deleted, entity: entity.name, keys: changes.hidden)
         }
+    }
+
+    private func recompute(
+        _ rows: [RecordImage], _ stale: [String: StaleRecords.Stale], _ table: EntityTable
+    ) throws {
+        let entity = table.entity
+        let rows = rows.filter { stale[$0.key]?.cause != .sentChildren || isFigureUnsaid($0, entity) }
+        let derived = try derived(of: rows, table)
+        var changes = Changes()
+        for row in rows {
+            guard let cause = stale[row.key] else { continue }
+            try lay(row, cause, derived[row.key], table, &changes)
+        }
+        let log = ChangeLog(records: records, at: now)
+        try log.append(.upserted, entity: entity.name, keys: changes.shown)
+        try log.append(.deleted, entity: entity.name, keys: changes.hidden)
     }
 
     /// What `_derived` should have for each record. While that cannot be found, it stays as it is.
@@ -48,15 +59,21 @@ struct DerivedRefresh {
         return Dictionary(uniqueKeysWithValues: rows.compactMap { row in row.derived.map { (row.key, $0) } })
     }
 
-    private func load(_ keys: [String], _ table: EntityTable) throws -> [RecordImage] {
+    /// The next of these records, as `BoundStatement.images` says. They are found by their `_pk`, so that no whole records
+    /// are sorted.
+    private func load(
+        _ keys: JSONText, after pk: Int64, _ table: EntityTable
+    ) throws -> (images: [RecordImage], areAll: Bool) {
         let statement = BoundStatement(
             try db.cachedStatement(
                 sql: """
-                    SELECT \(RecordImage.columns) FROM \(table.name)
-                    WHERE _key IN (SELECT value FROM json_each(?)) ORDER BY _pk
+                    SELECT \(RecordImage.columns) FROM \(table.name) WHERE _pk IN (
+                      SELECT _pk FROM \(table.name) WHERE _key IN (SELECT value FROM json_each(?1)) AND +_pk > ?2)
+                    ORDER BY _pk
                     """))
-        try statement.bind(JSONText.array(of: keys), to: 1)
-        return try statement.all(RecordImage.init(reading:))
+        try statement.bind(keys, to: 1)
+        try statement.bind(pk, to: 2)
+        return try statement.images()
     }
 
     /// Whether the server leaves out a figure that is computed from children.
