@@ -171,8 +171,8 @@ struct ChangeLog {
 /// Why a change is queued or left the queue, or a record the cache, if the kind alone does not say; part of an entry's
 /// detail.
 enum ChangeLogReason: String {
-    /// Queued by an edit; by a user, or a later edit, who corrected it; by a user who retried it; after an attempt that sent nothing; after the process
-    /// died while sending it; or by an import from another database.
+    /// Queued by an edit; by a user who corrected or retried it, or a later edit that corrected it; after an attempt that sent
+    /// nothing; after the process died while sending it; or by an import from another database.
     case edited, corrected, retried, notSent = "not_sent", interrupted, carried
     /// Discarded by a user, by a later local deletion, or by a merge or a user's choice; one that is discarded as corrected has
     /// corrected the change before it, which was refused. A merge may also queue an edit in
