@@ -101,6 +101,12 @@ package struct OutboxChange: Sendable, Equatable {
         return sent.isEmpty || sent.contains { entity.value(of: $0, in: record) != nil }
     }
 
+    /// Whether an answer shows fields that were sent, and none of them with what was sent: `status` may be that of a job.
+    package func isShownOtherwise(in record: JSONText, of entity: Entity) -> Bool {
+        let shown = sentFields(of: entity).filter { entity.value(of: $0, in: record) != nil }
+        return !shown.isEmpty && !shown.contains { isForm(of: $0, in: record, entity) }
+    }
+
     /// Whether the answer to an edit is only a stub of the record, such as its key and its change time: it shows nothing that
     /// was sent, and has half of the record's members at most.
     package func isStub(_ answered: JSONText, of entity: Entity) -> Bool {

@@ -14,7 +14,7 @@ extension Pusher {
         of answer: PushAnswer, to change: OutboxChange, _ entity: Entity
     ) async throws -> PushOutcome {
         if case .repeatedFailure(let status, let message) = answer { return underAnotherKey(change, status, message) }
-        guard change.operation == .update, let record = answer.record?.record,
+        guard change.operation == .update, let answered = answer.record, case let record = answered.record,
             let key = record[entity.key]?.plain, key != change.key, try reader.canRead(entity, change.address)
         else { return try await acknowledgement(of: change, entity, answer) }
         var believed = answer
@@ -22,10 +22,14 @@ extension Pusher {
             if let old = try await reader.record(of: entity, known: change.address),
                 old.record[entity.key]?.plain == change.key
             {
-                guard change.isSaid(by: old.record, of: entity) else {
+                if change.isSaid(by: old.record, of: entity) {
+                    believed = .record(old)
+                } else if answered.isLater {
+                    // The job that will apply it: `{"id": 77, "status": "queued"}`.
+                    believed = .accepted(location: nil)
+                } else {
                     return .failed(answeredWithAnother(entity.shownKey(of: record), change))
                 }
-                believed = .record(old)
             }
         } catch UpstreamError.cancelled {
             throw CancellationError()
@@ -94,7 +98,9 @@ extension Pusher {
             return try await created(change, entity, location.flatMap(entity.key(at:)))
         }
         guard let answered else { return nil }
-        if !change.isShown(in: answered.record, of: entity) {
+        if !change.isShown(in: answered.record, of: entity)
+            || answered.isLater && change.isShownOtherwise(in: answered.record, of: entity)
+        {
             return try await created(change, entity, like: answered)
         }
         if try isAnother(answered, than: change, entity) {

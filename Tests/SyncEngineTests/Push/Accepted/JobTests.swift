@@ -1,0 +1,79 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// What becomes of changes that are answered with the job that will apply them.
+@Suite("A change that is accepted for later")
+struct JobTests {
+    private static let lookUp = TestEngine.shop.replacing(
+        "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
+
+    private func test(_ yaml: String = TestEngine.shop) async throws -> TestEngine {
+        let test = try TestEngine(schema: yaml)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
+        return test
+    }
+
+    @Test("leaves the queue, and readers see what was sent, also if the job has a field of the record")
+    func edit() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try test.upstream.answerLater(#"{"id":"77","notes":"queued"}"#, times: 1)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try test.record("a")?["notes"] == "mine")
+        #expect(try test.store.rowCounts()["orders"] == 1)
+    }
+
+    @Test("shows what the upstream has when the time to settle is over and the job has changed nothing")
+    func unfinished() async throws {
+        let test = try await test()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.change("a", #"{"notes":"mine"}"#)
+            try test.upstream.answerLater(#"{"job":{"id":"77"},"id":"77"}"#, times: 1)
+            try await test.engine.sync(SyncRequest())
+            try await test.until { try test.store.pendingCount().pending == 0 }
+            #expect(try test.record("a")?["notes"] == "mine")
+            test.clock.advance(by: .seconds(61))
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.record("a")?["notes"] == "n")
+            try test.upstream.set("/orders", #"[{"id":"a","notes":"mine"}]"#)
+            try await test.engine.sync(SyncRequest(full: true))
+            #expect(try test.record("a")?["notes"] == "mine", "the job took longer")
+        }
+    }
+
+    @Test("does not become a record with the job's key, also if the job has a field of the record")
+    func creation() async throws {
+        let test = try await test(Self.lookUp)
+        let key = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        try test.upstream.answerLater(#"{"id":"77","notes":"queued"}"#, times: 1)
+        try await test.send()
+        #expect(try test.error() == "accepted")
+        #expect(try test.record(key)?["notes"] == "new" && test.record("77") == nil)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"},{"id":"b","notes":"new"}]"#)
+        try await test.send(after: .seconds(5))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try test.record(key)?["id"] == "b")
+    }
+
+    @Test("is the record in the answer if that has what was sent", arguments: [true, false])
+    func record(hasLookUp: Bool) async throws {
+        let test = try await test(hasLookUp ? Self.lookUp : TestEngine.shop)
+        let key = try await test.store.create("orders", body: .object(["notes": " new"]), at: test.clock.timestamp)
+        try test.upstream.answerLater(#"{"id":"b","notes":"new"}"#, times: 1)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record(key)?["id"] == "b")
+    }
+}
