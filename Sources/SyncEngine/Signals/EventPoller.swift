@@ -101,26 +101,33 @@ struct EventPoller: Sendable {
             guard events.since == nil, !elements.isEmpty else { break }
         }
         guard let position = place.position, position != before else { return }
+        note(position, in: &place)
+    }
+
+    private func note(_ position: String, in place: inout Progress) {
         // The one before is of no use if this many polls have not been read.
         if place.unstored.count >= Self.mostUnstored { place.unstored.removeLast() }
         place.unstored.append((position, desk.newest))
     }
 
-    /// Begins where the upstream says: it does not know the position, or was sent none. What changed before that is pulled.
+    /// Begins where the upstream says: it does not know the position, or was sent none. What changed before that is pulled, but
+    /// not each time if the upstream knows none of its own positions.
     private func begin(_ place: inout Progress, at next: String?) throws {
-        guard !place.isRenewed, let next, next.utf8.count <= Self.longestPosition else {
+        guard let next, next.utf8.count <= Self.longestPosition else {
             throw UpstreamError.malformed(
-                "\(events.path) does not know the position that it answered last; correct since of this source in the schema"
-            )
+                "\(events.path) answered a position of more than \(Self.longestPosition) bytes")
         }
-        if place.position != nil {
+        let isAgain = place.isRenewed
+        if place.position != nil, !isAgain {
             environment.log.notice(
                 "the upstream no longer knows where the events were read to", metadata: ["source": "\(source.name)"])
         }
-        desk.noteMissed(by: source)
-        place.position = next
-        place.seen = []
-        place.isRenewed = true
+        (place.position, place.seen, place.isRenewed) = (next, [], true)
+        guard isAgain else { return desk.noteMissed(by: source) }
+        note(next, in: &place)
+        throw UpstreamError.malformed(
+            "\(events.path) does not know the position that it answered last; correct since of this source in the schema"
+        )
     }
 
     private static let mostUnstored = 20

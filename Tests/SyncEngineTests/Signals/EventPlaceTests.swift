@@ -73,7 +73,7 @@ struct EventPlaceTests {
             try add("p")
             try test.upstream.set("/log", #"[{"id":"p"}]"#)
             try await test.until { try test.record("p", "parts") != nil }
-            #expect(await test.engine.status().signals.first?.isConnected == true)
+            try await test.until { await test.engine.status().signals.first?.isConnected == true }
         }
     }
 
