@@ -67,8 +67,8 @@ actor UploadLoop {
                 let upstream = monitor.guardedUpstream()
                 try await account.require(from: upstream)
                 let pusher = Pusher(
-                    environment, upstream: upstream, monitor: monitor, freshness: await monitor.freshness,
-                    lane: .content)
+                    environment, upstream: upstream, freshness: await monitor.freshness, lane: .content,
+                    passage: PushPassage(monitor))
                 let before = try environment.store.pendingCount().pending
                 try await pusher.drain(through: .contents(monitor, unwritten))
                 // Changes of fields may have waited for a record that is created with its content.

@@ -18,7 +18,7 @@ struct SyncEnvironment: Sendable {
     let now: @Sendable () -> Timestamp
     /// The time of day at the start plus the time that has passed since. Everything is scheduled by it, so setting the
     /// clock makes nothing early or late.
-    let monotonicNow: @Sendable () -> Timestamp
+    var monotonicNow: @Sendable () -> Timestamp
     /// Yields numbers in 0..<1.
     let random: @Sendable () -> Double
     /// How far the server's clock is ahead of `now`; nil while unknown.
@@ -32,7 +32,7 @@ struct SyncEnvironment: Sendable {
     let log: Logger
     let sleeps: LoopSleeps
     /// Which batch routes are open.
-    let batches = BatchRoutes()
+    var batches = BatchRoutes()
     /// Which records the upstream lacked once.
     let absences = AbsenceMarks()
     /// Which records the upstream refuses to show.

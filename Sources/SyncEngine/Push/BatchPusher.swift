@@ -65,7 +65,7 @@ struct BatchPusher {
         guard results.contains(where: \.appliedNothing) else {
             return try await conclude(changes.map { ($0, .failure(.unclear(status: 200, Self.unclear))) })
         }
-        pusher.batches.sendAlone(changes.map(\.change.id))
+        pusher.environment.batches.sendAlone(changes.map(\.change.id))
         return try await takeBack(changes)
     }
 
@@ -75,7 +75,7 @@ struct BatchPusher {
         try await inParallel(all) { pusher, sent, result in
             // Another token may help, which only a request of its own asks for.
             if case .failure(.unauthorized) = result {
-                pusher.batches.sendAlone([sent.change.id])
+                pusher.environment.batches.sendAlone([sent.change.id])
                 return try await pusher.settle(sent.change, as: .notSent)
             }
             return try await pusher.conclude(sent.change, sent.entity, result)
@@ -142,10 +142,10 @@ struct BatchPusher {
     /// The upstream does not take this batch. One that applies all or nothing refuses it for one of its changes.
     private func refuse(_ changes: [BatchedChange], _ status: Int?, _ message: String) {
         if plan.isAtomic, let status, [400, 409, 412, 422, 424, 428].contains(status) {
-            return pusher.batches.sendAlone(changes.map(\.change.id))
+            return pusher.environment.batches.sendAlone(changes.map(\.change.id))
         }
         let size = status == 413 ? changes.count / 2 : 0
-        if pusher.batches.limit(plan, to: size, message, at: pusher.monotonicNow()) {
+        if pusher.environment.batches.limit(plan, to: size, message, at: pusher.monotonicNow()) {
             pusher.noteBatchLimit(message, size)
         }
     }

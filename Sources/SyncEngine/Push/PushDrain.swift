@@ -86,7 +86,7 @@ struct PushDrain {
                 let slot = await slots.take()
                 defer { slot.give() }
                 let error = try await pusher.begun(in: slot).send(change)
-                if sendsBatches { pusher.batches.noteSent(change.id) }
+                if sendsBatches { pusher.environment.batches.noteSent(change.id) }
                 return error
             }
         } catch {
@@ -113,7 +113,7 @@ struct PushDrain {
         guard sendsBatches, await gate.barred() == nil, await gate.allowance() == .all,
             let plan = firstBatchPlan(of: ready)
         else { return singles }
-        let size = pusher.batches.size(of: plan, at: pusher.monotonicNow())
+        let size = pusher.environment.batches.size(of: plan, at: pusher.monotonicNow())
         let candidates = try due(limit: max(size, limit), room, notOf: inFlight.union(paused)).filter {
             $0.id <= newest
         }

@@ -108,7 +108,8 @@ actor PushLoop {
                 let upstream = monitor.guardedUpstream(for: heartbeat)
                 try await account.require(from: upstream)
                 var pusher = Pusher(
-                    environment, upstream: upstream, monitor: monitor, freshness: await monitor.freshness)
+                    environment, upstream: upstream, freshness: await monitor.freshness,
+                    passage: PushPassage(monitor))
                 pusher.changedParents = parents
                 try await pusher.drain(through: .fields(monitor, unwritten) { await self.newestToPush })
             }

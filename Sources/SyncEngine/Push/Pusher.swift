@@ -6,31 +6,17 @@ internal import Upstream
 
 /// Sends queued changes, one attempt of one change at a time. `PushDrain` says which, `BatchPusher` sends several at once.
 struct Pusher {
-    let schema: EntitySchema
-    let store: CacheStore
+    let environment: SyncEnvironment
+    /// As it is called for changes.
     let upstream: any Upstream
-    let retry: RetryPolicy
-    let now: @Sendable () -> Timestamp
-    /// Schedules attempts: the time of day by a clock that cannot be set.
-    let monotonicNow: @Sendable () -> Timestamp
-    /// In 0..<1.
-    let random: @Sendable () -> Double
     let freshness: Freshness
-    /// The files to upload; nil if the schema has no contents.
-    var contents: ContentFolder?
-    var lane = PushLane.fields
-    /// How far the server's clock is ahead; nil if it was never measured.
-    var clockOffset: @Sendable () -> Duration? = { nil }
-    /// Called with each completed attempt.
-    var measure: @Sendable (SyncMeasurement) -> Void = { _ in }
+    let lane: PushLane
     /// Learns which changes get through.
-    var passage = PushPassage()
-    /// Which batch routes are open.
-    var batches = BatchRoutes()
+    var passage: PushPassage
     /// Called when the upstream has refused a batch, with its words and how many changes it gets at a time from now on.
-    var noteBatchLimit: @Sendable (_ message: String, _ size: Int) -> Void = { _, _ in }
+    var noteBatchLimit: @Sendable (_ message: String, _ size: Int) -> Void
     /// Called when an attempt has ended.
-    var noteEnd: @Sendable (OutboxChange, PushOutcome) -> Void = { _, _ in }
+    var noteEnd: @Sendable (OutboxChange, PushOutcome) -> Void
     var changedParents = ChangedParents()
     /// True for the one change that finds out whether an outage is over: no pull precedes it.
     var isTrial = false
@@ -38,6 +24,29 @@ struct Pusher {
     var begunAt: Timestamp?
     /// The slot of the current attempt.
     var slot: AsyncSemaphore.Slot?
+
+    init(
+        _ environment: SyncEnvironment, upstream: any Upstream, freshness: Freshness, lane: PushLane = .fields,
+        passage: PushPassage = PushPassage()
+    ) {
+        self.environment = environment
+        self.upstream = upstream
+        self.freshness = freshness
+        self.lane = lane
+        self.passage = passage
+        noteBatchLimit = environment.noteBatchLimit
+        noteEnd = environment.noteEnd
+    }
+
+    var schema: EntitySchema { environment.schema }
+    var store: CacheStore { environment.store }
+    var contents: ContentFolder? { environment.contents }
+    var retry: RetryPolicy { environment.settings.retry }
+
+    var random: @Sendable () -> Double { environment.random }
+    var now: @Sendable () -> Timestamp { environment.now }
+    /// Schedules attempts.
+    var monotonicNow: @Sendable () -> Timestamp { environment.monotonicNow }
 
     var reader: RecordReader { RecordReader(schema: schema, store: store, upstream: upstream) }
 
@@ -125,7 +134,8 @@ struct Pusher {
 
     var reconciler: CreateReconciler {
         CreateReconciler(
-            reader: reader, now: now(), clockOffset: clockOffset(), contents: contents, monotonicNow: monotonicNow)
+            reader: reader, now: now(), clockOffset: environment.clockOffset(), contents: contents,
+            monotonicNow: monotonicNow)
     }
 
     private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
@@ -299,7 +309,7 @@ struct Pusher {
         let takesBack =
             isRefusal || error.map { self.isRefusal($0, of: change) && !mayBeKnown(change, after: $0) } ?? false
         try await store.settle(change.id, outcome, takingBack: takesBack, at: now())
-        measure(
+        environment.measure(
             .push(
                 entity: change.entity, SyncMeasurement.PushOutcome(outcome),
                 duration: begunAt.map { monotonicNow().since($0) } ?? .zero))
@@ -356,19 +366,5 @@ struct Pusher {
         guard !retry.isLast(attempt: attempt) else { return .failed(failure) }
         let delay = atOnce && attempt == 1 ? .zero : retry.delay(attempt: attempt, random: random())
         return .waiting(failure, at: monotonicNow() + delay, counted: true)
-    }
-}
-
-extension Pusher {
-    init(
-        _ environment: SyncEnvironment, upstream: any Upstream, monitor: HealthMonitor, freshness: Freshness,
-        lane: PushLane = .fields
-    ) {
-        self.init(
-            schema: environment.schema, store: environment.store, upstream: upstream,
-            retry: environment.settings.retry, now: environment.now, monotonicNow: environment.monotonicNow,
-            random: environment.random, freshness: freshness, contents: environment.contents, lane: lane,
-            clockOffset: environment.clockOffset, measure: environment.measure, passage: PushPassage(monitor),
-            batches: environment.batches, noteBatchLimit: environment.noteBatchLimit, noteEnd: environment.noteEnd)
     }
 }

@@ -85,7 +85,8 @@ actor RecoveryProbe {
         }
         do {
             var pusher = Pusher(
-                environment, upstream: upstream, monitor: monitor, freshness: await monitor.freshness)
+                environment, upstream: upstream, freshness: await monitor.freshness,
+                passage: PushPassage(monitor))
             pusher.isTrial = true
             _ = try await pusher.send(change)
         } catch {

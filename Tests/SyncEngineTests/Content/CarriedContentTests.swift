@@ -69,11 +69,8 @@ struct CarriedContentTests {
     /// Sends what is ready in a lane after a while, once, without the engine.
     private func send(_ lane: PushLane = .content, after delay: Duration = .zero) async throws {
         let now = time.timestamp + delay
-        var pusher = Pusher(
-            schema: store.schema, store: store, upstream: upstream, retry: RetryPolicy(maximumAttempts: 3),
-            now: { now }, monotonicNow: { now }, random: { 0 }, freshness: Freshness(callableSince: time.timestamp))
-        pusher.contents = contents
-        pusher.lane = lane
+        let pusher = Pusher.test(
+            store, contents, to: upstream, at: now, callableSince: time.timestamp, lane: lane)
         for change in try store.readyChanges(limit: 9, at: now, in: lane) { _ = try await pusher.send(change) }
     }
 

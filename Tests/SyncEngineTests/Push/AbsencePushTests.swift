@@ -262,11 +262,8 @@ struct AbsencePushTests {
         test.upstream.hideRecords(true)
         test.upstream.answerEmpty(times: 1)
         let (now, gone) = (test.clock.timestamp + .seconds(600), Counter())
-        let pusher = Pusher(
-            schema: test.store.schema, store: test.store, upstream: test.upstream,
-            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
-            freshness: Freshness(callableSince: now),
-            noteEnd: { _, outcome in if case .vanished = outcome { gone.next() } })
+        var pusher = test.pusher(at: now, callableSince: now)
+        pusher.noteEnd = { _, outcome in if case .vanished = outcome { gone.next() } }
         for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(gone.count == 0)

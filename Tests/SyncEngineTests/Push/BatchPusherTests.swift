@@ -57,10 +57,7 @@ struct BatchPusherTests {
         notes: Notes = Notes(), slots: Int = 4
     ) async throws {
         let now = test.clock.timestamp + delay
-        var pusher = Pusher(
-            schema: test.store.schema, store: test.store, upstream: test.upstream,
-            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0.5 },
-            freshness: Freshness(callableSince: test.clock.timestamp), batches: batches)
+        var pusher = test.pusher(at: now, random: 0.5, batches: batches)
         pusher.noteBatchLimit = { message, size in notes.all.withLock { $0.append("\(size) \(message)") } }
         let gate = PushAdmission(
             slots: { slots }, allowance: { .all }, newest: { .max }, mayBegin: { _ in true }, barred: { nil },

@@ -23,10 +23,7 @@ struct ExchangedAnswerTests {
         let another = try #require(changes.last)
         #expect(try await test.store.begin(another, at: now))
         try test.upstream.answer(#"{"id":"other","notes":"Bob"}"#, times: 1)
-        var pusher = Pusher(
-            schema: test.store.schema, store: test.store, upstream: test.upstream,
-            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
-            freshness: Freshness(callableSince: now))
+        var pusher = test.pusher(at: now, callableSince: now)
         pusher.passage = PushPassage(underWay: { [another.id] })
         _ = try await pusher.send(ada)
         return key

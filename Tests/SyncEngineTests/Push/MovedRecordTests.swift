@@ -88,9 +88,7 @@ struct MovedRecordTests {
         test.clock.advance(by: .seconds(20))
         let now = test.clock.timestamp
         let upstream = HTTPUpstream(plan: test.store.schema.upstream, transport: server)
-        let pusher = Pusher(
-            schema: test.store.schema, store: test.store, upstream: upstream, retry: RetryPolicy(maximumAttempts: 3),
-            now: { now }, monotonicNow: { now }, random: { 0 }, freshness: Freshness(callableSince: now - .seconds(60)))
+        let pusher = test.pusher(at: now, to: upstream, callableSince: now - .seconds(60))
         for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
     }
 

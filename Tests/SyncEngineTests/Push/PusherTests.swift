@@ -298,10 +298,7 @@ struct PusherTests {
         test.upstream.failList(
             "/orders", status == 404 ? .gone(status: 404, refused) : .barred(status: status, refused))
         let now = test.clock.timestamp + .seconds(61)
-        var pusher = Pusher(
-            schema: test.store.schema, store: test.store, upstream: test.upstream,
-            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
-            freshness: Freshness(callableSince: test.clock.timestamp))
+        var pusher = test.pusher(at: now)
         pusher.passage.verdict = { _, _, _, _ in .concernsChange }
         for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
         #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))

@@ -1,3 +1,4 @@
+import ContentStore
 import EntitySchema
 import JSONText
 import Logging
@@ -73,13 +74,20 @@ struct TestEngine {
         #expect(try await condition())
     }
 
+    /// What sends changes, without the engine.
+    func pusher(
+        at now: Timestamp, to remote: (any Upstream)? = nil, random: Double = 0, batches: BatchRoutes = BatchRoutes(),
+        callableSince: Timestamp? = nil
+    ) -> Pusher {
+        .test(
+            store, to: remote ?? upstream, at: now, random: random, batches: batches,
+            callableSince: callableSince ?? clock.timestamp)
+    }
+
     /// Sends what is ready after a while, once, without the engine.
     func send(after delay: Duration = .zero, random: Double = 0) async throws {
         let now = clock.timestamp + delay
-        let pusher = Pusher(
-            schema: store.schema, store: store, upstream: upstream, retry: RetryPolicy(maximumAttempts: 3),
-            now: { now }, monotonicNow: { now }, random: { random },
-            freshness: Freshness(callableSince: clock.timestamp))
+        let pusher = pusher(at: now, random: random)
         for change in try store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
     }
 
@@ -126,4 +134,22 @@ struct TestEngine {
               id: { type: string }
             pull: { path: /parts }
         """
+}
+
+extension Pusher {
+    /// One for which time stands still.
+    static func test(
+        _ store: CacheStore, _ contents: ContentFolder? = nil, to upstream: any Upstream, at now: Timestamp,
+        random: Double = 0, batches: BatchRoutes = BatchRoutes(), callableSince: Timestamp, lane: PushLane = .fields
+    ) -> Pusher {
+        var environment = SyncEnvironment(
+            store: store, contents: contents, upstream: upstream,
+            settings: SyncSettings(retry: RetryPolicy(maximumAttempts: 3)),
+            time: SyncTime(clock: ManualClock(), now: { now }), random: { random }, callbacks: SyncCallbacks(),
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        environment.monotonicNow = { now }
+        environment.batches = batches
+        return Pusher(
+            environment, upstream: upstream, freshness: Freshness(callableSince: callableSince), lane: lane)
+    }
 }
