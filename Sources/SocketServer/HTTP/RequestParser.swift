@@ -1,5 +1,3 @@
-import Glibc
-
 /// Strict HTTP/1.1 request parser (RFC 9112): bytes in, requests out, independent of how the bytes are split.
 ///
 /// Do not use a parser again after it has thrown: the bytes after a malformed request cannot be interpreted.
@@ -41,11 +39,7 @@ package struct RequestParser {
     private var phase = Phase.requestLine
     /// Nil before the request line. It is not part of the phase, so that each field is added to it without copying the others.
     private var head: RequestHead?
-    private var buffer: [UInt8] = []
-    /// All bytes before this position are consumed.
-    private var position = 0
-    /// There is no line feed between `position` and here.
-    private var searched = 0
+    private var buffer: InputBuffer
     private var lineBytes = 0
     private var fieldCount = 0
     private var extensionBytes = 0
@@ -68,11 +62,12 @@ package struct RequestParser {
         self.streams = streams
         self.bodies = bodies
         bodyLimit = limits.bodyBytes
+        buffer = InputBuffer(usualCapacity: limits.readAheadBytes)
     }
 
     package var stage: Stage {
         switch phase {
-        case .requestLine: position == buffer.count ? .idle : .head
+        case .requestLine: buffer.isEmpty ? .idle : .head
         case .fields: .head
         default: .body
         }
@@ -88,28 +83,19 @@ package struct RequestParser {
     /// Whether cookies take up most of a head that is too large. A browser sends the cookies that any port of the host set.
     package var isFullOfCookies: Bool {
         guard case .fields = phase, fieldCount <= limits.headerCount, let head else { return false }
-        let line = buffer[position..<searched]
+        let line = buffer.partOfLine
         let isCookie = line.prefix(7).map(Grammar.lowercase).elementsEqual("cookie:".utf8)
         let size = head.headers[all: "Cookie"].reduce(isCookie ? line.count : 0) { $0 + $1.utf8.count }
         return size > limits.headBytes / 2
     }
 
     /// The bytes that it keeps of a body that has not been returned yet.
-    package var heldBytes: Int { stage == .body ? body.count + buffer.count : 0 }
+    package var heldBytes: Int { stage == .body ? body.count + buffer.heldBytes : 0 }
 
     /// Whether a streamed body has not been read to its end.
     package var isWithinBody: Bool { isStreamed }
 
-    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        if position == buffer.count {
-            discardBuffer()
-        } else if position > limits.readAheadBytes {
-            buffer.removeFirst(position)
-            searched -= position
-            position = 0
-        }
-        buffer.append(contentsOf: bytes)
-    }
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) { buffer.append(bytes) }
 
     /// The next request, or nil when more bytes are needed. Read a streamed body to its end with `piece` before the
     /// next call.
@@ -165,7 +151,7 @@ package struct RequestParser {
     /// 10.1.1).
     package mutating func takeContinue() -> Bool {
         defer { continueIsDue = false }
-        return continueIsDue && body.isEmpty && position == buffer.count
+        return continueIsDue && body.isEmpty && buffer.isEmpty
     }
 
     private mutating func takeRequestLine() throws(Refusal) -> Bool {
@@ -225,17 +211,11 @@ package struct RequestParser {
             phase = left == 0 ? .chunkEnd : .chunk(remaining: left)
             return left == 0
         case .chunkEnd:
-            guard buffer.count - position >= 2 else {
-                guard position == buffer.count || buffer[position] == Grammar.carriageReturn else {
-                    throw .chunkOverrun
-                }
+            guard buffer.count >= 2 else {
+                guard buffer.isEmpty || buffer[0] == Grammar.carriageReturn else { throw .chunkOverrun }
                 return false
             }
-            guard buffer[position] == Grammar.carriageReturn, buffer[position + 1] == Grammar.lineFeed else {
-                throw .chunkOverrun
-            }
-            position += 2
-            searched = position
+            guard buffer.take(2).elementsEqual([Grammar.carriageReturn, Grammar.lineFeed]) else { throw .chunkOverrun }
             phase = .chunkSize
         default: break
         }
@@ -256,40 +236,18 @@ package struct RequestParser {
 
     /// Moves up to `wanted` bytes to the body and returns how many are still missing.
     private mutating func takeData(_ wanted: Int) -> Int {
-        let count = min(wanted, buffer.count - position)
-        guard count > 0 else { return wanted }
-        body.append(contentsOf: buffer[position..<(position + count)])
-        bodyBytes += count
-        position += count
-        searched = position
-        return wanted - count
+        guard !buffer.isEmpty else { return wanted }
+        let part = buffer.take(wanted)
+        body.append(contentsOf: part)
+        bodyBytes += part.count
+        return wanted - part.count
     }
 
-    /// The next line without its CRLF; nil when its end has not arrived. A bare line feed is an error (RFC 9112, 2.2).
+    /// The next line of the request, which counts for the size of its head.
     private mutating func nextLine(limit: Int, over refusal: Refusal) throws(Refusal) -> ArraySlice<UInt8>? {
-        let end = min(buffer.count, position + limit + 2)
-        searched = lineFeed(in: searched..<max(searched, end))
-        guard searched - position <= limit + 1 else { throw refusal }
-        guard searched < buffer.count else { return nil }
-        guard searched > position, buffer[searched - 1] == Grammar.carriageReturn else {
-            throw .badRequest("A line ends in a line feed without a carriage return.")
-        }
-        let line = buffer[position..<(searched - 1)]
-        position = searched + 1
-        searched = position
+        guard let line = try buffer.line(limit: limit, over: refusal) else { return nil }
         lineBytes += line.count + 2
         return line
-    }
-
-    /// The place of the first one in a range of the buffer, or the range's end.
-    private func lineFeed(in range: Range<Int>) -> Int {
-        buffer.withUnsafeBytes { buffer in
-            let part = UnsafeRawBufferPointer(rebasing: buffer[range])
-            guard let start = part.baseAddress, let found = memchr(start, Int32(Grammar.lineFeed), part.count) else {
-                return range.upperBound
-            }
-            return range.lowerBound + (UnsafeRawPointer(found) - start)
-        }
     }
 
     private mutating func countField() throws(Refusal) {
@@ -317,14 +275,7 @@ package struct RequestParser {
         skippedEmptyLine = false
         continueIsDue = false
         isHead = false
-        if position == buffer.count { discardBuffer() }
-    }
-
-    /// Discards consumed input, and frees the memory if a large request made it grow.
-    private mutating func discardBuffer() {
-        buffer.removeAll(keepingCapacity: buffer.capacity <= 2 * limits.readAheadBytes)
-        position = 0
-        searched = 0
+        buffer.discardConsumed()
     }
 }
 
