@@ -1,0 +1,232 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// Searches a list for the record of a creation whose answer was lost: it has the values that were sent, and was not known
+/// before.
+struct CreationSearch {
+    let reconciler: CreateReconciler
+    /// The first page of the list.
+    let request: PageRequest
+    /// The fields that are compared.
+    let fields: [String]
+    let change: OutboxChange
+    let entity: Entity
+
+    private var store: CacheStore { reconciler.store }
+    private var upstream: any Upstream { reconciler.upstream }
+    private var now: Timestamp { reconciler.now }
+
+    /// Reads the list until it says what became of the creation.
+    ///
+    /// In a list of several pages the record may slide past them while they are read. It counts as absent when the next
+    /// reading shows the same records again, in the same order: their keys and what the look-up compares, since other
+    /// members may change with each reading. If others keep adding records, three readings are needed, each of which
+    /// has all that the one before had. If the list keeps changing otherwise, it is read again later; after a day, the
+    /// creation is left to a person.
+    func finding() async throws -> CreateReconciler.Finding {
+        var before: Reading?
+        var extensions = 0
+        for _ in 1...Self.mostReadings {
+            let reading = try await read()
+            if let found = reading.found { return .applied(found) }
+            if let doubt = reading.doubt { return .unknowable("the list may be cut: \(doubt)") }
+            guard reconciler.hasSettled(change) else { return .notYet("the upstream may still apply the attempt") }
+            let isSame = before.map(reading.isSame) ?? false
+            extensions = before.map(reading.extends) ?? false ? extensions + 1 : 0
+            // A list that grows while it is read has a greater total in the end.
+            if reading.isNewer && reading.pages == 1 || isSame || extensions == 2 && reading.missing == 0 {
+                return try await finding(reading)
+            }
+            before = reading
+        }
+        let restless = "\(request.path) kept changing while it was read"
+        guard isLongSince else { return .notYet(restless) }
+        return .unknowable("\(restless) for a day (a look_up with a path that names the record avoids this)")
+    }
+
+    /// Whether a look-up has been repeated for so long that a quiet moment of the list is unlikely.
+    private var isLongSince: Bool {
+        guard let attempt = change.lastAttemptAt, change.tried >= Self.leastLookUps else { return false }
+        return now.since(attempt) >= .seconds(86_400)
+    }
+
+    /// With fewer, the machine may have been off for most of the day.
+    private static let leastLookUps = 20
+
+    /// What a list says that does not have the record.
+    private func finding(_ reading: Reading) async throws -> CreateReconciler.Finding {
+        if let near = reading.near ?? (reading.isTelling ? nil : reading.hidden) {
+            return .unknowable("the upstream has a record that may be this one: \(near)")
+        }
+        if let twin = try editedTwin() {
+            return .unknowable(
+                "\(twin) came after the attempt, and may be this one, with other values since it was edited here")
+        }
+        if reading.missing > 0 {
+            return .unknowable("the list may be cut: its total is \(reading.missing) more than its records")
+        }
+        // An account that may see nothing is shown no records either.
+        guard try await reconciler.judge.isServing(entity) else {
+            throw UpstreamError.barred(
+                status: 404, "a lost creation is looked up, and the upstream shows no \(entity.name) at all")
+        }
+        return .absent
+    }
+
+    /// The key of a record that came after the attempt and was edited here since, in what the look-up compares. Before that it
+    /// may have had all that was sent.
+    private func editedTwin() throws -> String? {
+        try store.editedTwins(of: change).first { twin in
+            !twin.fields.isDisjoint(with: fields)
+                && change.isSaid(by: twin.record, of: entity, fields.filter { !twin.fields.contains($0) })
+        }.map { entity.shownKey(of: $0.record) }
+    }
+
+    private static let mostReadings = 4
+
+    private struct Reading {
+        var found: RemoteRecord?
+        /// The key of a record that is nearly the same.
+        var near: String?
+        /// Some record shows a field of the look-up.
+        var isTelling = false
+        /// The key of a record that shows none, and was not known.
+        var hidden: String?
+        /// The list has a change from after the attempt.
+        var isNewer = false
+        var pages = 0
+        var records = 0
+        /// Of each record's key and what the look-up compares, in the order in which they were first shown.
+        var digests: [Int] = []
+        /// Why the list may be cut; nil if nothing suggests it.
+        var doubt: String?
+        /// How many fewer records the list showed than its total.
+        var missing = 0
+
+        func isSame(as other: Reading) -> Bool { digests == other.digests && records == other.records }
+
+        /// Whether it shows all records of an earlier reading, as they were and in their order, and some more. A record that
+        /// had made others slide in that reading would be missing, or in another place.
+        func extends(_ earlier: Reading) -> Bool {
+            var rest = earlier.digests[...]
+            guard !rest.isEmpty else { return false }
+            for digest in digests where digest == rest.first { rest.removeFirst() }
+            return rest.isEmpty
+        }
+    }
+
+    /// Reads the list once, or until the record is found.
+    private func read() async throws -> Reading {
+        var request = request
+        var trail = PageTrail()
+        var reading = Reading()
+        var seen: Set<Int> = []
+        repeat {
+            let page = try await upstream.page(request)
+            // The records are small texts by now, and more is read before the next page.
+            page.share?.release()
+            try trail.add(page, of: request.path, askedAt: request.position, key: entity.key)
+            for record in page.records.elements {
+                // Comparing long texts with many records can take minutes, in which all else must go on. Unlike `Task.yield()`, a
+                // task is enqueued by the runtime's hook, so that simulations decide what goes on.
+                await Task {}.value
+                guard !Task.isCancelled else { throw UpstreamError.cancelled }
+                let digest = digest(of: record)
+                if seen.insert(digest).inserted { reading.digests.append(digest) }
+                try await compare(record, &reading)
+                if reading.found != nil { return reading }
+            }
+            reading.pages += 1
+            reading.records += page.count
+            guard reading.records <= reconciler.mostRecords else {
+                reading.doubt = "it has more than \(reconciler.mostRecords.grouped) records, and no more are read"
+                return reading
+            }
+            request.position = page.next
+            if page.next == nil {
+                reading.doubt = ListDoubt.reason(
+                    request.list, pages: reading.pages, records: reading.records, last: page)
+                reading.missing = max(0, (page.total ?? 0) - reading.records)
+            }
+        } while request.position != nil
+        return reading
+    }
+
+    /// Notes in the reading what one listed record says about the creation.
+    private func compare(_ record: JSONText, _ reading: inout Reading) async throws {
+        reading.isNewer = reading.isNewer || isNewer(record)
+        let tells = fields.contains { entity.value(of: $0, in: record) != nil }
+        reading.isTelling = reading.isTelling || tells
+        guard let near = try await candidate(record) else { return }
+        let witness = ContentWitness(
+            store: store, upstream: upstream, contents: reconciler.contents, monotonicNow: reconciler.monotonicNow)
+        let verdict = try await witness.verdict(on: near.record, for: change, entity)
+        if verdict == .another { return }
+        let isOwn = verdict == .own && mayBeOwn(near.record)
+        if isOwn, change.isSaid(by: near.record, of: entity, fields) {
+            reading.found = near
+            return
+        }
+        let key = entity.shownKey(of: near.record)
+        if tells { reading.near = key } else { reading.hidden = key }
+    }
+
+    private func digest(of record: JSONText) -> Int {
+        var hasher = Hasher()
+        hasher.combine(record[entity.key]?.plain ?? record.text)
+        for field in fields { hasher.combine(entity.value(of: field, in: record)?.text) }
+        hasher.combine(entity.isDeleted(record))
+        return hasher.finalize()
+    }
+
+    /// A listed record that may be the one that was created: read by its key if the list shows less than was sent.
+    private func candidate(_ record: JSONText) async throws -> RemoteRecord? {
+        let shown = fields.filter { entity.value(of: $0, in: record) != nil }
+        let isPartial = shown.count < fields.count && change.isSaid(by: record, of: entity, shown)
+        guard isPartial || change.isSaid(by: record, of: entity, fields) || change.mayBe(record, of: entity, fields),
+            let key = record[entity.key]?.plain, !key.isEmpty
+        else { return nil }
+        // If the record already has its final key, the change itself made that key known.
+        guard try key == change.key || !store.wasKnown(key, before: change) else { return nil }
+        guard wasDeletedEarlier(record) != true else { return nil }
+        guard isPartial, entity.recordPath(of: record) != nil else { return RemoteRecord(record) }
+        guard let whole = try await upstream.record(of: entity, known: record) else {
+            return RemoteRecord(record)
+        }
+        let isOther =
+            fields.allSatisfy { entity.value(of: $0, in: whole.record) != nil }
+            && !change.isSaid(by: whole.record, of: entity, fields)
+            && !change.mayBe(whole.record, of: entity, fields)
+        return isOther ? nil : whole
+    }
+
+    /// Not if its key cannot be one, or if it was, or may have been, deleted before the creation was sent.
+    private func mayBeOwn(_ record: JSONText) -> Bool {
+        !entity.hasUnusableKey(record) && wasDeletedEarlier(record) == false
+    }
+
+    /// Whether the upstream deleted it before the first attempt, so that it is another one. Nil if it is marked as deleted,
+    /// and that cannot be said. Under the key that was made here, or if the creation itself has the mark, it is the
+    /// change's own.
+    private func wasDeletedEarlier(_ record: JSONText) -> Bool? {
+        guard entity.isDeleted(record), !entity.isDeleted(change.body), record[entity.key]?.plain != change.key
+        else { return false }
+        guard let clockOffset = reconciler.clockOffset, let first = change.firstAttemptAt ?? change.lastAttemptAt,
+            let time = entity.changeTime(of: record)
+        else { return nil }
+        return time < first + clockOffset - Self.tolerance
+    }
+
+    /// Clocks are measured to the second, and change times may have whole seconds.
+    private static let tolerance = Duration.seconds(2)
+
+    /// Whether the server changed the record after the attempt. A time in the future says nothing.
+    private func isNewer(_ record: JSONText) -> Bool {
+        guard let clockOffset = reconciler.clockOffset, let attempt = change.lastAttemptAt,
+            let time = entity.changeTime(of: record)
+        else { return false }
+        return time > attempt + clockOffset + Self.tolerance && time <= now + clockOffset + Self.tolerance
+    }
+}
