@@ -41,7 +41,17 @@ struct RecordCheck {
 
     private func compareDerived(_ images: [RecordImage], _ found: inout Inconsistencies) throws {
         guard let figures else { return }
-        let expected = figures.isEmpty ? [:] : try RelationAggregates.members(of: images, figures, db)
+        var rest = images[...]
+        while !rest.isEmpty {
+            let (expected, count) = try RelationAggregates.members(of: Array(rest), figures, db)
+            compareDerived(rest.prefix(count), expected, &found)
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private func compareDerived(
+        _ images: ArraySlice<RecordImage>, _ expected: [String: JSONText], _ found: inout Inconsistencies
+    ) {
         for image in images where image.derived != expected[image.key] {
             let (known, members) = (image.derived?.members ?? [], expected[image.key]?.members ?? [])
             let names = plan.entity.derivedFields.map(\.name).filter { name in

@@ -53,4 +53,38 @@ struct LargeRecordTests {
         query.filters = [ListQuery.Filter(field: "more", comparison: .null, values: ["false"])]
         #expect(try reopened.store.list(query).total == 7)
     }
+
+    @Test("the latest values of many are taken over, though not all fit into memory")
+    func latest() async throws {
+        let cache = try TestCache(schema: DerivedFieldSchema.yaml)
+        let talks = (0..<7).map { #"{"id":"t\#($0)"}"# }
+        _ = try await cache.pull("talks", "[\(talks.joined(separator: ","))]")
+        for talk in 0..<7 {
+            let start = #""talk_id":"t\#(talk)","at":"2026-01-0"#
+            let late = #"{"id":"b\#(talk)",\#(start)2T00:00:00Z","text":"b\#(Self.large)"}"#
+            let early = #"{"id":"a\#(talk)",\#(start)1T00:00:00Z","text":"a\#(Self.large)"}"#
+            _ = try await cache.pull("lines", "[\(late),\(early)]")
+        }
+        try await cache.store.writer.write { [store = cache.store] db in
+            let context = store.context(db, at: TestCache.now)
+            for talk in 0..<7 { context.records.stale.insert("t\(talk)", of: "talks", .children) }
+            try context.finish()
+        }
+        for talk in 0..<7 {
+            #expect(try cache.record("talks", "t\(talk)")?["last_text"]?.string?.prefix(2) == "bx")
+        }
+        #expect(try cache.store.inconsistencies() == [])
+    }
+
+    @Test("a time and a number of any length are compared by their beginnings")
+    func long() async throws {
+        let cache = try TestCache(schema: DerivedFieldSchema.yaml)
+        _ = try await cache.pull("talks", #"[{"id":"t"}]"#)
+        let lines = [
+            #"{"id":"a","talk_id":"t","at":"2026-01-01T00:00:00Z","text":"early","cost":"2.50"}"#,
+            #"{"id":"b","talk_id":"t","at":"x\#(Self.large)","text":"late","cost":"9\#(Self.large)"}"#,
+        ]
+        _ = try await cache.pull("lines", "[\(lines.joined(separator: ","))]")
+        #expect(try cache.values("talks", "t", "last_text", "cost") == [#""late""#, "2.50"])
+    }
 }

@@ -37,26 +37,32 @@ struct DerivedRefresh {
         _ rows: [RecordImage], _ stale: [String: StaleRecords.Stale], _ table: EntityTable
     ) throws {
         let entity = table.entity
-        let rows = rows.filter { stale[$0.key]?.cause != .sentChildren || isFigureUnsaid($0, entity) }
-        let derived = try derived(of: rows, table)
+        var rest = rows.filter { stale[$0.key]?.cause != .sentChildren || isFigureUnsaid($0, entity) }[...]
         var changes = Changes()
-        for row in rows {
-            guard let cause = stale[row.key] else { continue }
-            try lay(row, cause, derived[row.key], table, &changes)
+        while !rest.isEmpty {
+            let (derived, count) = try derived(of: Array(rest), table)
+            for row in rest.prefix(count) {
+                guard let cause = stale[row.key] else { continue }
+                try lay(row, cause, derived[row.key], table, &changes)
+            }
+            rest = rest.dropFirst(count)
         }
         let log = ChangeLog(records: records, at: now)
         try log.append(.upserted, entity: entity.name, keys: changes.shown)
         try log.append(.deleted, entity: entity.name, keys: changes.hidden)
     }
 
-    /// What `_derived` should have for each record. While that cannot be found, it stays as it is.
-    private func derived(of rows: [RecordImage], _ table: EntityTable) throws -> [String: JSONText] {
+    /// What `_derived` should have for each of the first `count` records. While that cannot be found, it stays as it is.
+    private func derived(
+        of rows: [RecordImage], _ table: EntityTable
+    ) throws -> (members: [String: JSONText], count: Int) {
         let postponed = PostponedFigures(table, in: schema, db)
-        guard try !rows.isEmpty && postponed.mustWait() else {
+        guard try postponed.mustWait() else {
             return try RelationAggregates.members(of: rows, postponed.figures, db)
         }
         try postponed.postpone()
-        return Dictionary(uniqueKeysWithValues: rows.compactMap { row in row.derived.map { (row.key, $0) } })
+        let present = rows.compactMap { row in row.derived.map { (row.key, $0) } }
+        return (Dictionary(uniqueKeysWithValues: present), rows.count)
     }
 
     /// The next of these records, as `BoundStatement.images` says. They are found by their `_pk`, so that no whole records

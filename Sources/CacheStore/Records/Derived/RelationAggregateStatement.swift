@@ -11,8 +11,9 @@ struct RelationAggregateStatement {
 
     /// Follows the time in the text whose maximum is the latest record's.
     static let separator: Character = "\u{1F}"
-    /// Of the number that breaks ties between equal times.
-    static let digits = 19
+    /// The most characters of a time or a number that count. SQLite sorts the children with these texts, and holds a part of
+    /// them in memory, so one that the server makes long must not be among them.
+    private static let longest = 1000
 
     private var child: EntityTable { figures.child }
 
@@ -51,16 +52,23 @@ struct RelationAggregateStatement {
             """
     }
 
+    /// The value of a field in the child with the `_pk` ?1.
+    func value(of field: String, _ side: RelationAggregates.Side) -> String {
+        "SELECT coalesce(\(json(of: field, side)), 'null') FROM \(child.name) WHERE _pk = ?1"
+    }
+
     /// What a child adds; null for a child that does not count.
     private func column(_ figure: ChildFigure, _ side: RelationAggregates.Side) -> String {
         let value: String
         switch figure.measure {
         case .count: value = "1"
-        case .sum(let field): value = json(of: field, side)
-        case .latest(let field, let by):
+        case .sum(let field):
+            value = "substr(\(json(of: field, side)), 1, \(Self.longest))"
+        case .latest(_, let by):
+            // The value itself is read of the latest child alone.
             value = """
-                \(time(by, side)) || char(\(Self.separator.unicodeScalars.first?.value ?? 0)) \
-                || printf('%0\(Self.digits)d', _pk) || coalesce(\(json(of: field, side)), 'null')
+                substr(\(time(by, side)), 1, \(Self.longest)) || char(\(Self.separator.unicodeScalars.first?.value ?? 0)) \
+                || printf('%019d', _pk)
                 """
         }
         let fits = figure.conditions.map { condition($0, side) }.joined(separator: " AND ")

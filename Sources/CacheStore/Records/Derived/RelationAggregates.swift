@@ -20,7 +20,8 @@ struct RelationAggregates {
         /// The time, followed by the tie-breaker.
         var place: String
         var time: String
-        var value: JSONText
+        var pk: Int64
+        var side: Side
     }
 
     /// Which children, and which versions of them: `same` are those shown as the server said; `here` are the others as
@@ -53,17 +54,23 @@ struct RelationAggregates {
         }
     }
 
-    /// The derived members of each record, as stored in `_derived`; no entry for a record without any.
-    static func members(of rows: [RecordImage], _ figures: [RelationAggregates], _ db: Database) throws -> [String:
-        JSONText]
-    {
-        guard !rows.isEmpty else { return [:] }
+    /// What the members of some records may take of the memory together; those of one are always computed.
+    private static let mostBytes = 8 << 20
+
+    /// The derived members of the first records, as stored in `_derived`, and how many records these are; no entry for a
+    /// record without any.
+    static func members(
+        of rows: [RecordImage], _ figures: [RelationAggregates], _ db: Database
+    ) throws -> (members: [String: JSONText], count: Int) {
+        var count = rows.count
+        guard count > 0 else { return ([:], 0) }
         var members: [String: [(key: String, value: JSONText)]] = [:]
         for figures in figures {
-            let found = try figures.values(for: rows.map { (key: $0.key, remote: $0.remote) }, db)
-            members.merge(found) { $0 + $1 }
+            let found = try figures.values(for: rows.prefix(count).map { (key: $0.key, remote: $0.remote) }, db)
+            members.merge(found.values) { $0 + $1 }
+            count = min(count, found.count)
         }
-        return members.mapValues { JSONText.object(members: $0) }
+        return (members.mapValues { JSONText.object(members: $0) }, count)
     }
 
     /// The fields of a child that decide what it adds, and to which parent.
@@ -78,35 +85,39 @@ struct RelationAggregates {
         }
     }
 
-    /// For each key, the members that differ from the server's.
-    func values(
+    /// For each key, the members that differ from the server's; of the first `count` rows.
+    private func values(
         for rows: [(key: String, remote: JSONText?)], _ db: Database
-    ) throws -> [String: [(key: String, value: JSONText)]] {
+    ) throws -> (values: [String: [(key: String, value: JSONText)]], count: Int) {
         let bases = rows.map { row in fields.map { parent.entity.serverValue(of: $0.field, in: row.remote) } }
         let isTime = fields.contains { if case .latest = $0.figure.measure { true } else { false } }
         // Unchanged children count only if the server does not send the aggregate itself.
         let whole = zip(rows, bases).filter { isTime || $1.contains(nil) }.map(\.0.key)
         let totals = try totals(of: rows.map(\.key), whole: whole, db)
         var result: [String: [(key: String, value: JSONText)]] = [:]
-        for (row, bases) in zip(rows, bases) {
+        var (count, bytes) = (0, 0)
+        for (row, bases) in zip(rows, bases) where bytes < Self.mostBytes {
+            count += 1
             let known = totals[row.key] ?? [:]
             for (place, item) in fields.enumerated() {
                 let sides = [Side.same, .here, .there].map { known[$0]?[place] ?? Total() }
-                guard let value = value(item, sides, base: bases[place], latest: latestTime(item.figure, bases)),
+                let latest = latestTime(item.figure, bases)
+                guard let value = try value(item, sides, base: bases[place], latest: latest, db),
                     value != bases[place]
                 else { continue }
                 result[row.key, default: []].append((key: item.field.name, value: value))
+                bytes += value.bytes.count
             }
         }
-        return result
+        return (result, count)
     }
 
     // MARK: Combining the sides
 
     /// Nil if the server's value applies.
     private func value(
-        _ item: (field: Field, figure: ChildFigure), _ sides: [Total], base: JSONText?, latest: String?
-    ) -> JSONText? {
+        _ item: (field: Field, figure: ChildFigure), _ sides: [Total], base: JSONText?, latest: String?, _ db: Database
+    ) throws -> JSONText? {
         let (same, here, there) = (sides[0], sides[1], sides[2])
         switch item.figure.measure {
         case .count:
@@ -120,19 +131,30 @@ struct RelationAggregates {
             let added = here.sum - there.sum
             guard added.billionths != 0, let sum = Amount(json: base.text) else { return .none }
             return (sum + added).json
-        case .latest:
+        case .latest(let field, _):
             let now = [same.latest, here.latest].compactMap(\.self).max { $0.place < $1.place }
             let before = [same.latest, there.latest].compactMap(\.self).max { $0.place < $1.place }
-            guard base == nil || isNewer(now, before, than: latest) else { return .none }
-            return now?.value ?? .null
+            guard try base == nil || isNewer(now, before, than: latest, field, db) else { return .none }
+            return try shown(now, field, db) ?? .null
         }
+    }
+
+    private func shown(_ latest: Latest?, _ field: String, _ db: Database) throws -> JSONText? {
+        guard let latest else { return nil }
+        let sql = RelationAggregateStatement(figures: self).value(of: field, latest.side)
+        let text = try String.fetchOne(db.cachedStatement(sql: sql), arguments: [latest.pk])
+        return try text.map(JSONText.init(parsing:))
     }
 
     /// Whether the children's latest is later than the server's value: the server may know of children that are not
     /// cached, and the cached ones may be newer than the server's version of the record.
-    private func isNewer(_ now: Latest?, _ before: Latest?, than latest: String?) -> Bool {
+    private func isNewer(
+        _ now: Latest?, _ before: Latest?, than latest: String?, _ field: String, _ db: Database
+    ) throws -> Bool {
         if let latest { return (now?.time ?? "") >= latest || (before?.time ?? "") >= latest }
-        return now?.place != before?.place || now?.value != before?.value
+        guard now?.place == before?.place else { return true }
+        // In the same version it has the same value.
+        return try now?.side != before?.side && shown(now, field, db) != shown(before, field, db)
     }
 
     /// The time of the server's latest, if another field of the record has it.
@@ -155,26 +177,22 @@ struct RelationAggregates {
         var totals: [String: [Side: [Total]]] = [:]
         while let row = try rows.next() {
             guard let side = Side(rawValue: row[0]) else { continue }
-            totals[row[1], default: [:]][side] = try fields.indices.map { try total(fields[$0].figure, row, $0 + 2) }
+            totals[row[1], default: [:]][side] = fields.indices.map { total(fields[$0].figure, row, $0 + 2, side) }
         }
         return totals
     }
 
-    private func total(_ figure: ChildFigure, _ row: Row, _ column: Int) throws -> Total {
+    private func total(_ figure: ChildFigure, _ row: Row, _ column: Int, _ side: Side) -> Total {
         switch figure.measure {
         case .count: return Total(count: row[column])
         case .sum: return Total(sum: Amount(json: row[column]) ?? .zero)
         case .latest:
             // The last one: no JSON has it, but a text in a time's place may.
-            guard let text: String = row[column],
-                let end = text.lastIndex(of: RelationAggregateStatement.separator)
+            guard let place: String = row[column],
+                let end = place.lastIndex(of: RelationAggregateStatement.separator),
+                let pk = Int64(place[place.index(after: end)...])
             else { return Total() }
-            let rest = text[text.index(after: end)...]
-            let number = rest.prefix(RelationAggregateStatement.digits)
-            return Total(
-                latest: Latest(
-                    place: "\(text[..<end])\(number)", time: String(text[..<end]),
-                    value: try JSONText(parsing: String(rest.dropFirst(RelationAggregateStatement.digits)))))
+            return Total(latest: Latest(place: place, time: String(place[..<end]), pk: pk, side: side))
         }
     }
 }
