@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import GRDB
+internal import SQLiteStore
 
 /// How far a long opening is.
 package struct OpeningProgress: Sendable, Equatable {
@@ -39,12 +40,12 @@ struct TableBackfill {
     /// Does all that is requested, each step in its own transaction.
     static func run(_ pool: DatabasePool, _ plans: RecordPlans, _ progress: (OpeningProgress) -> Void) throws {
         for entity in plans.schema.entities where try pool.write({ try isRequested(entity.name, $0) }) {
-            while let reached = try pool.write({ db in
+            func backfill(_ db: Database) -> TableBackfill {
                 let writer = RecordTransaction(db, plans, isSilent: true).writer(EntityTable(entity: entity))
-                return try TableBackfill(writer: writer).step()
-            }) {
-                progress(reached)
+                return TableBackfill(writer: writer)
             }
+            try pool.write { db in try backfill(db).emptyLongColumns() }
+            while let reached = try pool.write({ db in try backfill(db).step() }) { progress(reached) }
         }
     }
 
@@ -52,6 +53,23 @@ struct TableBackfill {
         try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sync_setting WHERE name IN (?, ?))"),
             arguments: [setting(entity), SecondaryIndexes.setting(entity)]) ?? false
+    }
+
+    /// Has long values filled in again where indexes are missing, so that these are built before (`SecondaryIndexes.longest`).
+    private func emptyLongColumns() throws {
+        guard try SecondaryIndexes(table: table, db: db).areMissing(), !table.columns.isEmpty else { return }
+        let columns = table.columns.map { column in
+            let name = column.name.quoted(by: "\"")
+            return (name: name, isLong: "length(\(name)) > \(SecondaryIndexes.longest)")
+        }
+        let areLong = columns.map(\.isLong).joined(separator: " OR ")
+        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.name) WHERE \(areLong))") == true else {
+            return
+        }
+        for column in columns {
+            try db.execute(sql: "UPDATE \(table.name) SET \(column.name) = NULL WHERE \(column.isLong)")
+        }
+        try Self.request(table, db)
     }
 
     /// One step, in the caller's transaction; returns how far it is, nil when there is nothing left to do.

@@ -35,6 +35,17 @@ struct SecondaryIndexes {
         try db.execute(sql: "DROP INDEX \(name.quoted(by: "\""))")
     }
 
+    /// The longest value, in bytes, that an index is built with. SQLite sorts all values of the table for that, and has one of
+    /// every few MiB in memory, which many values as large as records would fill.
+    static let longest = 64 << 10
+
+    /// Builds all that are missing. Call this before a longer value is written: one that is inserted into an index takes the
+    /// memory of a single value.
+    func buildAll() throws {
+        guard try areMissing() else { return }
+        while try buildNext() {}
+    }
+
     /// Builds the next one; false when none is missing any more.
     func buildNext() throws -> Bool {
         let present = try present()

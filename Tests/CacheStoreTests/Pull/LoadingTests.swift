@@ -147,6 +147,24 @@ struct LoadingTests {
         try await finish(reopened)
     }
 
+    @Test("a value that is too long to be sorted has the indexes built before it is written")
+    func long() async throws {
+        let cache = try TestCache()
+        let wanted = try indexes(cache)
+        _ = try await cache.store.apply(page(0..<10, of: cache), at: TestCache.now)
+        #expect(try indexes(cache) == 0)
+        var large = page(10..<11, of: cache)
+        let long = String(repeating: "x", count: 100_000)
+        large.records = try JSONText(parsing: large.records.text.replacing("open", with: long))
+        _ = try await cache.store.apply(large, at: TestCache.now)
+        #expect(try indexes(cache) == wanted)
+        _ = try await cache.store.apply(page(11..<20, of: cache, isLast: true), at: TestCache.now)
+        try await finish(cache)
+        let list = try cache.store.list(query)
+        #expect((list.count, list.isComplete) == (9, true))
+        #expect(try cache.store.inconsistencies() == [])
+    }
+
     @Test("several pages share a transaction, each with what those before it have led to")
     func several() async throws {
         let cache = try TestCache()

@@ -54,6 +54,20 @@ struct LargeRecordTests {
         #expect(try reopened.store.list(query).total == 7)
     }
 
+    @Test("indexes that have to be built again are built, whatever their columns have")
+    func rebuilt() async throws {
+        let cache = try await cache(talks: 2)
+        let indexed = DerivedFieldSchema.yaml.replacing(
+            "line_count: {", with: "more: { type: string, index: true }\n      line_count: {")
+        let sorted = indexed.replacing("sort: -unread_count", with: "sort: more")
+        var reopened = try cache.reopened(schema: indexed)
+        reopened = try reopened.reopened(schema: sorted)
+        var query = ListQuery(entity: "talks", count: true)
+        query.filters = [ListQuery.Filter(field: "more", comparison: .null, values: ["false"])]
+        #expect(try reopened.store.list(query).total == 2)
+        #expect(try reopened.store.inconsistencies() == [])
+    }
+
     @Test("the latest values of many are taken over, though not all fit into memory")
     func latest() async throws {
         let cache = try TestCache(schema: DerivedFieldSchema.yaml)
