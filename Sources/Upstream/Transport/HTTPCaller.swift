@@ -202,7 +202,8 @@ struct HTTPCaller: Sendable {
         switch status {
         case 401: return .unauthorized(message)
         case 429: return .throttled(delay(of: response), message)
-        case 511: return .barred(status: status, message)
+        // 421: a gateway took the request for another server than it is for.
+        case 421, 511: return .barred(status: status, message)
         case 423: return .locked(status: status, message)
         // No request compares with what it has, so a 304 comes from a broken cache on the way.
         case 304, 408, 425, 500...599: return .unclear(status: status, message)

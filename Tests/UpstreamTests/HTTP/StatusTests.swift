@@ -96,7 +96,7 @@ struct StatusTests {
         #expect(try await failure(status) == .refused(status: status, "\(words) \(status): the shop says no"))
     }
 
-    @Test("what concerns the account, or a gateway, bars", arguments: [402, 403, 407, 511])
+    @Test("what concerns the account, or a gateway, bars", arguments: [402, 403, 407, 421, 511])
     func barred(_ status: Int) async throws {
         #expect(try await failure(status) == .barred(status: status, "\(words) \(status): the shop says no"))
     }
