@@ -55,6 +55,8 @@ struct MeaningTests {
             (.string, #""a""#, #""<p>a</p>\n""#, [.paragraphs]),
             (.string, #""a\nb\n\nc""#, #""<p>a<br />\nb</p>\n<p>c</p>\n""#, [.paragraphs]),
             (.string, #""a & b""#, #""<p>a &#038; b</p>\r\n""#, [.escaped, .paragraphs]),
+            (.string, #"" a  b\n c""#, #""a b c""#, [.squished]),
+            (.string, #""A  &""#, #""A &amp;""#, [.squished, .escaped]),
             (.list, "[2,1]", "[1,2]", [.sorted]), (.string, #""""#, "null", [.emptied]), (.money, "1", #""1.00""#, []),
         ]
         for (kind, value, answer, forms) in cases {
@@ -95,7 +97,7 @@ struct MeaningTests {
             (.money, "12.346", "12.36"), (.time, #""2026-11-21T10:42:07Z""#, #""2026-11-21T10:43:07Z""#),
             (.list, "[1]", "[1,2]"), (.string, #""A &amp; B""#, #""A & B""#),
             (.string, #""A & B""#, #""A &amp;amp; B""#), (.string, #""a""#, #""<p>b</p>""#),
-            (.string, #""<p>a</p>""#, #""a""#),
+            (.string, #""<p>a</p>""#, #""a""#), (.string, #""a b""#, #""a  b""#), (.string, #""a  b""#, #""ab""#),
         ])
     func noForm(kind: Field.Kind, value: String, answer: String) throws {
         #expect(field(kind).forms(from: try json(value), to: try json(answer)) == nil)

@@ -66,6 +66,7 @@ extension Field {
         func form(_ text: String) -> String {
             var text = text.withPlainLines
             if forms.contains(.trimmed) { text = text.withoutSpaceAround }
+            if forms.contains(.squished) { text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
             if forms.contains(.lowercased) { text = text.lowercased() }
             if forms.contains(.uppercased) { text = text.uppercased() }
             return text

@@ -4,6 +4,8 @@ package import JSONText
 package enum NormalForm: String, Sendable, Equatable, CaseIterable {
     /// Text without the spaces around it.
     case trimmed
+    /// The same, and with one space for each run of white space inside it, as Rails' `squish` and HTML have it.
+    case squished
     case lowercased, uppercased
     /// Fewer digits after the point.
     case rounded
@@ -32,7 +34,7 @@ extension Field {
     private static let combinations: [[NormalForm]] = [
         [.trimmed], [.lowercased], [.uppercased], [.rounded], [.seconds], [.minutes], [.sorted], [.emptied],
         [.escaped], [.trimmed, .escaped], [.trimmed, .lowercased], [.trimmed, .uppercased], [.trimmed, .emptied],
-        [.paragraphs], [.escaped, .paragraphs],
+        [.squished], [.squished, .lowercased], [.squished, .escaped], [.paragraphs], [.escaped, .paragraphs],
     ]
 
     private func isPossible(_ form: NormalForm) -> Bool {
@@ -41,7 +43,7 @@ extension Field {
             (.lowercased, .enum), (.uppercased, .string), (.uppercased, .enum), (.emptied, .string), (.emptied, .enum),
             (.emptied, .reference), (.emptied, .time), (.emptied, .date), (.rounded, .number), (.rounded, .money),
             (.rounded, .integer), (.seconds, .time), (.minutes, .time), (.sorted, .list), (.escaped, .string),
-            (.paragraphs, .string):
+            (.paragraphs, .string), (.squished, .string):
             true
         default: false
         }
