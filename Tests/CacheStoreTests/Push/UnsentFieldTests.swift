@@ -92,10 +92,16 @@ struct UnsentFieldTests {
         #expect(try cache.record("orders", "a")?["notes"] == "mine")
     }
 
-    @Test("are dropped from a refused edit that is corrected, if a later edit has a newer value")
+    @Test("leave a refused edit that a later edit corrects, with the newest value")
     func newer() async throws {
         let cache = try await refused(behind: #"{"notes":"newer"}"#)
         try await edit(cache, #"{"total":3}"#)
+        // The newer value has corrected the refused edit, which the schema now cannot send.
+        let corrected = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(corrected.body.text == #"{"total":2,"notes":"newer"}"#)
+        #expect(try await cache.store.begin(corrected, at: now))
+        let unsendable = PushFailure(.unsendable, message: "no route sends notes")
+        try await cache.store.settle(corrected.id, .failed(unsendable), at: now)
         #expect(try bodies(cache) == [#"{"total":3}"#, #"{"notes":"newer"}"#])
         #expect(try cache.record("orders", "a")?["notes"] == "newer")
     }

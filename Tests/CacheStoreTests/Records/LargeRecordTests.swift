@@ -27,8 +27,9 @@ struct LargeRecordTests {
                 try store.context(db, at: TestCache.now).writer(table).images(after: pk, limit: 9).map(\.key)
             }
         }
-        #expect(try await keys(after: 0) == ["t0", "t1", "t2"])
-        #expect(try await keys(after: 3) == ["t3", "t4", "t5"])
+        // Of each there are two texts: what the server said, and what readers see.
+        #expect(try await keys(after: 0) == ["t0", "t1"])
+        #expect(try await keys(after: 3) == ["t3", "t4"])
         #expect(try await keys(after: 6) == ["t6"])
         #expect(try await keys(after: 7) == [])
     }

@@ -55,7 +55,7 @@ struct RenewedPositionTests {
     @Test("must be there, and other errors are what they are")
     func others() async throws {
         await #expect(throws: UpstreamError.self) { try await page(412, #"{"errors":[]}"#) }
-        await #expect(throws: UpstreamError.changed(status: 409, "GET /events answered 409")) {
+        await #expect(throws: UpstreamError.changed(status: 409, "GET /events answered 409: sync: s1")) {
             try await page(409, #"{"sync":"s1"}"#)
         }
     }
