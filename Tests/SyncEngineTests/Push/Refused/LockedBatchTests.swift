@@ -31,10 +31,7 @@ struct LockedBatchTests {
         _ test: TestEngine, after delay: Duration = .zero, batches: BatchRoutes = BatchRoutes()
     ) async throws {
         let now = test.clock.timestamp + delay
-        let pusher = Pusher(
-            schema: test.store.schema, store: test.store, upstream: test.upstream,
-            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0.5 },
-            freshness: Freshness(callableSince: test.clock.timestamp), batches: batches)
+        let pusher = test.pusher(at: now, random: 0.5, batches: batches)
         let gate = PushAdmission(
             slots: { 4 }, allowance: { .all }, newest: { .max }, mayBegin: { _ in true }, barred: { nil },
             breaksOff: { _ in })
