@@ -15,13 +15,15 @@ struct CrowdCheck {
         try world.check { try checkDecisions() }
     }
 
-    /// Only what waits for a person's choice is queued.
+    /// Only what waits for a person's choice is queued, and edits behind a creation that does.
     private func checkQueues() throws {
         for daemon in world.daemons {
             guard let store = daemon.life?.store else { continue }
             let reader = CacheReader(store: store)
             let stuck = try reader.stuckChanges()
-            for change in try reader.changes() where !stuck.contains(change.id) || !mayWait(change) {
+            let changes = try reader.changes()
+            let refused = changes.filter { $0.operation == .create && mayWait($0) }.map(\.key)
+            for change in changes where !stuck.contains(change.id) || !(mayWait(change) || refused.contains(change.key)) {
                 throw Violation(
                     rule: .equalInTheEnd,
                     detail: """
