@@ -1,6 +1,5 @@
 internal import CCurl
 internal import Glibc
-internal import JSONText
 
 /// One request in flight: its easy handle, the response so far, and the waiting caller.
 ///
@@ -195,53 +194,10 @@ final class CurlExchange {
         guard isNew else { return true }
         let head = HTTPResponse(status: easy.status, headers: response.headers)
         let sink = (200..<300).contains(easy.status) ? request.sink : nil
-        refusal =
-            sink.flatMap { _ in objection(to: head) } ?? head.undecodedCodings.map(Self.unasked)
-            ?? head.differingLengths.map(Self.differing)
+        refusal = HeadObjection.text(to: head, of: request, isKept: sink != nil, isHTTP2: easy.isHTTP2)
         if refusal == nil, let sink { refusal = sink.begin(head.status, head.mediaType) }
         return refusal == nil
     }
-
-    /// Why nothing of the body may be taken; nil if it may: a stream must not be compressed, and where it matters, a body
-    /// that was cut must differ from a whole one.
-    ///
-    /// Content is asked for uncompressed, because the end of a compressed body is not checked. One that is stored
-    /// compressed has its length, which is.
-    private func objection(to head: HTTPResponse) -> String? {
-        if request.isEndless, head.isCompressed { return Self.compressedStream }
-        guard request.mustBeWhole else { return nil }
-        guard [200, 203].contains(head.status) else { return Self.notWhole(head.status) }
-        if head.isCompressed { return head.hasLength ? nil : Self.compressed }
-        return head.hasEnd(isHTTP2: easy.isHTTP2) ? nil : Self.endless
-    }
-
-    private static func unasked(_ coding: String) -> String {
-        """
-        its body is coded as \(coding.cut(toBytes: 40)), which was not asked for; let the server, or the proxy before it, \
-        send gzip or nothing
-        """
-    }
-
-    private static func differing(_ lengths: String) -> String {
-        "it has more than one length (\(lengths.cut(toBytes: 40))), so where its body ends is uncertain (RFC 9112, 6.3)"
-    }
-
-    private static func notWhole(_ status: Int) -> String {
-        "it has status \(status), as a part or something else in place of the content has; only 200 and 203 count"
-    }
-
-    private static let compressedStream = """
-        it is compressed although it was asked for uncompressed; let the server, or the proxy before it, send event streams \
-        uncompressed
-        """
-    private static let compressed = """
-        it was compressed on the way although it was asked for uncompressed, so a body that was cut could not be told from \
-        a whole one; let the server, or the proxy before it, send content uncompressed or with Content-Length
-        """
-    private static let endless = """
-        it has neither a length nor chunks, so a body that was cut could not be told from a whole one; let the server, or \
-        the proxy before it, send content with Content-Length
-        """
 
     // MARK: Memory for large answers
 
