@@ -28,7 +28,7 @@ struct Includer {
     }
 
     /// The included records of one relation in one record.
-    private struct Part {
+    struct Part {
         var bytes: [UInt8]
         var count = 0
         var next: String?
@@ -205,7 +205,7 @@ struct Includer {
         let sql = Self.childrenSQL(table, by: table.sql(for: field), order, inclusion.nested)
         let first = RecordSelect.end(table) + Int32(order.terms.count)
         let extras = extras(of: table)
-        var shown = ShownChildren()
+        var shown = IncludedChildren()
         var found: [Open] = []
         try connection.query(sql, [Self.list(keys), (Self.mostIncluded + keys.count + 1).databaseValue]) { statement in
             let parent = RecordBytes.text(first, of: statement)
@@ -214,13 +214,14 @@ struct Includer {
             let record = Self.open(statement, inclusion.nested, at: first + 2, extras: extras)
             found.append(record)
             shown.add(
-                Row(parent: parent, number: number, position: order.position(of: statement)), bytes: record.bytes.count)
+                IncludedChildren.Row(parent: parent, number: number, position: order.position(of: statement)),
+                bytes: record.bytes.count)
             return shown.size <= limit
         }
         guard shown.size <= limit else { throw TooLarge() }
         guard shown.read <= Self.mostIncluded + keys.count else { throw Self.tooMany }
         let counts = try limited(to: limit - shown.size).close(&found, including: inclusion.nested)
-        return try lists(shown, found, counts) { parent, position in
+        return try shown.lists(of: found, including: counts) { parent, position in
             let filter = ListQuery.Filter(field: field, comparison: .equal, values: [parent])
             let list = try ListStatement(
                 table: table, query: ListQuery(entity: table.entity.name, filters: [filter]), context: context)
@@ -243,60 +244,6 @@ struct Includer {
               \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))
             FROM child CROSS JOIN \(table.name) ON _pk = _child WHERE _n <= \(mostChildren + 1) LIMIT ?2
             """
-    }
-
-    private struct Row {
-        var parent: String
-        /// From 1, in the list's order.
-        var number: Int
-        var position: [DatabaseValue]
-    }
-
-    /// The rows that are shown, while they are read. A parent's list ends at a number of rows, or once it is large.
-    private struct ShownChildren {
-        var rows: [Row] = []
-        /// How many rows were read.
-        var read = 0
-        var size = 0
-        /// The number of the first row of a parent that is not shown.
-        var ends: [String: Int] = [:]
-        private var sizes: [String: Int] = [:]
-
-        mutating func takes(_ number: Int, of parent: String) -> Bool {
-            read += 1
-            // A list has at least one record.
-            if number == 1 { return true }
-            if number <= Includer.mostChildren, sizes[parent, default: 0] < ListPage.mostBytes { return true }
-            ends[parent] = min(ends[parent] ?? number, number)
-            return false
-        }
-
-        mutating func add(_ row: Row, bytes: Int) {
-            rows.append(row)
-            size += bytes
-            sizes[row.parent, default: 0] += bytes
-        }
-    }
-
-    /// The children of each parent as a JSON list.
-    private func lists(
-        _ shown: ShownChildren, _ found: [Open], _ counts: [Int], cursor: (String, [DatabaseValue]) throws -> String
-    ) throws -> [String: Part] {
-        var parts: [String: Part] = [:]
-        var last: [String: [DatabaseValue]] = [:]
-        for index in shown.rows.indices.sorted(by: { shown.rows[$0].number < shown.rows[$1].number }) {
-            let row = shown.rows[index]
-            if let end = shown.ends[row.parent] {
-                guard row.number < end else { continue }
-                last[row.parent] = row.position
-            }
-            parts[row.parent, default: Part(bytes: [])].bytes += [UInt8(ascii: row.number == 1 ? "[" : ",")]
-            parts[row.parent, default: Part(bytes: [])].bytes += found[index].bytes
-            parts[row.parent, default: Part(bytes: [])].count += counts[index] + 1
-        }
-        for (parent, position) in last { parts[parent]?.next = try cursor(parent, position) }
-        for parent in parts.keys { parts[parent]?.bytes.append(UInt8(ascii: "]")) }
-        return parts
     }
 
     private static func list(_ keys: [String]) -> DatabaseValue {

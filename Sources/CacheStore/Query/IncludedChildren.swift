@@ -1,0 +1,60 @@
+internal import GRDB
+
+/// The children that records include in one to-many relation, collected while their rows are read. A parent's list ends at a number of rows, or once it is large.
+struct IncludedChildren {
+    struct Row {
+        var parent: String
+        /// From 1, in the list's order.
+        var number: Int
+        var position: [DatabaseValue]
+    }
+
+    /// Those that are shown.
+    private var rows: [Row] = []
+    /// How many rows were read.
+    private(set) var read = 0
+    /// The bytes of those that are shown.
+    private(set) var size = 0
+    /// The number of the first row of a parent that is not shown.
+    private var ends: [String: Int] = [:]
+    private var sizes: [String: Int] = [:]
+
+    /// Whether the row is shown.
+    mutating func takes(_ number: Int, of parent: String) -> Bool {
+        read += 1
+        // A list has at least one record.
+        if number == 1 { return true }
+        if number <= Includer.mostChildren, sizes[parent, default: 0] < ListPage.mostBytes { return true }
+        ends[parent] = min(ends[parent] ?? number, number)
+        return false
+    }
+
+    mutating func add(_ row: Row, bytes: Int) {
+        rows.append(row)
+        size += bytes
+        sizes[row.parent, default: 0] += bytes
+    }
+
+    /// The children of each parent as a JSON list.
+    ///
+    /// `records` are the rows' own, and `counts` says how many others each includes. `cursor` continues a parent's list.
+    func lists(
+        of records: [Includer.Open], including counts: [Int], cursor: (String, [DatabaseValue]) throws -> String
+    ) throws -> [String: Includer.Part] {
+        var parts: [String: Includer.Part] = [:]
+        var last: [String: [DatabaseValue]] = [:]
+        for index in rows.indices.sorted(by: { rows[$0].number < rows[$1].number }) {
+            let row = rows[index]
+            if let end = ends[row.parent] {
+                guard row.number < end else { continue }
+                last[row.parent] = row.position
+            }
+            parts[row.parent, default: Includer.Part(bytes: [])].bytes += [UInt8(ascii: row.number == 1 ? "[" : ",")]
+            parts[row.parent, default: Includer.Part(bytes: [])].bytes += records[index].bytes
+            parts[row.parent, default: Includer.Part(bytes: [])].count += counts[index] + 1
+        }
+        for (parent, position) in last { parts[parent]?.next = try cursor(parent, position) }
+        for parent in parts.keys { parts[parent]?.bytes.append(UInt8(ascii: "]")) }
+        return parts
+    }
+}
