@@ -1,7 +1,6 @@
 internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
-package import JSONText
 package import SQLiteStore
 internal import Synchronization
 
@@ -284,49 +283,5 @@ extension CacheStore {
             output.append(UInt8(ascii: "]"))
         }
         return ListPage(records: bytes, count: closed.count, next: next)
-    }
-}
-
-/// Secrets in the clear, for callers that ask for them by name.
-extension CacheStore {
-    /// The values of a record's secret fields, null for one that it does not have; a field that cannot be opened is
-    /// left out. Nil when the record is not cached. A former key is followed.
-    package func reveal(
-        _ fields: [String], of entity: String, key: String
-    ) throws -> [(key: String, value: JSONText)]? {
-        let table = try table(entity)
-        for name in fields where table.entity[field: name]?.secret != true {
-            throw CacheError.badQuery(field: "reveal", message: "\(entity) have no secret field \(name)")
-        }
-        let record = try snapshot { db in
-            try RecordRow(table: table, db: db).load(KeyAlias.current(of: key, entity, db))
-        }
-        guard let record, !record.deleted else { return nil }
-        let opened = sealers[entity].open(record.document)
-        return fields.compactMap { name in
-            if let value = table.entity.value(of: name, in: opened.record) { return (name, value) }
-            return opened.unreadable.contains(name) ? nil : (name, .null)
-        }
-    }
-}
-
-/// The upstream's side of a record with queued changes.
-extension CacheStore {
-    /// What the upstream last said of the fields that queued changes set, secret fields left out; null without a value.
-    /// Nil when the upstream has no such record, or none is cached. A former key is followed.
-    package func serverValues(of entity: String, key: String) throws -> JSONText? {
-        let table = try table(entity)
-        let sql = "SELECT _remote, _local FROM \(table.name) WHERE _key = ? AND _deleted = 0"
-        let row = try snapshot { db in
-            try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [KeyAlias.current(of: key, entity, db)])
-        }
-        guard let row, let text: String = row[0] else { return nil }
-        let remote = sealers[entity].open(try JSONText(parsing: text)).record
-        let local = try (row[1] as String?).map { try JSONText(parsing: $0) }
-        let touched = Set(table.entity.touchedFields.map(\.name))
-        let names = (local?.members ?? []).map(\.key).filter { name in
-            table.entity[field: name]?.secret != true && !touched.contains(name)
-        }
-        return .object(members: names.map { (key: $0, value: table.entity.value(of: $0, in: remote) ?? .null) })
     }
 }
