@@ -107,7 +107,7 @@ struct OutboxStateTests {
     @Test("a change that left the queue has no transitions")
     func gone() async throws {
         let (cache, change) = try await cache(.uploading)
-        try await cache.store.settle(change.id, .acknowledged(record: nil), at: TestCache.now)
+        try await cache.store.finish(change.id, .acknowledged(record: nil), at: TestCache.now)
         await #expect(throws: CacheError.self) { _ = try await attempt(.fail, change, cache) }
         #expect(try await !attempt(.begin, change, cache))
     }

@@ -21,7 +21,7 @@ extension CacheStore {
     /// Up to `limit` such records, the oldest first. Forgets those that need no reading any more.
     ///
     /// What the upstream answers is the truth: apply it as a page with the view `.single`, or forget the record. Either
-    /// way, call `settled` if the upstream cannot be asked for such a record.
+    /// way, call `endSettling` if the upstream cannot be asked for such a record.
     package func unconfirmed(limit: Int, at now: Timestamp) async throws -> [UnconfirmedRecord] {
         let over = (now - schema.upstream.settle).milliseconds
         guard try hasSettled(until: over, at: now) else { return [] }
@@ -67,7 +67,7 @@ extension CacheStore {
     }
 
     /// Takes the record as it is cached for what the server has, from now on.
-    package func settled(_ entity: String, key: String, at now: Timestamp) async throws {
+    package func endSettling(_ entity: String, key: String, at now: Timestamp) async throws {
         try await change(at: now) { context in try SettlingTable(entity: entity, db: context.db).remove(key) }
     }
 

@@ -49,7 +49,7 @@ struct HookTable {
     // MARK: Delivering
 
     /// Does nothing if the hook is past the event, as after it was skipped meanwhile.
-    func settle(_ name: String, _ occurrence: HookOccurrence, _ outcome: HookOutcome, at now: Timestamp) throws {
+    func finish(_ name: String, _ occurrence: HookOccurrence, _ outcome: HookOutcome, at now: Timestamp) throws {
         switch outcome {
         case .delivered(let earlier):
             try db.cachedStatement(
@@ -136,7 +136,7 @@ struct HookTable {
     }
 
     /// `problem`: nil if it was delivered.
-    func settleParked(_ name: String, _ id: Int64, problem: String?, at now: Timestamp) throws {
+    func finishParked(_ name: String, _ id: Int64, problem: String?, at now: Timestamp) throws {
         if let problem {
             try db.cachedStatement(
                 sql: """

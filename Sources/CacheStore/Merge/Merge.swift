@@ -32,7 +32,7 @@ struct Merge {
         for change in changes {
             let change = try RevivedRecord(table: table, context: context).edit(from: change) ?? change
             switch change.operation {
-            case .update where change.state == .uploading: try settle(change, remote, own.comparison)
+            case .update where change.state == .uploading: try noteShown(change, remote, own.comparison)
             case .update: try mergeUpdate(change, remote, own)
             case .delete where change.state != .uploading: try mergeDelete(change, remote, own)
             case .create, .delete: break
@@ -94,11 +94,11 @@ struct Merge {
                 localAt: change.editedAt(field), serverAt: entity.changeTime(of: remote))
             if let winner = try decide(dispute) { change = try take(winner, of: field, in: change) }
         }
-        try settle(shown, of: change, remote, own.comparison)
+        try noteShown(shown, of: change, remote, own.comparison)
     }
 
     /// Notes what the server shows of a change whose answer is still to come.
-    private func settle(_ change: OutboxTable.Entry, _ remote: JSONText, _ comparison: ValueComparison) throws {
+    private func noteShown(_ change: OutboxTable.Entry, _ remote: JSONText, _ comparison: ValueComparison) throws {
         var shown: [Shown] = []
         for (field, local) in change.body.members {
             guard let server = entity.value(of: field, in: remote), comparison.isSame(server, local, of: field) else {
@@ -107,11 +107,11 @@ struct Merge {
             let before = change.base[field] ?? .null
             if !comparison.isSame(server, before, of: field) { shown.append((field, server, before)) }
         }
-        try settle(shown, of: change, remote, comparison)
+        try noteShown(shown, of: change, remote, comparison)
     }
 
     /// The server shows what an attempt without an answer has set, so that earlier values are older from now on.
-    private func settle(
+    private func noteShown(
         _ shown: [Shown], of change: OutboxTable.Entry, _ remote: JSONText, _ comparison: ValueComparison
     ) throws {
         guard !shown.isEmpty else { return }

@@ -41,9 +41,9 @@ struct WriteContext {
     }
 
     /// Computes the figures that wait, if those of `entity` do; with nil those of all.
-    func settleFigures(of entity: String? = nil) throws {
+    func computeFigures(of entity: String? = nil) throws {
         if let entity, !records.stale.hasPostponed(of: entity) { return }
-        records.stale.settleFigures()
+        records.stale.releaseFigures()
         try refresh()
     }
 

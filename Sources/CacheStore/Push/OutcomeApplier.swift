@@ -12,7 +12,7 @@ struct OutcomeApplier {
     var log: ChangeLog { context.log }
 
     /// `takingBack`: see `OutboxTable.postpone`.
-    func settle(_ id: Int64, _ outcome: PushOutcome, takingBack: Bool) throws {
+    func apply(_ outcome: PushOutcome, to id: Int64, takingBack: Bool) throws {
         let change = try queue.change(id)
         switch outcome {
         case .acknowledged(let record, let version, let view, let appliedAt):

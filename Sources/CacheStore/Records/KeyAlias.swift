@@ -31,7 +31,7 @@ enum KeyAlias {
 
     /// Renames a record everywhere: its row, its queue, and every reference to it, queued ones included.
     ///
-    /// Part of the transaction that settles its creation, so readers never see a mix of old and new keys.
+    /// Part of the transaction that acknowledges its creation, so readers never see a mix of old and new keys.
     ///
     /// `given` is the new key as the server writes it, a number or a text; references to the record are sent the same way.
     static func rename(_ table: EntityTable, from old: String, to given: JSONText, _ records: RecordTransaction) throws

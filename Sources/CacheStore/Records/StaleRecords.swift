@@ -25,7 +25,7 @@ struct StaleRecords {
     /// The same of records whose figures can wait for more writes.
     private var postponed: [String: [String: Stale]] = [:]
     /// Those that the write under way has had computed.
-    private var settled: [String: [String: Stale]] = [:]
+    private var computed: [String: [String: Stale]] = [:]
     /// What is being taken: an entity, and some of its keys, the next one last.
     private var turn: (entity: String, keys: [String]) = ("", [])
 
@@ -70,22 +70,22 @@ struct StaleRecords {
     func hasPostponed(of entity: String) -> Bool { postponed[entity] != nil }
 
     /// Ends the wait of all.
-    mutating func settleFigures() {
+    mutating func releaseFigures() {
         for (entity, records) in postponed {
             for (key, stale) in records { insert(key, of: entity, stale.cause, shown: stale.shown) }
         }
-        settled = postponed
+        computed = postponed
         postponed = [:]
     }
 
     /// Call this before each of several writes.
-    mutating func beginWrite() { settled = [:] }
+    mutating func beginWrite() { computed = [:] }
 
     /// Call this after a write was undone. What it had computed is stale again; what it only noted may be computed without need.
     mutating func undoWrite() {
         entries = [:]
         turn = ("", [])
-        for (entity, records) in settled { postponed[entity, default: [:]].merge(records) { known, _ in known } }
-        settled = [:]
+        for (entity, records) in computed { postponed[entity, default: [:]].merge(records) { known, _ in known } }
+        computed = [:]
     }
 }

@@ -68,7 +68,7 @@ struct ReminderTable {
     }
 
     /// `problem`: why an attempt failed; nil if it succeeded. Does nothing if the reminder has changed since the event.
-    func settle(_ occurrence: HookOccurrence, problem: String?, at now: Timestamp) throws {
+    func finish(_ occurrence: HookOccurrence, problem: String?, at now: Timestamp) throws {
         guard let id = occurrence.reminder else { return }
         try db.cachedStatement(
             sql: "UPDATE sync_reminder SET attempt_count = attempt_count + 1, error = ?3 WHERE \(Self.isDue)"

@@ -22,7 +22,7 @@ struct SampleWriter {
         for field in entity.fields where field.kind != .time && frame.references[field.name] == nil {
             values[field.name] = value(of: field, setting, &random)
         }
-        settle(&values)
+        makeConsistent(&values)
         values.merge(SampleTimes(entity: entity, born: frame.born).values(beside: values, &random)) { $1 }
         let places = entity.fields.compactMap { field in
             frame.references[field.name] == nil ? nil : field.source.map { JSONPath.steps($0).dropLast() }
@@ -38,7 +38,7 @@ struct SampleWriter {
     }
 
     /// `read_by` has entries only when the record is read; a group has more than two members.
-    private func settle(_ values: inout [String: JSONText]) {
+    private func makeConsistent(_ values: inout [String: JSONText]) {
         for field in entity.fields where field.kind == .list {
             let name = SampleName(field.name)
             guard name.isKey else { continue }

@@ -131,7 +131,7 @@ actor HookLoop {
             let earlier = Array(delivered.dropLast())
             delivered = []
             do {
-                try await store.settleHook(name, last, .delivered(earlier: earlier), at: now())
+                try await store.finishHook(name, last, .delivered(earlier: earlier), at: now())
             } catch {
                 delivered = earlier + [last] + delivered
                 throw error
@@ -161,7 +161,7 @@ actor HookLoop {
             ])
         let retry = Self.firstRetry.doubled(number - 1, atMost: Self.longestRetry)
         let outcome: HookOutcome = isLast ? .parked(problem) : .failed(problem, retryAt: now() + retry)
-        try await store.settleHook(name, occurrence, outcome, at: now())
+        try await store.finishHook(name, occurrence, outcome, at: now())
     }
 
     private func retry(_ parked: ParkedDelivery) async throws {
@@ -171,7 +171,7 @@ actor HookLoop {
                 "a parked delivery failed again",
                 metadata: ["hook": "\(name)", "seq": "\(parked.occurrence.seq)", "error": "\(problem)"])
         }
-        try await store.settleParked(name, parked, problem: problem, at: now())
+        try await store.finishParked(name, parked, problem: problem, at: now())
     }
 
     /// Why the delivery failed; nil if it succeeded.

@@ -72,7 +72,7 @@ struct DetailPuller {
             if isLarge { fetched = try await fetch(after: last, all: all) }
         }
         for detail in details {
-            _ = try await puller.settle(
+            _ = try await puller.resolve(
                 missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: all && failure == nil)
         }
         if let failure { throw failure }
@@ -97,7 +97,7 @@ struct DetailPuller {
         if let batch {
             let missing = try await write(batch)
             for detail in details {
-                _ = try await puller.settle(missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: false)
+                _ = try await puller.resolve(missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: false)
             }
         }
         try await store.setSetting(setting, to: "\(batch?.lastPK ?? 0) \(puller.now().milliseconds)")

@@ -10,7 +10,7 @@ struct HeldTombstones {
     let keys: [String]
 
     /// Returns how many were deleted, and how many are kept although it cannot be said that they are there.
-    func settle() async throws -> (deleted: Int, left: Int) {
+    func resolve() async throws -> (deleted: Int, left: Int) {
         guard !keys.isEmpty else { return (0, 0) }
         let (store, position) = (puller.store, try puller.store.position())
         guard !puller.deletionGuard.confirmed.contains(entity.name) else {
@@ -28,10 +28,10 @@ struct HeldTombstones {
         return (deleted, keys.count - gone.count - (findings?.here ?? 0))
     }
 
-    /// As `settle`, for a list without times that names each deletion once: all are believed but those of records that the
+    /// As `resolve`, for a list without times that names each deletion once: all are believed but those of records that the
     /// upstream still serves, because a list that lags also names what came back since. Throws if it cannot be asked;
     /// then nothing was deleted.
-    func settleUndated() async throws -> Int {
+    func resolveUndated() async throws -> Int {
         guard !keys.isEmpty else { return 0 }
         let (store, position) = (puller.store, try puller.store.position())
         let suspects = keys.count <= AbsenceJudge.most ? try suspects() : []

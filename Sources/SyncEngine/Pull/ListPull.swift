@@ -221,8 +221,8 @@ struct ListPull {
     /// changes with others' between them, records of an interrupted pull, and rows that were committed late.
     private func knowsTheRest(after outcome: PageOutcome) -> Bool {
         guard !outcome.changed, outcome.records > outcome.setAside else { return false }
-        guard let settled = plan.settled(cursor), let earliest = outcome.earliestChange else { return false }
-        return earliest < settled
+        guard let covered = plan.covered(by: cursor), let earliest = outcome.earliestChange else { return false }
+        return earliest < covered
     }
 
     // MARK: The end
@@ -263,27 +263,27 @@ struct ListPull {
         cursor.pull = nil
         cursor.lastSyncedAt = puller.now()
         cursor.error = nil
-        let childrenAreOpen = try await settleChildren()
+        let childrenAreOpen = try await resolveChildren()
         if countsAsFull {
             if isRemembered { cursor.lastFullAt = puller.now() }
             cursor.window = pull.window
             cursor.total = plan.window == nil ? nil : total ?? pull.seen
-            try await settleUnseen()
+            try await resolveUnseen()
             if childrenAreOpen { cursor.lastFullAt = nil }
         } else if widens ? isWhole : isNarrower {
             cursor.window = pull.window
         }
-        try await settleTombstones()
+        try await resolveTombstones()
         try await puller.store.setCursor(of: entity.name, to: cursor)
         if countsAsFull { try await puller.judge.learn(of: entity) }
     }
 
     /// True when the next pull has to read all parents again.
-    private mutating func settleChildren() async throws -> Bool {
+    private mutating func resolveChildren() async throws -> Bool {
         var isOpen = false
         for detail in children.map(\.detail) {
             let missing = summary.children[detail.entity]?.missing ?? [:]
-            let outcome = try await puller.settle(missing, of: entity, detail, isFull: countsAsFull && !hasGap)
+            let outcome = try await puller.resolve(missing, of: entity, detail, isFull: countsAsFull && !hasGap)
             progress.summary.children[detail.entity, default: ChildOutcome()].deleted += outcome.deleted
             isOpen = isOpen || outcome.isOpen
         }
@@ -345,7 +345,7 @@ struct ListPull {
             """
     }
 
-    private mutating func settleUnseen() async throws {
+    private mutating func resolveUnseen() async throws {
         let untested = try await noteUntested()
         let reported = reader.cut ?? (isUsualGap ? gap?.words : nil) ?? untested
         if reported != nil || !isUnstable {
@@ -365,9 +365,9 @@ struct ListPull {
     }
 
     /// Tombstones beyond the guard are believed once each record was asked for by its key.
-    private mutating func settleTombstones() async throws {
+    private mutating func resolveTombstones() async throws {
         let tombstones = HeldTombstones(puller: puller, entity: entity, keys: summary.heldTombstones.sorted())
-        let (deleted, left) = try await tombstones.settle()
+        let (deleted, left) = try await tombstones.resolve()
         progress.summary.deleted += deleted
         hold(left, tombstones.words(left))
     }

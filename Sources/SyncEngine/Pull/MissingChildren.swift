@@ -89,7 +89,7 @@ struct MissingChildren {
 extension Puller {
     /// Children that cannot be confirmed, and those without a parent, are deleted when a later pull lacks them as well,
     /// within the guard. Returns how many were deleted, and whether the next pull must read all parents again to decide.
-    func settle(
+    func resolve(
         _ missing: [String: [String]], of parent: Entity, _ detail: PullPlan.Detail, isFull: Bool
     ) async throws -> (deleted: Int, isOpen: Bool) {
         let confirmation = MissingChildren(store: store, upstream: upstream, parent: parent, detail: detail, now: now)

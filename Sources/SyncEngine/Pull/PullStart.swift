@@ -21,10 +21,10 @@ struct PullStart {
     private var begun: PullInProgress {
         if let pull = cursor.pull, fits(pull) { return pull }
         if full { return PullInProgress(kind: .everything) }
-        if let until, plan.isSince ? plan.settled(cursor) != nil : cursor.lastFullAt != nil {
+        if let until, plan.isSince ? plan.covered(by: cursor) != nil : cursor.lastFullAt != nil {
             return PullInProgress(kind: .widening, until: until)
         }
-        if plan.isSince, let since = plan.settled(cursor) { return PullInProgress(kind: .changes, since: since) }
+        if plan.isSince, let since = plan.covered(by: cursor) { return PullInProgress(kind: .changes, since: since) }
         if plan.deltaToken != nil, let delta = cursor.delta, cursor.lastFullAt != nil {
             return PullInProgress(kind: .delta, delta: delta)
         }
@@ -52,7 +52,7 @@ extension PullPlan {
     /// An overlap before the watermark: rows are committed late, and upstreams differ on whether a time includes
     /// itself. The overlap is at least twice the greatest lateness seen, since the next row may be later, but at most a
     /// day; and at least what the request's form of a time cuts off, since rows of one minute may come one by one.
-    func settled(_ cursor: PullCursor) -> String? {
+    func covered(by cursor: PullCursor) -> String? {
         guard let watermark = cursor.watermark.flatMap(Timestamp.init(iso8601:)) else { return nil }
         let seen = min(Duration.milliseconds(cursor.lateness) * 2, Self.greatestOverlap)
         return (watermark - max(overlap, seen, Self.leastOverlap, sincePrecision)).description

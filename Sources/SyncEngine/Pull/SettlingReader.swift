@@ -22,15 +22,15 @@ struct SettlingReader {
                 try await read(record)
             } catch let error as UpstreamError {
                 if error.concernsWholeUpstream { throw error }
-                try await settleAfterPatience(record)
+                try await endSettlingAfterPatience(record)
             }
         }
     }
 
     private func read(_ record: CacheStore.UnconfirmedRecord) async throws {
-        guard let entity = environment.schema[record.entity] else { return try await settle(record) }
+        guard let entity = environment.schema[record.entity] else { return try await endSettling(record) }
         guard entity.pull != nil else { return try await readAmongSiblings(record, entity) }
-        guard entity.recordPath(of: record.known) != nil else { return try await settle(record) }
+        guard entity.recordPath(of: record.known) != nil else { return try await endSettling(record) }
         let position = try store.position()
         let judge = AbsenceJudge(store: store, upstream: upstream, schema: environment.schema, now: environment.now)
         guard let found = try await judge.read(record.known, of: entity) else {
@@ -38,7 +38,7 @@ struct SettlingReader {
             guard try store.remote(of: entity.name, key: record.key) != nil else {
                 guard record.isDeleted,
                     try await judge.verdict(on: record.known, of: entity, wasRead: true) == .gone
-                else { return try await settle(record) }
+                else { return try await endSettling(record) }
                 return try await store.stillDeleted(record.entity, key: record.key, at: environment.now())
             }
             // A creation that was answered without its record may have another key upstream.
@@ -46,14 +46,14 @@ struct SettlingReader {
                 // One that was never shown has been absent all along. Any other is asked for again by a later pull.
                 guard record.isCreated || isAbsentAgain(record) else { return }
                 _ = try await store.delete([record.key], of: entity.name, position: position, at: environment.now())
-                return try await settle(record)
+                return try await endSettling(record)
             }
-            return try await settleAfterPatience(record)
+            return try await endSettlingAfterPatience(record)
         }
         environment.absences.forget(RecordName(entity: record.entity, key: record.key))
-        guard found.record[entity.key]?.plain == record.key else { return try await settle(record) }
+        guard found.record[entity.key]?.plain == record.key else { return try await endSettling(record) }
         _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: environment.now())
-        try await settle(record)
+        try await endSettling(record)
     }
 
     private func isAbsentAgain(_ record: CacheStore.UnconfirmedRecord) -> Bool {
@@ -76,7 +76,7 @@ struct SettlingReader {
         {
             try await store.forgetFetched([key], of: parent.name, at: environment.now())
         }
-        try await settle(record)
+        try await endSettling(record)
     }
 
     /// The parent may have been read before the upstream counted the child.
@@ -87,12 +87,12 @@ struct SettlingReader {
         }
     }
 
-    private func settleAfterPatience(_ record: CacheStore.UnconfirmedRecord) async throws {
+    private func endSettlingAfterPatience(_ record: CacheStore.UnconfirmedRecord) async throws {
         guard environment.now().since(record.at) > Self.patience else { return }
-        try await settle(record)
+        try await endSettling(record)
     }
 
-    private func settle(_ record: CacheStore.UnconfirmedRecord) async throws {
-        try await store.settled(record.entity, key: record.key, at: environment.now())
+    private func endSettling(_ record: CacheStore.UnconfirmedRecord) async throws {
+        try await store.endSettling(record.entity, key: record.key, at: environment.now())
     }
 }

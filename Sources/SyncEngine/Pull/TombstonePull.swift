@@ -85,7 +85,7 @@ struct TombstonePull {
             &reader, isRepeat: pull.kind == .everything || cursor.heldDeletions > 0 || cursor.error != nil)
         let held = HeldTombstones(puller: puller, entity: entity, keys: progress.held.sorted())
         let before = cursor.heldDeletions
-        let (deleted, left) = try await settle(held, progress, before: before)
+        let (deleted, left) = try await resolve(held, progress, before: before)
         if left == 0 { move(&cursor, to: progress.latest, reader.delta, after: stopwatch.duration) }
         cursor.heldDeletions = left
         cursor.error = nil
@@ -100,15 +100,15 @@ struct TombstonePull {
     }
 
     /// Returns how many were deleted, and how many are kept.
-    private func settle(
+    private func resolve(
         _ held: HeldTombstones, _ progress: Progress, before: Int
     ) async throws -> (deleted: Int, left: Int) {
-        if held.keys.count <= progress.mostUndated { return (try await held.settleUndated(), 0) }
+        if held.keys.count <= progress.mostUndated { return (try await held.resolveUndated(), 0) }
         // They were asked for before, and nothing is new. What kept them from being decided may have passed by the next full pull.
         let isKnown =
             !full && before > 0 && before == held.keys.count
             && !puller.deletionGuard.confirmed.contains(entity.name)
-        return isKnown ? (0, before) : try await held.settle()
+        return isKnown ? (0, before) : try await held.resolve()
     }
 
     /// `isRepeat`: it may name deletions that it has named before.

@@ -2,7 +2,7 @@ internal import CacheStore
 internal import EntitySchema
 internal import Upstream
 
-/// Makes one attempt of several changes in one request. Each is settled by its own result, as if it had been sent by
+/// Makes one attempt of several changes in one request. Each is finished by its own result, as if it had been sent by
 /// itself.
 ///
 /// No batch is ever repeated: what is unclear after it goes on by itself, under its own key if the batch carried that,
@@ -49,15 +49,15 @@ struct BatchPusher {
             throw CancellationError()
         } catch {
             slot.give()
-            return try await settle(changes, afterFailure: error)
+            return try await finish(changes, afterFailure: error)
         }
         slot.give()
-        return try await settle(changes, by: results)
+        return try await finish(changes, by: results)
     }
 
     // MARK: Results
 
-    private func settle(_ changes: [BatchedChange], by results: [BatchResult]) async throws -> UpstreamError? {
+    private func finish(_ changes: [BatchedChange], by results: [BatchResult]) async throws -> UpstreamError? {
         guard plan.isAtomic, results.contains(where: { !$0.isSuccess }) else {
             return try await conclude(Array(zip(changes, results)))
         }
@@ -76,7 +76,7 @@ struct BatchPusher {
             // Another token may help, which only a request of its own asks for.
             if case .failure(.unauthorized) = result {
                 pusher.environment.batches.sendAlone([sent.change.id])
-                return try await pusher.settle(sent.change, as: .notSent)
+                return try await pusher.finish(sent.change, as: .notSent)
             }
             return try await pusher.conclude(sent.change, sent.entity, result)
         }
@@ -85,7 +85,7 @@ struct BatchPusher {
     private func takeBack(_ changes: [BatchedChange], after error: UpstreamError? = nil) async throws -> UpstreamError?
     {
         try await inParallel(changes.map { ($0, .success(.accepted())) }) { pusher, sent, _ in
-            try await pusher.settle(sent.change, as: .notSent, after: error)
+            try await pusher.finish(sent.change, as: .notSent, after: error)
         }
     }
 
@@ -112,7 +112,7 @@ struct BatchPusher {
 
     // MARK: No results
 
-    private func settle(
+    private func finish(
         _ changes: [BatchedChange], afterFailure error: UpstreamError
     ) async throws -> UpstreamError? {
         switch error {
@@ -124,7 +124,7 @@ struct BatchPusher {
         case .barred(let status, let message, _) where (300..<500).contains(status):
             // It may have taken this one, but the next would be answered in the same way.
             refuse(changes, status, message)
-            return try await settle(changes, afterBar: error)
+            return try await finish(changes, afterBar: error)
         case .changed(let status, let message), .gone(let status, let message): refuse(changes, status, message)
         case .refused(let status, let message): refuse(changes, status, message)
         case .unclear, .malformed, .barred, .cancelled: return try await conclude(changes.map { ($0, .failure(error)) })
@@ -132,7 +132,7 @@ struct BatchPusher {
         return try await takeBack(changes)
     }
 
-    private func settle(_ changes: [BatchedChange], afterBar error: UpstreamError) async throws -> UpstreamError? {
+    private func finish(_ changes: [BatchedChange], afterBar error: UpstreamError) async throws -> UpstreamError? {
         let refused = changes.filter { pusher.isRefusal(error, of: $0.change) }
         let others = changes.filter { !pusher.isRefusal(error, of: $0.change) }
         let failure = try await conclude(others.map { ($0, .failure(error)) })

@@ -35,7 +35,7 @@ struct PushDrain {
     private var store: CacheStore { pusher.store }
 
     /// Throws an error that concerns the whole upstream, after which nothing more is begun; attempts under way have been
-    /// settled by then.
+    /// finished by then.
     func run() async throws {
         let failure = try await withThrowingTaskGroup(of: ([Int64], UpstreamError?).self) { group in
             let slots = AsyncSemaphore(await gate.slots())
@@ -44,7 +44,7 @@ struct PushDrain {
             var running = 0
             var failure: UpstreamError?
             while true {
-                // Twice the slots: as many changes again are read in advance or being settled.
+                // Twice the slots: as many changes again are read in advance or being finished.
                 let free = failure == nil ? await 2 * gate.slots() - running : 0
                 var began = false
                 for work in free > 0 ? try await next(limit: free, beside: inFlight, &paused) : [] {

@@ -16,23 +16,23 @@ extension Pusher {
             failure.message +=
                 "; the upstream wants to know the version that a change is based on: set upstream.version in the schema, "
                 + "then retry"
-            return try await settle(change, as: .failed(failure))
+            return try await finish(change, as: .failed(failure))
         }
         if change.operation == .create { return try await meetExisting(change, entity, failure) }
         do {
             let base = try store.base(of: change)
             if let found = try await refresh(change, entity) {
                 if change.operation == .delete, entity.isDeleted(found.record) {
-                    return try await settle(change, as: .acknowledged(record: nil))
+                    return try await finish(change, as: .acknowledged(record: nil))
                 }
                 let isRule = isRule(failure, change, entity, base, found)
                 let outcome = isRule ? .failed(refusal(failure)) : again(change, failure, atOnce: true)
-                return try await settle(change, as: outcome)
+                return try await finish(change, as: outcome)
             }
             let verdict = try await verdict(on: change.address, entity, wasRead: true)
-            return try await settle(change, as: outcome(of: verdict, change, failure))
+            return try await finish(change, as: outcome(of: verdict, change, failure))
         } catch let error as UpstreamError {
-            return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
+            return try await finish(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
         }
     }
 
@@ -82,7 +82,7 @@ extension Pusher {
         } catch UpstreamError.refused, UpstreamError.gone {
             return change
         }
-        try await settle(lookedUp: change, as: .acknowledged(record: nil))
+        try await finish(lookedUp: change, as: .acknowledged(record: nil))
         return nil
     }
 
@@ -96,9 +96,9 @@ extension Pusher {
             if case .here(let found) = verdict, entity.isMoved(found.record, from: change.address) {
                 return try await meet(moved: found, change, entity, failure, position)
             }
-            return try await settle(change, as: outcome(of: verdict, change, failure))
+            return try await finish(change, as: outcome(of: verdict, change, failure))
         } catch let error as UpstreamError {
-            return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
+            return try await finish(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
         }
     }
 
@@ -110,10 +110,10 @@ extension Pusher {
         if change.operation == .update, !change.isContentOnly, change.isTried,
             change.isSaid(by: found.record, of: entity)
         {
-            return try await settle(change, as: acknowledged(asRead: found))
+            return try await finish(change, as: acknowledged(asRead: found))
         }
         _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: now())
-        return try await settle(change, as: again(change, failure, atOnce: true))
+        return try await finish(change, as: again(change, failure, atOnce: true))
     }
 
     /// The server answered a creation with 404: what it belongs to is gone, or a gateway answers for the server. It fails
@@ -127,9 +127,9 @@ extension Pusher {
                 throw UpstreamError.barred(status: failure.status ?? 404, failure.message)
             }
             let outcome: PushOutcome = change.attemptCount > 0 ? .failed(failure) : again(change, failure)
-            return try await settle(change, as: outcome, isRefusal: true)
+            return try await finish(change, as: outcome, isRefusal: true)
         } catch let error as UpstreamError {
-            return try await settle(
+            return try await finish(
                 change, as: try await outcome(ofDoubt: error, change, failure), after: error, isRefusal: true)
         }
     }

@@ -14,13 +14,13 @@ extension Pusher {
             if let found = try await reader.answer(of: entity, known: change.record),
                 change.isSaid(by: found.record, of: entity)
             {
-                return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
+                return try await finish(change, as: .acknowledged(record: found.record, version: found.version))
             }
             let outcome = change.isTried ? try await outcome(ofRepeat: change, entity, failure) : .failed(failure)
-            return try await settle(change, as: outcome, isRefusal: !change.isTried)
+            return try await finish(change, as: outcome, isRefusal: !change.isTried)
         } catch let error as UpstreamError {
             let failure = change.isTried ? unclear(failure) : failure
-            return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
+            return try await finish(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
         }
     }
 

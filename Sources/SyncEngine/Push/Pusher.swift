@@ -58,7 +58,7 @@ struct Pusher {
         return pusher
     }
 
-    /// Makes one attempt and settles it. Returns an error that concerns the whole upstream.
+    /// Makes one attempt and finishes it. Returns an error that concerns the whole upstream.
     func send(_ change: OutboxChange) async throws -> UpstreamError? {
         do {
             let error = try await sendOnce(change)
@@ -85,7 +85,7 @@ struct Pusher {
         } catch let error as UpstreamError {
             // Only the look-up failed; the change itself was not sent.
             guard try await store.begin(change, at: now(), isLookUp: true) else { return nil }
-            return try await settle(change, as: try await outcome(ofLookUp: error, change), after: error)
+            return try await finish(change, as: try await outcome(ofLookUp: error, change), after: error)
         }
     }
 
@@ -129,7 +129,7 @@ struct Pusher {
             .sealed,
             message: "\(fields) cannot be opened: sealed with another key, or damaged; discard this change and make it "
                 + "again")
-        return try await settle(change, as: .failed(failure), isRefusal: true)
+        return try await finish(change, as: .failed(failure), isRefusal: true)
     }
 
     var reconciler: CreateReconciler {
@@ -142,7 +142,7 @@ struct Pusher {
         switch try await reconciler.finding(for: change, entity) {
         case .absent where change.wasAccepted:
             guard try await store.begin(change, at: now()) else { return nil }
-            try await settle(change, as: notListed(change))
+            try await finish(change, as: notListed(change))
         case .absent: return change
         case .applied(let found): try await acknowledge(change, found)
         case .notYet(let reason):
@@ -152,14 +152,14 @@ struct Pusher {
                     + "looking again later")
             // After the time to settle only a list that keeps changing is the reason, and it may be long.
             let wait = reconciler.hasSettled(change) ? max(lookUpRetry(change), Self.lookUpWait) : Self.lookUpWait
-            try await settle(lookedUp: change, as: .waiting(failure, at: monotonicNow() + wait, counted: false))
+            try await finish(lookedUp: change, as: .waiting(failure, at: monotonicNow() + wait, counted: false))
         case .unknowable(let reason):
             let failure = PushFailure(
                 .unclear,
                 message:
                     "the answer was lost, and \(reason): check whether the upstream has the record, then retry or "
                     + "discard")
-            try await settle(lookedUp: change, as: .failed(failure))
+            try await finish(lookedUp: change, as: .failed(failure))
         }
         return nil
     }
@@ -183,16 +183,16 @@ struct Pusher {
         retry.delay(attempt: max(change.tried, 1), random: random())
     }
 
-    /// Settles a change that was looked up and not sent.
-    func settle(lookedUp change: OutboxChange, as outcome: PushOutcome) async throws {
+    /// Finishes a change that was looked up and not sent.
+    func finish(lookedUp change: OutboxChange, as outcome: PushOutcome) async throws {
         guard try await store.begin(change, at: now(), isLookUp: true) else { return }
-        try await settle(change, as: outcome)
+        try await finish(change, as: outcome)
     }
 
-    /// Settles a change that turns out to be applied already.
+    /// Finishes a change that turns out to be applied already.
     private func acknowledge(_ change: OutboxChange, _ found: RemoteRecord) async throws {
         let errorClass: ErrorClass = change.wasAccepted ? .accepted : .unseen
-        try await settle(lookedUp: change, as: self.found(found, as: .answer, otherwise: errorClass))
+        try await finish(lookedUp: change, as: self.found(found, as: .answer, otherwise: errorClass))
     }
 
     /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no
@@ -259,7 +259,7 @@ struct Pusher {
     private func attempt(_ change: OutboxChange, _ entity: Entity) async throws -> UpstreamError? {
         guard try await store.begin(change, at: now()) else { return nil }
         guard let request = change.request(of: entity) else {
-            return try await settle(change, as: .failed(try unsendable(change, entity)), isRefusal: true)
+            return try await finish(change, as: .failed(try unsendable(change, entity)), isRefusal: true)
         }
         await passage.begins(change.id)
         let result: BatchResult
@@ -271,7 +271,7 @@ struct Pusher {
         return try await conclude(change, entity, result)
     }
 
-    /// Settles an attempt by what the upstream answered to it.
+    /// Finishes an attempt by what the upstream answered to it.
     func conclude(
         _ change: OutboxChange, _ entity: Entity, _ result: BatchResult
     ) async throws -> UpstreamError? {
@@ -289,26 +289,26 @@ struct Pusher {
             return change.operation == .create
                 ? try await confirmRefusal(change, entity, failure) : try await confirmGone(change, entity, failure)
         } catch .unauthorized(let message) {
-            return try await settle(
+            return try await finish(
                 change, as: try await outcome(ofUnauthorized: change, message), after: .unauthorized(message))
         } catch .unclear(let status?, let message) where (200..<300).contains(status) {
             let failure = PushFailure(.malformed, status: status, message: message)
-            return try await settle(change, as: outcome(ofUnrecognised: change, entity, failure))
+            return try await finish(change, as: outcome(ofUnrecognised: change, entity, failure))
         } catch {
-            return try await settle(change, as: try await outcome(of: error, change), after: error)
+            return try await finish(change, as: try await outcome(of: error, change), after: error)
         }
-        return try await settle(change, as: outcome(of: answer, to: change, entity))
+        return try await finish(change, as: outcome(of: answer, to: change, entity))
     }
 
     /// `isRefusal`: nothing was sent, or the upstream answered that it applied nothing, as `error` may say too.
     @discardableResult
-    func settle(
+    func finish(
         _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil, isRefusal: Bool = false
     ) async throws -> UpstreamError? {
         slot?.give()
         let takesBack =
             isRefusal || error.map { self.isRefusal($0, of: change) && !mayBeKnown(change, after: $0) } ?? false
-        try await store.settle(change.id, outcome, takingBack: takesBack, at: now())
+        try await store.finish(change.id, outcome, takingBack: takesBack, at: now())
         environment.measure(
             .push(
                 entity: change.entity, SyncMeasurement.PushOutcome(outcome),

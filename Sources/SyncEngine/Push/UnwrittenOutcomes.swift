@@ -60,7 +60,7 @@ actor UnwrittenOutcomes {
         guard !changes.isEmpty else { return }
         self.changes = []
         do {
-            _ = try await environment.store.recoverUnsettled(changes, at: environment.now())
+            _ = try await environment.store.recoverUnfinished(changes, at: environment.now())
         } catch {
             self.changes.formUnion(changes)
             throw error

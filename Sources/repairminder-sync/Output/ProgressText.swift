@@ -13,7 +13,7 @@ struct ProgressText: Equatable {
 
     private static let barWidth = 20
     /// Before that, a rate is only noise.
-    private static let settled = Duration.seconds(1)
+    private static let steadyAfter = Duration.seconds(1)
     /// In seconds.
     private static let longest = 1e9
 
@@ -28,7 +28,7 @@ struct ProgressText: Equatable {
             parts.append(Self.bar(share, width: Self.barWidth))
         }
         parts.append(TerminalText.line(label) + count(done, total))
-        guard elapsed >= Self.settled, done > begun else { return parts.joined(separator: "  ") }
+        guard elapsed >= Self.steadyAfter, done > begun else { return parts.joined(separator: "  ") }
         let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
         let rate = Double(done - begun) / seconds
         parts.append(contentsOf: [speed(rate)].compactMap(\.self))

@@ -112,7 +112,7 @@ struct DeletionSweepTests {
         let seen = try cache.store.startDeletionSweep(of: "orders")
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         _ = try await cache.store.begin(change, at: TestCache.now)
-        try await cache.store.settle(
+        try await cache.store.finish(
             change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"n"}"#)), at: TestCache.now)
         #expect(try cache.store.countUnseen(of: "orders", seen, at: TestCache.now) == 0)
         #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 0)
@@ -176,7 +176,7 @@ struct DeletionSweepTests {
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: TestCache.now)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         _ = try await cache.store.begin(change, at: TestCache.now)
-        try await cache.store.settle(
+        try await cache.store.finish(
             change.id, .failed(PushFailure(.refused, message: "no")), at: TestCache.now)
         #expect(
             try await cache.store.delete(["a", "b"], of: "orders", position: .max, at: TestCache.now) == 1)
@@ -221,7 +221,7 @@ struct DeletionSweepTests {
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a"}"#), at: TestCache.now)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         _ = try await cache.store.begin(change, at: TestCache.now)
-        try await cache.store.settle(
+        try await cache.store.finish(
             change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a"}"#)), at: TestCache.now)
         let seen = try cache.store.startDeletionSweep(of: "orders")
         #expect(try cache.store.countUnseen(of: "orders", seen, at: TestCache.now) == 0)
@@ -238,7 +238,7 @@ struct DeletionSweepTests {
         try await cache.store.delete("orders", key: "a", at: TestCache.now)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         _ = try await cache.store.begin(change, at: TestCache.now)
-        try await cache.store.settle(
+        try await cache.store.finish(
             change.id, .failed(PushFailure(.unclear, message: "no answer")), at: TestCache.now)
         let seen = try cache.store.startDeletionSweep(of: "orders")
         #expect(

@@ -22,7 +22,7 @@ import Testing
         let store = cache.store
         let change = try #require(store.readyChanges(limit: 1, at: .init(milliseconds: .max)).first)
         #expect(try await store.begin(change, at: TestCache.now))
-        try await store.settle(change.id, outcome, at: TestCache.now)
+        try await store.finish(change.id, outcome, at: TestCache.now)
     }
 
     @Test("the history has the edit, its attempt, failure, retry and acknowledgement")

@@ -263,16 +263,16 @@ struct HookTests {
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
         let first = try occurrence(Self.all, cache)
         let later = TestCache.now + .seconds(2)
-        try await cache.store.settleHook("all", first, .failed("no paper", retryAt: later), at: TestCache.now)
+        try await cache.store.finishHook("all", first, .failed("no paper", retryAt: later), at: TestCache.now)
         let waiting = try state("all", cache)
         #expect(waiting.attempts == 1 && waiting.nextAt == later && waiting.error == "no paper")
-        try await cache.store.settleHook("all", first, .parked("no paper"), at: TestCache.now)
+        try await cache.store.finishHook("all", first, .parked("no paper"), at: TestCache.now)
         let past = try state("all", cache)
         #expect(past.position == first.seq && past.parked == 1 && past.attempts == 0)
         try await cache.store.write(at: TestCache.now) { try $0.retryHook("all", nil) }
         let parked = try #require(try cache.store.parkedToRetry("all"))
         #expect(parked.occurrence == first && parked.reason == "no paper" && parked.attempts == 2)
-        try await cache.store.settleParked("all", parked, problem: nil, at: TestCache.now)
+        try await cache.store.finishParked("all", parked, problem: nil, at: TestCache.now)
         let done = try state("all", cache)
         #expect(done.parked == 0 && done.delivered == 1)
     }
@@ -282,9 +282,9 @@ struct HookTests {
         let cache = try await cache([Self.all])
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
         let first = try occurrence(Self.all, cache)
-        try await cache.store.settleHook("all", first, .failed("no", retryAt: TestCache.now), at: TestCache.now)
+        try await cache.store.finishHook("all", first, .failed("no", retryAt: TestCache.now), at: TestCache.now)
         try await cache.store.write(at: TestCache.now) { try $0.skipHook("all") }
-        try await cache.store.settleHook("all", first, .parked("no"), at: TestCache.now)
+        try await cache.store.finishHook("all", first, .parked("no"), at: TestCache.now)
         let skipped = try state("all", cache)
         #expect(skipped.position == first.seq && skipped.parked == 0)
         await #expect(throws: CacheError.self) {

@@ -134,7 +134,7 @@ struct ConflictTests {
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":1}]"#)
         #expect(try conflicts(cache).isEmpty, "nothing is decided while it is being sent")
         let lost = PushFailure(.timeout, message: "no answer")
-        try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
+        try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
         let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(again.body.text == #"{"total":2}"#)
         #expect(again.idempotencyKey != change.idempotencyKey)
@@ -147,7 +147,7 @@ struct ConflictTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         let lost = PushFailure(.timeout, message: "no answer")
-        try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
+        try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
         // It arrived, and another user has overwritten part of it since.
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":2}]"#)
         #expect(try cache.store.pendingCount().pending == 0)
@@ -162,11 +162,11 @@ struct ConflictTests {
         _ = try await cache.store.begin(change, at: now)
         try await edit(cache, #"{"notes":"second"}"#)
         let lost = PushFailure(.timeout, message: "no answer")
-        try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
+        try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"first"}]"#)
         #expect(try conflicts(cache).isEmpty)
         _ = try await cache.store.begin(change, at: now)
-        try await cache.store.settle(
+        try await cache.store.finish(
             change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"first"}"#)), at: now)
         #expect(try conflicts(cache).isEmpty)
         #expect(try ready(cache) == [#"{"notes":"second"}"#])
@@ -228,7 +228,7 @@ struct ConflictTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(change, at: now)
         let failure = PushFailure(.gone, status: 404, message: "no such order")
-        try await cache.store.settle(change.id, .gone(failure), at: now)
+        try await cache.store.finish(change.id, .gone(failure), at: now)
         let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(creation.operation == .create && creation.body.text == #"{"id":"a","notes":"mine","total":1}"#)
         #expect(creation.idempotencyKey != change.idempotencyKey && !creation.isTried)
@@ -271,7 +271,7 @@ struct ConflictTests {
             #expect(try await cache.store.begin(edit, at: now))
             try await cache.store.delete("orders", key: "a", at: now)
             let answer = #"{"id":"a","notes":"mine","total":\#(total),"updated_at":"\#(time(60))"}"#
-            try await cache.store.settle(edit.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
+            try await cache.store.finish(edit.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
             #expect(try conflicts(cache).isEmpty != isConflict)
             let queue = try cache.store.readyChanges(limit: 9, at: now)
             #expect(queue.map(\.operation) == (isConflict ? [] : [.delete]))
@@ -320,7 +320,7 @@ struct ConflictTests {
         try await cache.store.delete("orders", key: "a", at: now)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(change, at: now)
-        try await cache.store.settle(change.id, .acknowledged(record: nil), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: nil), at: now)
         _ = try await cache.store.apply(
             PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#, position: before), at: now)
         #expect(try cache.record("orders", "a") == nil)
@@ -343,7 +343,7 @@ struct ConflictTests {
             _ = try await cache.store.begin(change, at: now)
             _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
             #expect(try cache.record("orders", "a")?["notes"] == "mine")
-            if let outcome { try await cache.store.settle(change.id, outcome, at: now) }
+            if let outcome { try await cache.store.finish(change.id, outcome, at: now) }
             if outcome == nil { _ = try await cache.store.recoverInterrupted(at: now, longest: { _ in .zero }) }
             #expect(try cache.record("orders", "a") == nil)
             #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
@@ -358,7 +358,7 @@ struct ConflictTests {
         _ = try await cache.store.begin(change, at: now)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs"}]"#)
         let lost = PushFailure(.timeout, message: "no answer")
-        try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
+        try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
         try await cache.store.delete("orders", key: "a", at: now)
         let changes = try cache.store.pending(PendingQuery(limit: 9)).changes
         #expect(changes.map { $0["state"] } == ["blocked", "blocked"])

@@ -57,7 +57,7 @@ struct DeletionBehindEditTests {
     func moved() async throws {
         let (cache, edit) = try await deleted()
         let answer = record(#""notes":"mine","status":"s","code":"c2","revision":"2","etag":"e2""#, after: 60)
-        try await cache.store.settle(edit.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
+        try await cache.store.finish(edit.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
         #expect(try conflicts(cache) == 0)
         #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.operation) == [.delete])
     }
@@ -75,7 +75,7 @@ struct DeletionBehindEditTests {
     func others() async throws {
         let (cache, edit) = try await deleted()
         let answer = record(#""notes":"mine","status":"theirs","code":"c2","revision":"3","etag":"e3""#, after: 60)
-        try await cache.store.settle(edit.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
+        try await cache.store.finish(edit.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
         #expect(try conflicts(cache) == 1)
     }
 

@@ -27,7 +27,7 @@ struct GoneRecordTests {
     @Test("what is created with its parent already deleted goes with it")
     func goes() async throws {
         let (cache, creation) = try await cache()
-        try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(creation.id, .acknowledged(record: answer), at: now)
         #expect(try cache.record("messages", "m1") == nil)
     }
 
@@ -35,10 +35,10 @@ struct GoneRecordTests {
     func goesLater() async throws {
         let (cache, creation) = try await cache()
         let lost = PushFailure(.timeout, message: "no answer")
-        try await cache.store.settle(creation.id, .waiting(lost, at: now, counted: true), at: now)
+        try await cache.store.finish(creation.id, .waiting(lost, at: now, counted: true), at: now)
         let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(again, at: now))
-        try await cache.store.settle(again.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(again.id, .acknowledged(record: answer), at: now)
         #expect(try cache.record("messages", "m1") == nil)
     }
 
@@ -46,11 +46,11 @@ struct GoneRecordTests {
     func stays() async throws {
         let (cache, creation) = try await cache()
         let lost = PushFailure(.timeout, message: "no answer")
-        try await cache.store.settle(creation.id, .waiting(lost, at: now, counted: true), at: now)
+        try await cache.store.finish(creation.id, .waiting(lost, at: now, counted: true), at: now)
         _ = try await cache.pull("orders", order)
         let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(again, at: now))
-        try await cache.store.settle(again.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(again.id, .acknowledged(record: answer), at: now)
         #expect(try cache.record("messages", "m1")?["text"] == "hello")
     }
 

@@ -27,7 +27,7 @@ struct RecreationTests {
         _ = try await cache.store.begin(creation, at: now)
         _ = try await cache.pull("orders", tombstone)
         let answer = try JSONText(parsing: #"{"id":"b","notes":"mine"}"#)
-        try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(creation.id, .acknowledged(record: answer), at: now)
         #expect(try cache.record("orders", "b")?["notes"] == "mine")
         #expect(try cache.record("orders", "a")?["id"] == "b", "the old key still works")
     }
@@ -39,7 +39,7 @@ struct RecreationTests {
         let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(creation, at: now)
         let lost = PushFailure(.timeout, message: "no answer")
-        try await cache.store.settle(creation.id, .failed(lost), at: now)
+        try await cache.store.finish(creation.id, .failed(lost), at: now)
         _ = try await cache.pull("orders", #"[{"id":"\#(key)","notes":"mine","status":"open"}]"#)
         #expect(try cache.record("orders", key)?["status"] == "open")
         _ = try await cache.pull("orders", #"[{"id":"\#(key)","deleted_at":"2026-11-21T00:00:00Z"}]"#)
@@ -90,7 +90,7 @@ struct RecreationTests {
         _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
         let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(creation, at: now)
-        try await cache.store.settle(
+        try await cache.store.finish(
             creation.id, .acknowledged(record: JSONText(parsing: #"{"id":"b","notes":"mine"}"#)), at: now)
         _ = try await cache.pull("orders", #"[{"id":"b","notes":"mine"}]"#)
         #expect(try cache.record("orders", "b")?["updated_at"] == nil)

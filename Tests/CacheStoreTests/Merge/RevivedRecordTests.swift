@@ -40,7 +40,7 @@ struct RevivedRecordTests {
     @Test("the server refuses a second creation: once the record is pulled, the edit is sent to it")
     func pulledLater() async throws {
         let (cache, creation) = try await cache()
-        try await cache.store.settle(creation.id, .failed(exists), at: now)
+        try await cache.store.finish(creation.id, .failed(exists), at: now)
         #expect(try cache.store.pendingCount().failed == 1)
         _ = try await cache.pull("orders", theirs)
         try expectEdit(cache, insteadOf: creation)
@@ -50,14 +50,14 @@ struct RevivedRecordTests {
     func pulledBefore() async throws {
         let (cache, creation) = try await cache()
         _ = try await cache.pull("orders", theirs)
-        try await cache.store.settle(creation.id, .failed(exists), at: now)
+        try await cache.store.finish(creation.id, .failed(exists), at: now)
         try expectEdit(cache, insteadOf: creation)
     }
 
     @Test("a field that moves with each edit is not sent with it")
     func touched() async throws {
         let (cache, creation) = try await cache(created: ", touch: now")
-        try await cache.store.settle(creation.id, .failed(exists), at: now)
+        try await cache.store.finish(creation.id, .failed(exists), at: now)
         _ = try await cache.pull("orders", theirs)
         try expectEdit(cache, insteadOf: creation)
     }
@@ -65,7 +65,7 @@ struct RevivedRecordTests {
     @Test("its history says that the creation became an edit")
     func history() async throws {
         let (cache, creation) = try await cache()
-        try await cache.store.settle(creation.id, .failed(exists), at: now)
+        try await cache.store.finish(creation.id, .failed(exists), at: now)
         _ = try await cache.pull("orders", theirs)
         let steps = try cache.store.history(of: "orders", key: "a", after: 0, limit: 100).entries
         let step = steps.last { $0["kind"] == "queued" }
@@ -76,7 +76,7 @@ struct RevivedRecordTests {
     @Test("a list alone makes no edit of the creation: it may be older than the deletion")
     func listAlone() async throws {
         let (cache, creation) = try await cache()
-        try await cache.store.settle(creation.id, .notSent, at: now)
+        try await cache.store.finish(creation.id, .notSent, at: now)
         _ = try await cache.pull("orders", theirs)
         #expect(try cache.store.readyChanges(limit: 1, at: now).map(\.operation) == [.create])
     }
@@ -87,7 +87,7 @@ struct RevivedRecordTests {
         let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
         let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(creation, at: now)
-        try await cache.store.settle(creation.id, .failed(exists), at: now)
+        try await cache.store.finish(creation.id, .failed(exists), at: now)
         _ = try await cache.pull("orders", #"[{"id":"\#(key)","notes":"theirs"}]"#)
         #expect(try cache.store.pendingCount().failed == 1)
     }

@@ -39,7 +39,7 @@ struct SetMergeTests {
         let first = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(first, at: now))
         let failure = PushFailure(.timeout, message: "no answer")
-        try await cache.store.settle(first.id, .waiting(failure, at: now, counted: true), at: now)
+        try await cache.store.finish(first.id, .waiting(failure, at: now, counted: true), at: now)
         try await cache.change("lines", "a", #"{"read_by":[3]}"#)
         _ = try await cache.pull("lines", #"[{"id":"a","read_by":\#(then)}]"#)
         #expect(try cache.values("lines", "a", "read_by") == [merged])

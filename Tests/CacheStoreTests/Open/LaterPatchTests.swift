@@ -55,7 +55,7 @@ struct LaterPatchTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         #expect(change.storedBody["notes"] == "z")
         _ = try await cache.store.begin(change, at: TestCache.now)
-        try await cache.store.settle(change.id, .acknowledged(record: nil), at: TestCache.now)
+        try await cache.store.finish(change.id, .acknowledged(record: nil), at: TestCache.now)
         #expect(try cache.store.pendingCount().pending == 0)
         #expect(try cache.store.setting("later") == "x")
     }

@@ -244,7 +244,7 @@ struct OldDatabaseTests {
         for lane in [PushLane.fields, .content] {
             while let change = try store.readyChanges(limit: 1, at: time, in: lane).first {
                 try #require(await store.begin(change, at: time))
-                try await store.settle(change.id, .acknowledged(record: nil), at: time)
+                try await store.finish(change.id, .acknowledged(record: nil), at: time)
                 sent.append(change)
             }
         }

@@ -24,7 +24,7 @@ struct AcknowledgedCreationTests {
         let change = try #require(
             try cache.store.readyChanges(limit: 9, at: now).first { $0.operation == operation })
         #expect(try await cache.store.begin(change, at: now))
-        try await cache.store.settle(change.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
     }
 
     @Test("a record that a pull brought may be a lost creation's, although it was edited here since")
@@ -35,7 +35,7 @@ struct AcknowledgedCreationTests {
         try await send(.update, #"{"id":"b","notes":"n","total":5}"#, cache)
         #expect(try !cache.store.wasKnown("b", before: change))
         let found = try JSONText(parsing: #"{"id":"b","notes":"n","total":5}"#)
-        try await cache.store.settle(
+        try await cache.store.finish(
             change.id,
             .found(record: found, version: nil, view: .list, otherwise: PushFailure(.unseen, message: ""), at: now),
             at: now)
@@ -53,7 +53,7 @@ struct AcknowledgedCreationTests {
         _ = try await cache.pull("orders", #"[{"id":"b","notes":"n"}]"#)
         try await cache.change("orders", "b", #"{"status":"ready"}"#)
         let found = try JSONText(parsing: #"{"id":"b","notes":"n"}"#)
-        try await cache.store.settle(
+        try await cache.store.finish(
             creation.id,
             .found(record: found, version: nil, view: .list, otherwise: PushFailure(.unseen, message: ""), at: now),
             at: now)

@@ -34,18 +34,18 @@ struct BatchAttemptTests {
         for _ in 1...2 {
             let again = try #require(try ready(cache).first)
             _ = try await cache.store.begin(batch: [again], hidingKeysOf: [again.id], at: now)
-            try await cache.store.settle(change.id, .notSent, at: now)
+            try await cache.store.finish(change.id, .notSent, at: now)
             let back = try #require(try ready(cache).first)
             #expect(back.idempotencyKey == change.idempotencyKey && !back.isTried)
         }
         _ = try await cache.store.begin(batch: [change], hidingKeysOf: [change.id], at: now)
         let failure = PushFailure(.timeout, message: "no answer")
-        try await cache.store.settle(change.id, .waiting(failure, at: now, counted: true), at: now)
+        try await cache.store.finish(change.id, .waiting(failure, at: now, counted: true), at: now)
         let unclear = try #require(try ready(cache).first)
         #expect(!unclear.hasShownKey && unclear.isTried)
         #expect(unclear.idempotencyKey.hasSuffix(change.idempotencyKey))
         #expect(try await cache.store.begin(unclear, at: now))
-        try await cache.store.settle(change.id, .notSent, at: now)
+        try await cache.store.finish(change.id, .notSent, at: now)
         #expect(try ready(cache).first?.hasShownKey == false, "the first attempt stays unclear")
     }
 

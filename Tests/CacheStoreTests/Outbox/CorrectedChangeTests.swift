@@ -18,13 +18,13 @@ struct CorrectedChangeTests {
         return change
     }
 
-    private func settle(_ cache: TestCache, _ outcome: PushOutcome) async throws {
+    private func finish(_ cache: TestCache, _ outcome: PushOutcome) async throws {
         let change = try await begun(cache)
-        try await cache.store.settle(change.id, outcome, at: now)
+        try await cache.store.finish(change.id, outcome, at: now)
     }
 
     private func refuse(_ cache: TestCache, as errorClass: ErrorClass = .refused) async throws {
-        try await settle(cache, .failed(PushFailure(errorClass, status: 422, message: "no")))
+        try await finish(cache, .failed(PushFailure(errorClass, status: 422, message: "no")))
     }
 
     private func edit(_ cache: TestCache, _ key: String, _ body: String) async throws {
@@ -60,7 +60,7 @@ struct CorrectedChangeTests {
         try await cache.store.delete("orders", key: key, at: now)
         #expect(try cache.store.pendingCount().pending == 2)
         let refusal = PushFailure(.refused, status: 422, message: "no")
-        try await cache.store.settle(creation.id, .failed(refusal), at: now)
+        try await cache.store.finish(creation.id, .failed(refusal), at: now)
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(try cache.record("orders", key) == nil)
     }
@@ -72,7 +72,7 @@ struct CorrectedChangeTests {
         try await edit(cache, "a", #"{"notes":"bad"}"#)
         let bad = try await begun(cache)
         try await cache.store.delete("orders", key: "a", at: now)
-        try await cache.store.settle(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
+        try await cache.store.finish(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
         #expect(try ready(cache).map(\.operation) == [.delete])
         #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 0))
     }
@@ -98,7 +98,7 @@ struct CorrectedChangeTests {
         let change = try #require(try ready(cache).first)
         #expect(change.id == refused.id && change.idempotencyKey != refused.idempotencyKey)
         #expect(change.body.text == #"{"notes":"good","total":2}"# && !change.isTried)
-        try await settle(cache, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"good","total":2}"#)))
+        try await finish(cache, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"good","total":2}"#)))
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
     }
 
@@ -137,7 +137,7 @@ struct CorrectedChangeTests {
         try await edit(cache, "a", #"{"notes":"good"}"#)
         let change = try #require(try ready(cache).first)
         #expect(change.id == refused.id && change.body.text == #"{"notes":"good"}"#)
-        try await settle(cache, .acknowledged(record: nil))
+        try await finish(cache, .acknowledged(record: nil))
         #expect(try ready(cache).map(\.body.text) == [#"{"total":2}"#])
     }
 
@@ -257,7 +257,7 @@ struct CorrectedChangeTests {
             if notes == "first" { try await edit(cache, "a", #"{"notes":"first"}"#) }
             let id = try #require(try ready(cache).first).id
             let lost = PushFailure(.timeout, message: "no answer")
-            try await settle(cache, .waiting(lost, at: now, counted: true))
+            try await finish(cache, .waiting(lost, at: now, counted: true))
             let next = notes == "first" ? "second" : "third"
             try await cache.store.correct(id, setting: JSONText(parsing: #"{"notes":"\#(next)"}"#), at: now)
         }
@@ -266,7 +266,7 @@ struct CorrectedChangeTests {
             #expect(try cache.record("orders", "a")?["notes"] == "third")
         }
         #expect(try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts.isEmpty)
-        try await settle(cache, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"third"}"#)))
+        try await finish(cache, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"third"}"#)))
         // A replica that is behind shows what was sent on the way.
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"second"}]"#)
         #expect(try cache.record("orders", "a")?["notes"] == "third")
@@ -282,7 +282,7 @@ struct CorrectedChangeTests {
         let tried = try #require(try ready(cache).first)
         _ = try await cache.store.begin(tried, at: now)
         let lost = PushFailure(.timeout, message: "no answer")
-        try await cache.store.settle(tried.id, .waiting(lost, at: now, counted: true), at: now)
+        try await cache.store.finish(tried.id, .waiting(lost, at: now, counted: true), at: now)
         try await edit(cache, "b", #"{"notes":"m"}"#)
         let other = try cache.reopened(schema: Self.withoutMessages)
         let change = try #require(try other.store.readyChanges(limit: 2, at: now).first)
@@ -290,7 +290,7 @@ struct CorrectedChangeTests {
         #expect(try other.store.leastTriedChange(at: now) == nil)
         #expect(try other.store.nextAttempt() == nil)
         _ = try await other.store.begin(change, at: now)
-        try await other.store.settle(change.id, .waiting(lost, at: now + .seconds(5), counted: true), at: now)
+        try await other.store.finish(change.id, .waiting(lost, at: now + .seconds(5), counted: true), at: now)
         #expect(try other.store.leastTriedChange(at: now)?.key == "b")
         #expect(try other.store.nextAttempt() == now + .seconds(5))
         let waiting = try #require(try other.store.pending(PendingQuery(limit: 1)).changes.first)
@@ -305,7 +305,7 @@ struct CorrectedChangeTests {
     func knownKey() async throws {
         let cache = try TestCache()
         let order = try await cache.make("orders", #"{"notes":"n"}"#)
-        try await settle(cache, .acknowledged(record: JSONText(parsing: #"{"id":"srv-1"}"#)))
+        try await finish(cache, .acknowledged(record: JSONText(parsing: #"{"id":"srv-1"}"#)))
         try await cache.store.delete("orders", key: order, at: now)
         await #expect(throws: CacheError.notCached(entity: "orders", key: order)) {
             try await edit(cache, order, #"{"notes":"x"}"#)
@@ -319,7 +319,7 @@ struct CorrectedChangeTests {
             let cache = try TestCache()
             _ = try await cache.pull("orders", #"[{"id":"a","notes":"Title"}]"#)
             try await edit(cache, "a", #"{"notes":"New title"}"#)
-            try await settle(cache, .acknowledged(record: JSONText(parsing: answer)))
+            try await finish(cache, .acknowledged(record: JSONText(parsing: answer)))
             #expect(try cache.keys(ListQuery(entity: "orders")) == [key])
             #expect(try cache.record("orders", "a")?["notes"] == "New title")
         }

@@ -57,7 +57,7 @@ struct DeleteRuleTests {
         let creation = try change(cache, "lines")
         #expect(try await cache.store.begin(creation, at: now))
         try await cache.store.delete("talks", key: "t", at: now)
-        try await cache.store.settle(creation.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
+        try await cache.store.finish(creation.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
         #expect(try cache.store.readyChanges(limit: 10, at: now).map(\.entity) == ["talks"])
         #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 0))
         #expect(try cache.record("lines", key) == nil)

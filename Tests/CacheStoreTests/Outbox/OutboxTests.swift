@@ -16,7 +16,7 @@ struct OutboxTests {
 
     private func send(_ change: OutboxChange, _ outcome: PushOutcome, _ cache: TestCache) async throws {
         #expect(try await cache.store.begin(change, at: now))
-        try await cache.store.settle(change.id, outcome, at: now)
+        try await cache.store.finish(change.id, outcome, at: now)
     }
 
     @Test("unsent updates of a record become one change")
@@ -112,7 +112,7 @@ struct OutboxTests {
         #expect(try await cache.store.begin(first, at: now))
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"y"}"#), at: now)
         #expect(try ready(cache).isEmpty)
-        try await cache.store.settle(
+        try await cache.store.finish(
             first.id, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"x"}"#)), at: now)
         #expect(try ready(cache).map(\.body.text) == [#"{"notes":"y"}"#])
         #expect(try cache.record("orders", "a")?["notes"]?.string == "y")
@@ -137,7 +137,7 @@ struct OutboxTests {
         let read = try #require(try ready(cache).first)
         #expect(try await cache.store.begin(read, at: now))
         let failure = PushFailure(.server, status: 500, message: "oops")
-        try await cache.store.settle(read.id, .waiting(failure, at: now, counted: true), at: now)
+        try await cache.store.finish(read.id, .waiting(failure, at: now, counted: true), at: now)
         #expect(try await cache.store.begin(read, at: now) == false)
         #expect(try ready(cache).first?.attemptCount == 1)
     }
@@ -149,7 +149,7 @@ struct OutboxTests {
         let change = try #require(try ready(cache).first)
         #expect(try await cache.store.begin(change, at: now))
         let tombstone = try JSONText(parsing: #"{"id":"b","notes":"x","deleted_at":"2026-11-21T00:00:00Z"}"#)
-        try await cache.store.settle(change.id, .acknowledged(record: tombstone), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: tombstone), at: now)
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(try cache.record("orders", "b") == nil && cache.record("orders", key) == nil)
     }

@@ -16,7 +16,7 @@ struct ThrottledChangeTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         let failure = PushFailure(.throttled, message: "too many")
-        try await cache.store.settle(
+        try await cache.store.finish(
             change.id, .waiting(failure, at: due, counted: false), takingBack: true, at: now)
         try await cache.store.hastenWaiting(at: now)
         #expect(try cache.store.nextAttempt() == due)

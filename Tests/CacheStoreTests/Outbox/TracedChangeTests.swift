@@ -75,7 +75,7 @@ struct TracedChangeTests {
         try await edit(cache, "x", Self.first)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
-        try await cache.store.settle(
+        try await cache.store.finish(
             change.id, .waiting(PushFailure(.timeout, message: "no answer"), at: now, counted: true), at: now)
         let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(again.trace?.stored == change.trace?.stored)

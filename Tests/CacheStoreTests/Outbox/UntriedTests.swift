@@ -23,7 +23,7 @@ struct UntriedTests {
     private func attempt(_ outcome: PushOutcome, takingBack: Bool = false, _ cache: TestCache) async throws {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
-        try await cache.store.settle(change.id, outcome, takingBack: takingBack, at: now)
+        try await cache.store.finish(change.id, outcome, takingBack: takingBack, at: now)
     }
 
     private func untried(_ cache: TestCache) throws -> [OutboxChange] {

@@ -47,7 +47,7 @@ struct ChildListTests {
             let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
             _ = try await cache.store.begin(change, at: TestCache.now)
             let failure = PushFailure(.timeout, message: "no answer")
-            try await cache.store.settle(change.id, .failed(failure), at: TestCache.now)
+            try await cache.store.finish(change.id, .failed(failure), at: TestCache.now)
         }
         try await cache.store.update("messages", key: "m", body: JSONText(parsing: #"{"text":"x"}"#), at: TestCache.now)
         try await fail()
@@ -97,7 +97,7 @@ struct ChildListTests {
         _ = try await cache.store.begin(change, at: TestCache.now)
         #expect(try cache.record("messages", "m") == nil)
         let before = try #require(try cache.store.rowCounts()["messages"])
-        try await cache.store.settle(change.id, .acknowledged(record: nil), at: TestCache.now)
+        try await cache.store.finish(change.id, .acknowledged(record: nil), at: TestCache.now)
         #expect(try cache.store.rowCounts()["messages"] ?? 0 < before)
     }
 
@@ -110,7 +110,7 @@ struct ChildListTests {
         #expect(try await apply(#"[{"id":"m"},{"id":"n"}]"#, complete: ["a"], position: position, cache).deleted == 0)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         _ = try await cache.store.begin(change, at: TestCache.now)
-        try await cache.store.settle(change.id, .acknowledged(record: nil), at: TestCache.now)
+        try await cache.store.finish(change.id, .acknowledged(record: nil), at: TestCache.now)
         #expect(try await apply(#"[{"id":"m"},{"id":"n"}]"#, complete: ["a"], position: position, cache).deleted == 0)
         #expect(try cache.record("messages", "x") != nil)
     }
@@ -138,7 +138,7 @@ struct ChildListTests {
         _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-03-01T10:00:00Z"}]"#)
         #expect(try cache.record("messages", "x") != nil, "its outcome is not known yet")
         let answer = try JSONText(parsing: #"{"id":"x","order_id":"a","text":"t"}"#)
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer), at: TestCache.now)
         #expect(try cache.record("messages", "x") == nil)
         #expect(try cache.record("messages", "y") != nil, "what was not sent is kept")
     }
@@ -161,7 +161,7 @@ struct ChildListTests {
         let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(creation, at: now))
         let answer = try JSONText(parsing: #"{"id":"new","order_id":"a","text":"mine"}"#)
-        try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(creation.id, .acknowledged(record: answer), at: now)
         _ = try await apply(#"[{"id":"m","order_id":"a"},{"id":"n","order_id":"a"}]"#, complete: ["a"], cache)
         #expect(try cache.record("messages", "new") != nil)
         #expect(try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key) == ["new"])

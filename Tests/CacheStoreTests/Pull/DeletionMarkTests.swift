@@ -57,7 +57,7 @@ struct DeletionMarkTests {
         #expect(sent.body?.text == #"{"status":"cancelled"}"#)
         #expect(try await cache.store.begin(change, at: TestCache.now))
         let answer = JSONText.object(["id": "a", "status": "cancelled"])
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer), at: TestCache.now)
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         _ = try await cache.pull("orders", #"[{"id":"a","status":"cancelled"}]"#)
         #expect(try cache.keys(ListQuery(entity: "orders")) == [])
@@ -76,7 +76,7 @@ struct DeletionMarkTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         #expect(try await cache.store.begin(change, at: TestCache.now))
         let record: JSONText? = try answer.map { try JSONText(parsing: $0) }
-        try await cache.store.settle(change.id, .acknowledged(record: record), at: TestCache.now)
+        try await cache.store.finish(change.id, .acknowledged(record: record), at: TestCache.now)
         #expect(try cache.keys(ListQuery(entity: "orders")) == [])
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         // A list that is behind does not bring it back.
@@ -93,7 +93,7 @@ struct DeletionMarkTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         #expect(try await cache.store.begin(change, at: TestCache.now))
         let answer = JSONText.object(["id": "a", "status": "void"])
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer), at: TestCache.now)
         #expect(try cache.keys(ListQuery(entity: "orders")) == ["a"])
     }
 

@@ -143,7 +143,7 @@ struct PageApplierTests {
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a"}"#), at: TestCache.now)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         _ = try await cache.store.begin(change, at: TestCache.now)
-        try await cache.store.settle(
+        try await cache.store.finish(
             change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a"}"#)), at: TestCache.now)
         let page = PulledPage(entity: "orders", records: #"[{"id":"a","deleted_at":"2026-01-01"}]"#, position: position)
         #expect(try await cache.store.apply(page, at: TestCache.now).deleted == 0)
@@ -211,7 +211,7 @@ struct PageApplierTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         _ = try await cache.store.begin(change, at: TestCache.now)
         let answer = try JSONText(parsing: #"{"id":"a","notes":"mine"}"#)
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer), at: TestCache.now)
         let stale = PulledPage(entity: "orders", records: #"[{"id":"a","notes":"old"}]"#, position: position)
         _ = try await cache.store.apply(stale, at: TestCache.now)
         #expect(try cache.record("orders", "a")?["notes"]?.string == "mine")

@@ -21,7 +21,7 @@ struct UnsentFieldTests {
         let cache = try old.reopened(schema: Self.without)
         let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(creation, at: now)
-        try await cache.store.settle(creation.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
+        try await cache.store.finish(creation.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
         return cache
     }
 
@@ -74,7 +74,7 @@ struct UnsentFieldTests {
         _ = try await old.store.begin(change, at: now)
         if let behind { try await edit(old, behind) }
         let locked = PushFailure(.conflict, status: 409, message: "locked")
-        try await old.store.settle(change.id, .failed(locked), at: now)
+        try await old.store.finish(change.id, .failed(locked), at: now)
         return try old.reopened(schema: Self.editsWithout)
     }
 
@@ -87,7 +87,7 @@ struct UnsentFieldTests {
         #expect(try bodies(cache) == [#"{"total":3}"#, #"{"notes":"mine"}"#])
         _ = try await cache.store.begin(change, at: now)
         let answer = try JSONText(parsing: #"{"id":"a","total":3,"notes":"n"}"#)
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer), at: now)
         #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.body.text) == [#"{"notes":"mine"}"#])
         #expect(try cache.record("orders", "a")?["notes"] == "mine")
     }
@@ -113,7 +113,7 @@ struct UnsentFieldTests {
         let creation = try #require(try old.store.readyChanges(limit: 1, at: now).first)
         _ = try await old.store.begin(creation, at: now)
         let refusal = PushFailure(.refused, status: 422, message: "no")
-        try await old.store.settle(creation.id, .failed(refusal), at: now)
+        try await old.store.finish(creation.id, .failed(refusal), at: now)
         let cache = try old.reopened(schema: Self.without)
         try await cache.store.update("orders", key: key, body: JSONText(parsing: #"{"status":"ready"}"#), at: now)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
@@ -121,7 +121,7 @@ struct UnsentFieldTests {
         #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 0))
         _ = try await cache.store.begin(change, at: now)
         let answer = try JSONText(parsing: #"{"id":"b","status":"ready"}"#)
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer), at: now)
         #expect(try bodies(cache) == [#"{"notes":"mine"}"#])
     }
 }

@@ -50,7 +50,7 @@ struct PendingTests {
         let due = now + .seconds(Int64([0, 60, 120][random.below(3)]))
         let outcome: PushOutcome =
             random.below(6) == 0 ? .failed(failure) : .waiting(failure, at: due, counted: random.below(4) > 0)
-        try await cache.store.settle(change.id, outcome, at: now)
+        try await cache.store.finish(change.id, outcome, at: now)
     }
 
     private func ids(_ changes: [JSONText]) -> [Int] { changes.compactMap { $0["id"]?.integer } }
@@ -139,7 +139,7 @@ struct PendingTests {
         let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(creation, at: now)
         let answer = try JSONText(parsing: #"{"id":"given","notes":"x"}"#)
-        try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(creation.id, .acknowledged(record: answer), at: now)
         try await cache.store.update("orders", key: key, body: JSONText(parsing: #"{"notes":"y"}"#), at: now)
         #expect(try ids(PendingQuery(record: key), cache) == ids(PendingQuery(record: "given"), cache))
         #expect(try ids(PendingQuery(record: key), cache).count == 1)
@@ -254,7 +254,7 @@ struct PendingTests {
                 touched.formUnion(ready.map { Int($0.id) })
                 for change in ready where try await cache.store.begin(change, at: now) {
                     let refused = PushFailure(.refused, status: 422, message: "no")
-                    try await cache.store.settle(change.id, .failed(refused), at: now)
+                    try await cache.store.finish(change.id, .failed(refused), at: now)
                 }
             } while query.cursor != nil
             #expect(

@@ -128,7 +128,7 @@ struct SearchIndexTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         let record = try JSONText(parsing: #"{"id":"srv-1","name":"Carl the Great"}"#)
-        try await cache.store.settle(change.id, .acknowledged(record: record), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: record), at: now)
         #expect(try await cache.found("great") == ["srv-1"])
         #expect(try await cache.found("carl") == ["srv-1"])
         let other = try await cache.store.create("clients", body: JSONText(parsing: #"{"name":"Dora"}"#), at: now)

@@ -74,7 +74,7 @@ private struct RandomDay {
         case 8:
             if let key = try keys().first { try await cache.store.delete("clients", key: key, at: now) }
         case 9: try await discard()
-        case 10: try await settle()
+        case 10: try await finish()
         default: cache = try cache.reopened(schema: SearchShop.schema)
         }
     }
@@ -100,14 +100,14 @@ private struct RandomDay {
         try await cache.store.discard(Int64(id), cascade: true, at: now)
     }
 
-    private mutating func settle() async throws {
+    private mutating func finish() async throws {
         guard let change = try cache.store.readyChanges(limit: 1, at: now).first,
             try await cache.store.begin(change, at: now)
         else { return }
         let isCreation = change.operation == .create
         let record = isCreation ? change.record.setting("id", to: .string("s\(change.id)")) : change.record
         let outcome = PushOutcome.acknowledged(record: change.operation == .delete ? nil : record)
-        try await cache.store.settle(change.id, outcome, at: now)
+        try await cache.store.finish(change.id, outcome, at: now)
     }
 
     private func keys() throws -> [String] { try cache.keys(ListQuery(entity: "clients", limit: 1000)) }

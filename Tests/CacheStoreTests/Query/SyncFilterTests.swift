@@ -79,9 +79,9 @@ struct SyncFilterTests {
         guard let change = random.pick(ready), try await cache.store.begin(change, at: now) else { return }
         let refused = PushFailure(.refused, status: 422, message: "no")
         switch random.below(4) {
-        case 0: try await cache.store.settle(change.id, .failed(refused), at: now)
-        case 1: try await cache.store.settle(change.id, .waiting(refused, at: now, counted: true), at: now)
-        case 2: try await cache.store.settle(change.id, .acknowledged(record: change.record), at: now)
+        case 0: try await cache.store.finish(change.id, .failed(refused), at: now)
+        case 1: try await cache.store.finish(change.id, .waiting(refused, at: now, counted: true), at: now)
+        case 2: try await cache.store.finish(change.id, .acknowledged(record: change.record), at: now)
         default: break
         }
     }

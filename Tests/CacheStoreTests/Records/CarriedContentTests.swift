@@ -55,10 +55,10 @@ struct CarriedContentTests {
     private func pending() throws -> [JSONText] { try store.pending(PendingQuery()).changes }
 
     /// Sends the only change that is ready in the content lane.
-    private func settle(_ outcome: PushOutcome) async throws {
+    private func finish(_ outcome: PushOutcome) async throws {
         let change = try #require(try ready().first)
         #expect(try await store.begin(change, at: TestCache.now))
-        try await store.settle(change.id, outcome, at: TestCache.now)
+        try await store.finish(change.id, outcome, at: TestCache.now)
     }
 
     private func expectSound() throws {
@@ -109,7 +109,7 @@ struct CarriedContentTests {
         try await set(one, of: key)
         #expect(try pending().map { $0["state"] } == ["queued", "queued"])
         #expect(try ready(.fields).isEmpty)
-        try await settle(.acknowledged(record: try JSONText(parsing: #"{"id":"p1","caption":"x"}"#)))
+        try await finish(.acknowledged(record: try JSONText(parsing: #"{"id":"p1","caption":"x"}"#)))
         #expect(try ready(.fields).map { $0.body["photo_id"]?.plain } == ["p1"])
     }
 
@@ -139,7 +139,7 @@ struct CarriedContentTests {
         await #expect(throws: CacheError.self) { try await set(one, of: key) }
         try await set(other, of: key)
         let lost = PushFailure(.timeout, message: "no answer")
-        try await store.settle(change.id, .waiting(lost, at: TestCache.now, counted: true), at: TestCache.now)
+        try await store.finish(change.id, .waiting(lost, at: TestCache.now, counted: true), at: TestCache.now)
         await #expect(throws: CacheError.self) { try await set(one, of: key) }
         #expect(try ready().map(\.idempotencyKey) == [change.idempotencyKey])
     }
@@ -148,7 +148,7 @@ struct CarriedContentTests {
         let key = try await create()
         try await set(one, of: key)
         let lost = PushFailure(.timeout, message: "no answer")
-        try await settle(.waiting(lost, at: TestCache.now + .seconds(60), counted: true))
+        try await finish(.waiting(lost, at: TestCache.now + .seconds(60), counted: true))
         try await set(one, of: key)
         #expect(try ready().isEmpty)
     }
@@ -169,7 +169,7 @@ struct CarriedContentTests {
     @Test func `an acknowledged creation keeps its content as the record's copy`() async throws {
         let key = try await create()
         try await set(one, of: key)
-        try await settle(.acknowledged(record: try JSONText(parsing: #"{"id":"p1","caption":"x"}"#)))
+        try await finish(.acknowledged(record: try JSONText(parsing: #"{"id":"p1","caption":"x"}"#)))
         #expect(try store.pendingCount().pending == 0)
         let status = try #require(try store.contentStatus(of: key, "photos"))
         #expect(status.key == "p1" && status.here == one && !status.isQueued && !status.isOutdated)
@@ -181,13 +181,13 @@ struct CarriedContentTests {
         let key = try await create()
         try await set(one, of: key)
         let first = try #require(try ready().first)
-        try await settle(.failed(refusal))
+        try await finish(.failed(refusal))
         #expect(try cache.record("photos", key)?["upload_status"] == "failed")
         try await store.correct(first.id, setting: JSONText(parsing: #"{"caption":"y"}"#), at: TestCache.now)
         let second = try #require(try ready().first)
         #expect(second.content == .upload(one) && second.body["caption"] == "y")
         #expect(second.idempotencyKey != first.idempotencyKey)
-        try await settle(.failed(refusal))
+        try await finish(.failed(refusal))
         try await set(other, of: key)
         let third = try #require(try ready().first)
         #expect(third.id == first.id && third.content == .upload(other))
@@ -199,7 +199,7 @@ struct CarriedContentTests {
         let key = try await create()
         try await set(one, of: key)
         let first = try #require(try ready().first)
-        try await settle(.failed(PushFailure(.timeout, message: "no answer")))
+        try await finish(.failed(PushFailure(.timeout, message: "no answer")))
         await #expect(throws: CacheError.self) { try await set(other, of: key) }
         try await set(one, of: key)
         #expect(try ready().map(\.idempotencyKey) == [first.idempotencyKey])
@@ -224,7 +224,7 @@ struct CarriedContentTests {
         try await store.update("photos", key: "a", body: JSONText(parsing: #"{"caption":"y"}"#), at: TestCache.now)
         let edit = try #require(try ready(.fields).first)
         #expect(try await store.begin(edit, at: TestCache.now))
-        try await store.settle(edit.id, .gone(PushFailure(.gone, message: "no such record")), at: TestCache.now)
+        try await store.finish(edit.id, .gone(PushFailure(.gone, message: "no such record")), at: TestCache.now)
         #expect(try ready(.fields).isEmpty)
         #expect(try ready().map(\.operation) == [.create])
         #expect(try ready().map(\.content) == [.upload(one)])

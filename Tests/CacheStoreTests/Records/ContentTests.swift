@@ -45,11 +45,11 @@ struct ContentTests {
         _ = try await cache.pull("photos", #"[{"id":"a","url":"/a"},{"id":"b","url":"/b"}]"#)
     }
 
-    /// Settles the first change that is ready.
-    private func settle(_ outcome: PushOutcome) async throws {
+    /// Finishes the first change that is ready.
+    private func finish(_ outcome: PushOutcome) async throws {
         for change in try store.readyChanges(limit: 9, at: TestCache.now, in: .content) {
             #expect(try await store.begin(change, at: TestCache.now))
-            try await store.settle(change.id, outcome, at: TestCache.now)
+            try await store.finish(change.id, outcome, at: TestCache.now)
         }
     }
 
@@ -121,12 +121,12 @@ struct ContentTests {
         #expect(try await store.begin(change, at: TestCache.now))
         #expect(try state("a") == "uploading")
         let failure = PushFailure(.refused, message: "no")
-        try await store.settle(change.id, .failed(failure), at: TestCache.now)
+        try await store.finish(change.id, .failed(failure), at: TestCache.now)
         #expect(try state("a") == "failed")
         #expect(try cache.record("photos", "a")?.at(path: "_sync.state") == "error")
         _ = try await store.retry(change.id, at: TestCache.now)
         #expect(try state("a") == "queued")
-        try await settle(.acknowledged(record: nil))
+        try await finish(.acknowledged(record: nil))
         #expect(try state("a") == "uploaded")
         #expect(try cache.record("photos", "a")?.at(path: "_sync.state") == "synced")
     }
@@ -138,7 +138,7 @@ struct ContentTests {
         let creation = try #require(try store.readyChanges(limit: 9, at: TestCache.now).first)
         #expect(try await store.begin(creation, at: TestCache.now))
         let answer = try JSONText(parsing: #"{"id":"p1","caption":"x"}"#)
-        try await store.settle(creation.id, .acknowledged(record: answer), at: TestCache.now)
+        try await store.finish(creation.id, .acknowledged(record: answer), at: TestCache.now)
         try await store.update("photos", key: key, body: JSONText(parsing: #"{"caption":"y"}"#), at: TestCache.now)
         let upload = try #require(try store.readyChanges(limit: 9, at: TestCache.now, in: .content).first)
         #expect(upload.request(of: try #require(store.schema["photos"]))?.path == "/photos/p1/content")
@@ -155,7 +155,7 @@ struct ContentTests {
         #expect(try store.pendingCount().pending == 1)
         #expect(try store.contentStatus(of: "a", "photos")?.here == other)
         #expect(try await forgotten() == [one.sha256])
-        try await settle(.failed(PushFailure(.refused, message: "no")))
+        try await finish(.failed(PushFailure(.refused, message: "no")))
         try await set(other, of: "a")
         #expect(try store.pendingCount() == PendingCount(pending: 1, failed: 0))
     }
@@ -176,7 +176,7 @@ struct ContentTests {
         try await store.keep(one, of: "a", "photos", from: "/a", at: TestCache.now) {}
         try await set(nil, of: "a")
         #expect(try store.contentStatus(of: "a", "photos")?.here == nil)
-        try await settle(.acknowledged(record: try JSONText(parsing: #"{"id":"a","url":null}"#)))
+        try await finish(.acknowledged(record: try JSONText(parsing: #"{"id":"a","url":null}"#)))
         #expect(try await forgotten() == [one.sha256])
         #expect(try cache.record("photos", "a") != nil)
     }
@@ -201,7 +201,7 @@ struct ContentTests {
         try await store.delete("photos", key: "a", at: TestCache.now)
         for change in try store.readyChanges(limit: 9, at: TestCache.now) {
             _ = try await store.begin(change, at: TestCache.now)
-            try await store.settle(change.id, .acknowledged(record: nil), at: TestCache.now)
+            try await store.finish(change.id, .acknowledged(record: nil), at: TestCache.now)
         }
         #expect(try await forgotten().isEmpty)
         try await store.delete("photos", key: "b", at: TestCache.now)

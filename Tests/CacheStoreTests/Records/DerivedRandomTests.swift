@@ -129,7 +129,7 @@ private struct ChatDay {
         case 7: try await editLine()
         case 8: try await delete(below(3) == 0 ? "talks" : "lines")
         case 9: try await discard()
-        case 10...11: try await settle()
+        case 10...11: try await finish()
         case 12:
             last = "make talk"
             _ = try await cache.make("talks", "{}")
@@ -203,7 +203,7 @@ private struct ChatDay {
         } catch CacheError.conflict {}
     }
 
-    private mutating func settle() async throws {
+    private mutating func finish() async throws {
         guard let change = try cache.store.readyChanges(limit: 1, at: now).first,
             try await cache.store.begin(change, at: now)
         else { return _ = try await cache.store.retry(nil, at: now) }
@@ -215,7 +215,7 @@ private struct ChatDay {
             below(4) == 0
             ? .failed(failure) : .acknowledged(record: change.operation == .delete ? nil : sent(record, change.entity))
         last = "settle \(change.operation) \(change.entity)/\(change.key) as \(outcome)"
-        try await cache.store.settle(change.id, outcome, at: now)
+        try await cache.store.finish(change.id, outcome, at: now)
     }
 
     /// The server's answer: the record without its derived values.

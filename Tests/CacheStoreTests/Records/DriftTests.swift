@@ -186,7 +186,7 @@ struct DriftTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         _ = try await cache.store.begin(change, at: TestCache.now)
         let answer = try JSONText(parsing: animal(#"{"legs":"three"}"#)).elements[0]
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer), at: TestCache.now)
         _ = try await cache.pull("animals", "[\(answer.text)]")
         #expect(try cache.store.drift().map(\.field) == ["legs"])
         #expect(try cache.store.drift().map(\.count) == [1])
@@ -200,7 +200,7 @@ struct DriftTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         _ = try await cache.store.begin(change, at: TestCache.now)
         let answer = try JSONText(parsing: #"{"id":"a","changed_at":"2026-01-02"}"#)
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer), at: TestCache.now)
         #expect(try cache.store.drift() == [])
     }
 

@@ -35,7 +35,7 @@ struct ExportedQueueTests {
         _ = try await other.store.take(queue, at: RescueFixture.later)
         let change = try #require(try other.store.readyChanges(limit: 1, at: RescueFixture.now).first)
         #expect(try await other.store.begin(change, at: RescueFixture.now))
-        try await other.store.settle(change.id, .acknowledged(record: nil), at: RescueFixture.now)
+        try await other.store.finish(change.id, .acknowledged(record: nil), at: RescueFixture.now)
         let again = try await other.store.take(queue, at: RescueFixture.later)
         #expect(again == ExportedCount(added: 0, known: 3))
         #expect(try other.store.pendingCount().pending == 2)

@@ -86,7 +86,7 @@ struct LateChangeTests {
             try cache.store.readyChanges(limit: 9, at: RescueFixture.later).first { $0.operation == .create })
         #expect(try await cache.store.begin(creation, at: RescueFixture.later))
         let answer = try JSONText(parsing: #"{"id":"o9","notes":"new"}"#)
-        try await cache.store.settle(creation.id, .acknowledged(record: answer), at: RescueFixture.later)
+        try await cache.store.finish(creation.id, .acknowledged(record: answer), at: RescueFixture.later)
         cache = try cache.reopened()
         let message = try #require(
             try cache.store.readyChanges(limit: 9, at: RescueFixture.later).first { $0.entity == "messages" })

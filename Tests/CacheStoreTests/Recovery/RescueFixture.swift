@@ -38,7 +38,7 @@ struct RescueFixture {
     func sendFirst() async throws {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: Self.now).first)
         #expect(try await cache.store.begin(change, at: Self.now))
-        try await cache.store.settle(change.id, .acknowledged(record: nil), at: Self.now)
+        try await cache.store.finish(change.id, .acknowledged(record: nil), at: Self.now)
     }
 
     func backUp() throws -> String {

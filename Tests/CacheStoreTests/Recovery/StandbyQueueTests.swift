@@ -13,7 +13,7 @@ struct StandbyQueueTests {
     private func send(_ store: CacheStore, _ outcome: PushOutcome) async throws {
         let change = try #require(try store.readyChanges(limit: 1, at: Self.now).first)
         #expect(try await store.begin(change, at: Self.now))
-        try await store.settle(change.id, outcome, at: Self.now)
+        try await store.finish(change.id, outcome, at: Self.now)
     }
 
     // MARK: News
@@ -64,7 +64,7 @@ struct StandbyQueueTests {
         let begun = try text()
         #expect(begun != untried && begun?.contains(#""tried":1"#) == true)
         let failure = PushFailure(.timeout, message: "no answer")
-        try await store.settle(change.id, .waiting(failure, at: Self.now, counted: true), at: Self.now)
+        try await store.finish(change.id, .waiting(failure, at: Self.now, counted: true), at: Self.now)
         #expect(try text() == begun)
         try await send(store, .waiting(failure, at: Self.now, counted: true))
         #expect(try text() == begun)

@@ -140,7 +140,7 @@ struct ReminderTests {
 
     private func deliver(_ cache: TestCache) async throws {
         try await keep(cache, after: .seconds(1800))
-        try await settle(cache, event(cache), .delivered(earlier: []))
+        try await finish(cache, event(cache), .delivered(earlier: []))
     }
 
     /// What is next for the hook that delivers reminders.
@@ -149,9 +149,9 @@ struct ReminderTests {
         return try cache.store.nextOccurrence(for: .reminders, after: position, at: TestCache.now).occurrence
     }
 
-    private func settle(_ cache: TestCache, _ event: HookOccurrence?, _ outcome: HookOutcome) async throws {
+    private func finish(_ cache: TestCache, _ event: HookOccurrence?, _ outcome: HookOutcome) async throws {
         let now = TestCache.now + .seconds(1800)
-        try await cache.store.settleHook(HookRule.reminders.name, try #require(event), outcome, at: now)
+        try await cache.store.finishHook(HookRule.reminders.name, try #require(event), outcome, at: now)
     }
 
     @Test
@@ -179,7 +179,7 @@ struct ReminderTests {
         let id = try #require(begun?.reminder)
         _ = try await cache.store.write(at: TestCache.now) { try $0.dismissReminder(id) }
         #expect(try event(cache) == nil)
-        try await settle(cache, begun, .delivered(earlier: []))
+        try await finish(cache, begun, .delivered(earlier: []))
         #expect(try all(cache).map(\.state) == [.dismissed])
     }
 
@@ -199,7 +199,7 @@ struct ReminderTests {
         try await keep(cache, after: .seconds(3600))
         let second = try #require(try event(cache))
         #expect(second.reminder == id && second.seq > first.seq)
-        try await settle(cache, first, .delivered(earlier: []))
+        try await finish(cache, first, .delivered(earlier: []))
         #expect(try all(cache).map(\.state) == [.due])
     }
 
@@ -211,16 +211,16 @@ struct ReminderTests {
         let name = HookRule.reminders.name
         try await keep(cache, after: .seconds(1800))
         let due = try event(cache)
-        try await settle(cache, due, .failed("no paper", retryAt: TestCache.now))
+        try await finish(cache, due, .failed("no paper", retryAt: TestCache.now))
         #expect(try all(cache).map(\.error) == ["no paper"])
         #expect(try event(cache) == due)
-        try await settle(cache, due, .parked("no ink"))
+        try await finish(cache, due, .parked("no ink"))
         #expect(try all(cache).map { "\($0.state) \($0.attempts) \($0.error ?? "")" } == ["due 2 no ink"])
         #expect(try event(cache) == nil)
         try await cache.store.write(at: TestCache.now) { try $0.retryHook(name, nil) }
         let parked = try #require(try cache.store.parkedToRetry(name))
         #expect(try cache.store.reminder(of: parked.occurrence) != nil)
-        try await cache.store.settleParked(name, parked, problem: nil, at: TestCache.now)
+        try await cache.store.finishParked(name, parked, problem: nil, at: TestCache.now)
         #expect(try all(cache).map(\.state) == [.delivered])
     }
 
@@ -235,7 +235,7 @@ struct ReminderTests {
         try await again.store.startHooks()
         #expect(try event(again) == nil)
         try await keep(again, after: .seconds(1801))
-        try await settle(again, event(again), .delivered(earlier: []))
+        try await finish(again, event(again), .delivered(earlier: []))
         #expect(try all(again).map(\.state) == [.delivered])
     }
 
@@ -258,12 +258,12 @@ struct ReminderTests {
         try await keep(cache, after: .seconds(1800))
         let due = try #require(try event(cache))
         let missed = HookOccurrence(event: .missed, seq: due.seq, at: TestCache.now, missedFrom: 1)
-        try await settle(cache, missed, .delivered(earlier: []))
+        try await finish(cache, missed, .delivered(earlier: []))
         #expect(try event(cache) == nil)
         try await keep(cache, after: .seconds(1801))
-        try await settle(cache, event(cache), .failed("no", retryAt: TestCache.now))
+        try await finish(cache, event(cache), .failed("no", retryAt: TestCache.now))
         try await cache.store.write(at: TestCache.now) { try $0.skipHook(name) }
-        try await settle(cache, missed, .delivered(earlier: []))
+        try await finish(cache, missed, .delivered(earlier: []))
         #expect(try all(cache).map(\.state) == [.due])
     }
 
@@ -321,7 +321,7 @@ struct ReminderTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         _ = try await cache.store.begin(change, at: TestCache.now)
         let record = JSONText.object(["id": "tsk_1", "due": .string(due)])
-        try await cache.store.settle(change.id, .acknowledged(record: record, version: nil), at: TestCache.now)
+        try await cache.store.finish(change.id, .acknowledged(record: record, version: nil), at: TestCache.now)
         let reminder = try #require(try all(cache).first)
         #expect(reminder.id == id)
         #expect(reminder.key == "tsk_1")

@@ -66,14 +66,14 @@ struct SealedSecretTests {
         for change in changes {
             #expect(try await cache.store.begin(change, at: now))
             let failure = PushFailure(.refused, status: 422, message: "no")
-            try await cache.store.settle(change.id, .failed(failure), at: now)
+            try await cache.store.finish(change.id, .failed(failure), at: now)
         }
         _ = try await cache.store.retry(nil, at: now)
         for change in try ready(cache) where change.operation != .delete {
             #expect(try await cache.store.begin(change, at: now))
             let answer = try change.record.setting("passcode", to: "ANSWERED-1").setting(
                 JSONText(parsing: #"{"lock":{"code":"ANSWERED-2"}}"#))
-            try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+            try await cache.store.finish(change.id, .acknowledged(record: answer), at: now)
         }
         #expect(try cache.store.conflicts(before: nil, open: false, limit: 10).conflicts.count >= 2)
         #expect(try revealed(cache, ["passcode", "code"], "n") == #"{"passcode":"ANSWERED-1","code":"ANSWERED-2"}"#)
@@ -192,7 +192,7 @@ struct SealedSecretTests {
         #expect(try await cache.store.begin(change, at: now))
         let answer = try JSONText(parsing: #"{"id":"z","passcode":"12"}"#)
         try await update(cache, #"{"passcode":"13"}"#, key)
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer), at: now)
         #expect(try revealed(cache, ["passcode"], key) == #"{"passcode":"13"}"#)
         #expect(try ready(cache).first?.key == "z")
         #expect(try ready(cache).first?.body.text == #"{"passcode":"13"}"#)

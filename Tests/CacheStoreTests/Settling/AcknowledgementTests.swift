@@ -34,7 +34,7 @@ struct AcknowledgementTests {
         #expect(try await cache.store.begin(change, at: now))
         try await pull(cache, #"[{"id":"a","notes":"C","updated_at":"2026-03-01T10:00:03Z"}]"#)
         let answer = try JSONText(parsing: #"{"id":"a","updated_at":"2026-03-01T10:00:02Z"}"#)
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer), at: now)
         #expect(try notes(cache) == "B")
         let unconfirmed = try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key)
         #expect(unconfirmed == ["a"], "the upstream is asked which came last")
@@ -48,7 +48,7 @@ struct AcknowledgementTests {
         #expect(try await cache.store.begin(change, at: now))
         // Lists do not show that the total was erased.
         let answer = try JSONText(parsing: #"{"id":"a","notes":"A","total":null,"updated_at":"2026-03-01T10:00:01Z"}"#)
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer), at: now)
         #expect(try notes(cache) == "B")
         #expect(try cache.record("orders", "a")?["total"] == 2)
     }
@@ -62,7 +62,7 @@ struct AcknowledgementTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         let answer = try JSONText(parsing: #"{"id":"a","notes":"0","size":0,"updated_at":"2026-03-01T10:00:01Z"}"#)
-        try await cache.store.settle(change.id, .acknowledged(record: answer, view: .single), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer, view: .single), at: now)
         let remote = try cache.store.remote(of: "orders", key: "a")
         #expect(remote?.text == #"{"id":"a","notes":"B","size":1,"updated_at":"2026-03-01T10:00:02Z"}"#)
     }
@@ -77,7 +77,7 @@ struct AcknowledgementTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         try await pull(cache, "[\(version("C", 3))]")
-        try await cache.store.settle(change.id, .acknowledged(record: JSONText(parsing: version("B", 2))), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: JSONText(parsing: version("B", 2))), at: now)
         #expect(try cache.store.remote(of: "orders", key: "a")?.text == version("C", 3))
         for stale in [version("A", 1), version("B", 2)] { try await pull(cache, "[\(stale)]", after: 5) }
         #expect(try notes(cache) == "C")
@@ -100,7 +100,7 @@ struct AcknowledgementTests {
         let appliedAt = Timestamp(iso8601: "2026-03-01T10:00:02Z")
         let outcome = try PushOutcome.acknowledged(
             record: JSONText(parsing: later), view: .single, appliedAt: appliedAt)
-        try await cache.store.settle(change.id, outcome, at: now)
+        try await cache.store.finish(change.id, outcome, at: now)
         #expect(try cache.store.remote(of: "orders", key: "a")?.text == later)
         try await pull(cache, "[\(version.replacing(#""A""#, with: #""B""#).replacing("01Z", with: "02Z"))]", after: 5)
         #expect(try notes(cache) == "A")
@@ -120,7 +120,7 @@ struct AcknowledgementTests {
         let appliedAt = Timestamp(iso8601: "2026-03-01T10:00:02Z")
         let outcome = try PushOutcome.acknowledged(
             record: JSONText(parsing: later), view: .single, appliedAt: appliedAt)
-        try await cache.store.settle(change.id, outcome, at: now)
+        try await cache.store.finish(change.id, outcome, at: now)
         #expect(try cache.conflictCount() == 1)
     }
 

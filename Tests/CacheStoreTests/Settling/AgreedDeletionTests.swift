@@ -31,7 +31,7 @@ struct AgreedDeletionTests {
         let deletion = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(deletion, at: now))
         let lost = PushFailure(.timeout, message: "no answer")
-        try await cache.store.settle(deletion.id, .waiting(lost, at: now, counted: true), at: now)
+        try await cache.store.finish(deletion.id, .waiting(lost, at: now, counted: true), at: now)
         let tombstone = #"[{"id":"a","updated_at":"2026-01-01T00:00:05Z","deleted_at":"2026-01-01T00:00:05Z"}]"#
         try await list(cache, tombstone, after: 1, view: .single)
         #expect(try cache.store.pendingCount().pending == 0)

@@ -22,7 +22,7 @@ struct IgnoredChangeTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         let answer = try JSONText(parsing: #"{"id":"a","notes":"\#(notes)"}"#)
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer), at: now)
     }
 
     private func pull(_ view: RecordView, after seconds: Int) async throws {
@@ -64,7 +64,7 @@ struct IgnoredChangeTests {
             try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":\#(sent)}"#), at: now)
             let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
             #expect(try await cache.store.begin(change, at: now))
-            try await cache.store.settle(change.id, .acknowledged(record: JSONText(parsing: record)), at: now)
+            try await cache.store.finish(change.id, .acknowledged(record: JSONText(parsing: record)), at: now)
             let page = PulledPage(entity: "orders", records: "[\(record)]", view: .list)
             _ = try await cache.store.apply(page, at: now + .seconds(61))
             #expect(try cache.store.drift().allSatisfy { $0.kind != .ignored })

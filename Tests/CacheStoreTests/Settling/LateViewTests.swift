@@ -36,7 +36,7 @@ struct LateViewTests {
             let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
             #expect(try await cache.store.begin(change, at: now))
             let answer = try JSONText(parsing: #"{"id":"a","notes":"B"}"#)
-            try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+            try await cache.store.finish(change.id, .acknowledged(record: answer), at: now)
             _ = try await cache.store.apply(PulledPage(entity: "orders", records: records, position: position), at: now)
             #expect(try notes(cache) == "B")
             #expect(try await unconfirmed(cache, after: 61) == (hasToken ? ["a"] : []))

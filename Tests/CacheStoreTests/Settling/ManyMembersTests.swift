@@ -54,7 +54,7 @@ struct ManyMembersTests {
         #expect(creation.operation == .create && creation.body["notes"] == "mine" && creation.body.members.count <= 2)
         _ = try await cache.store.begin(creation, at: now)
         let answer = try JSONText(parsing: record("mine", "l"))
-        try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(creation.id, .acknowledged(record: answer), at: now)
         #expect(try remote(cache)["notes"] == "mine")
     }
 }

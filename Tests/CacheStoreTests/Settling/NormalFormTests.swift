@@ -27,7 +27,7 @@ struct NormalFormTests {
 
     private func acknowledge(_ cache: TestCache, _ change: OutboxChange, _ answer: String?) async throws {
         let record = try answer.map { try JSONText(parsing: $0) }
-        try await cache.store.settle(change.id, .acknowledged(record: record), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: record), at: now)
     }
 
     private static let policies = ["manual", "server_wins", "local_wins", "last_write_wins"]
@@ -80,7 +80,7 @@ struct NormalFormTests {
             try await cache.change("orders", "a", #"{"notes":" Bob "}"#)
             let change = try await begin(cache)
             let lost = PushFailure(.timeout, message: "no answer")
-            try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
+            try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
             _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
             #expect(try cache.conflictCount() == 0, "\(policy)")
             let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
@@ -130,7 +130,7 @@ struct NormalFormTests {
         try await before.change("orders", "a", #"{"notes":" Bob "}"#)
         let change = try await begin(before)
         let lost = PushFailure(.timeout, message: "no answer")
-        try await before.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
+        try await before.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
         let cache = try before.reopened(schema: TestCache.shop.replacing("      notes: { type: string }\n", with: ""))
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
         #expect(try cache.conflictCount() == 0)

@@ -34,7 +34,7 @@ struct SkewedClockTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         try await meanwhile()
-        try await cache.store.settle(change.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
     }
 
     private func notes(_ cache: TestCache) throws -> String? { try cache.record("orders", "a")?["notes"]?.string }

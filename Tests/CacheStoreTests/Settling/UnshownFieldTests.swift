@@ -43,7 +43,7 @@ struct UnshownFieldTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         let record = try JSONText(parsing: answer)
-        try await cache.store.settle(change.id, .acknowledged(record: record), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: record), at: now)
     }
 
     private func value(_ field: String, _ cache: TestCache) throws -> String? {

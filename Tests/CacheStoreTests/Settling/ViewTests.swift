@@ -251,7 +251,7 @@ struct ViewTests {
                 try await cache.change("orders", "a", #"{"deep":"mine"}"#)
             }
             let answer = try JSONText(parsing: #"{"id":"a","notes":"m","deep":"d"}"#)
-            try await cache.store.settle(change.id, .acknowledged(record: answer, view: view), at: now)
+            try await cache.store.finish(change.id, .acknowledged(record: answer, view: view), at: now)
             #expect(try cache.conflictCount() == 0)
         }
     }
@@ -266,7 +266,7 @@ struct ViewTests {
         #expect(try await cache.store.begin(creation, at: now))
         try await cache.change("orders", "a", #"{"deep":"mine"}"#)
         let answer = try JSONText(parsing: #"{"id":"a"}"#)
-        try await cache.store.settle(creation.id, .acknowledged(record: answer, view: .answer), at: now)
+        try await cache.store.finish(creation.id, .acknowledged(record: answer, view: .answer), at: now)
         try await show(cache, #"{"id":"a","notes":"n","deep":"default"}"#)
         #expect(try cache.conflictCount() == 0)
         #expect(try cache.record("orders", "a")?["deep"] == "mine")

@@ -69,11 +69,11 @@ enum DerivedFieldSchema {
 }
 
 extension TestCache {
-    /// Settles the oldest change that is ready.
+    /// Finishes the oldest change that is ready.
     func send(_ outcome: PushOutcome) async throws {
         let change = try #require(try store.readyChanges(limit: 1, at: Self.now).first)
         #expect(try await store.begin(change, at: Self.now))
-        try await store.settle(change.id, outcome, at: Self.now)
+        try await store.finish(change.id, outcome, at: Self.now)
     }
 
     /// The same with an acknowledgement; `answer` is nil for one without a record.

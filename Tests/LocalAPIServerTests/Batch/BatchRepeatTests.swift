@@ -75,11 +75,11 @@ struct BatchRepeatTests {
     }
 
     /// Makes and settles the next attempt.
-    private static func settle(_ api: TestAPI, _ outcome: PushOutcome) async throws {
+    private static func finish(_ api: TestAPI, _ outcome: PushOutcome) async throws {
         while api.store.signal.waiterCount < 1 { await Task.yield() }
         let change = try #require(api.store.readyChanges(limit: 1, at: TestAPI.now).first)
         #expect(try await api.store.begin(change, at: TestAPI.now))
-        try await api.store.settle(change.id, outcome, at: TestAPI.now)
+        try await api.store.finish(change.id, outcome, at: TestAPI.now)
     }
 
     @Test("a batch that waits says for each operation what became of it")
@@ -88,10 +88,10 @@ struct BatchRepeatTests {
         async let answer = api.batch(
             [Self.change, Self.refused, Self.deletion, Self.creation], more: #","atomic":false"#,
             query: "?wait=pushed&timeout=60")
-        try await Self.settle(
+        try await Self.finish(
             api, .acknowledged(record: JSONText(parsing: #"{"id":"a","status":"ready","notes":"x","total":2.00}"#)))
-        try await Self.settle(api, .acknowledged(record: nil))
-        try await Self.settle(api, .failed(PushFailure(.refused, status: 422, message: "no")))
+        try await Self.finish(api, .acknowledged(record: nil))
+        try await Self.finish(api, .failed(PushFailure(.refused, status: 422, message: "no")))
         #expect(await answer.status == 202)
         #expect(await answer.statuses == [200, 422, 204, 202])
         let results = await answer.results
@@ -109,7 +109,7 @@ struct BatchRepeatTests {
         #expect(second.status == 503 && second.header("Retry-After") != nil)
         #expect(try api.queue().count == 1)
         #expect(await api.batch([Self.creation]).status == 200)
-        try await Self.settle(api, .acknowledged(record: JSONText(parsing: #"{"id":"srv","name":"Ada"}"#)))
+        try await Self.finish(api, .acknowledged(record: JSONText(parsing: #"{"id":"srv","name":"Ada"}"#)))
         #expect(await first.status == 200)
         #expect(api.api.handlers.places.waitingBatches.openCount == 0)
     }
@@ -137,7 +137,7 @@ struct BatchRepeatTests {
     func confirmed() async throws {
         let api = try await BatchShop.filled()
         async let answer = api.batch([Self.creation], headers: ["Prefer": "wait=60"])
-        try await Self.settle(api, .acknowledged(record: JSONText(parsing: #"{"id":"srv","name":"Ada"}"#)))
+        try await Self.finish(api, .acknowledged(record: JSONText(parsing: #"{"id":"srv","name":"Ada"}"#)))
         #expect(await answer.status == 200)
         #expect(await answer.header("Preference-Applied") == "wait=60")
         #expect(await answer.statuses == [201])

@@ -27,7 +27,7 @@ struct HookTests {
         #expect(await api.call("POST", "/v1/chores", body: #"{"id":"a","title":"x"}"#).status == 201)
         let rule = try #require(api.store.hooks.first)
         let found = try api.store.nextOccurrence(for: rule, after: 0, at: TestAPI.now).occurrence
-        try await api.store.settleHook("told", try #require(found), .parked("no paper"), at: TestAPI.now)
+        try await api.store.finishHook("told", try #require(found), .parked("no paper"), at: TestAPI.now)
     }
 
     @Test

@@ -95,7 +95,7 @@ struct QueuedChangeEditTests {
             try await api.begin()
             #expect(try await api.call("PATCH", "/v1/pending/1", #"{"notes":"y"}"#).status == 409)
             let failure = PushFailure(.timeout, message: "no answer")
-            try await api.store.settle(
+            try await api.store.finish(
                 1, .waiting(failure, at: TestAPI.now + .seconds(60), counted: true), at: TestAPI.now)
             #expect(try await api.call("PATCH", "/v1/pending/1", #"{"notes":"y"}"#).status == 409)
             #expect(try await api.call("PATCH", "/v1/pending/7", "{}").status == 404)
@@ -110,7 +110,7 @@ struct QueuedChangeEditTests {
             try await api.begin()
             let failure = PushFailure(.throttled, status: 429, message: "too many")
             let waiting = PushOutcome.waiting(failure, at: TestAPI.now + .seconds(60), counted: false)
-            try await api.store.settle(1, waiting, takingBack: true, at: TestAPI.now)
+            try await api.store.finish(1, waiting, takingBack: true, at: TestAPI.now)
             let answer = try await api.call("PATCH", "/v1/pending/1", #"{"notes":"y"}"#)
             #expect(answer.status == 200 && answer.json["state"] == "queued")
             #expect(answer.json.at(path: "body.notes")?.string == "y")

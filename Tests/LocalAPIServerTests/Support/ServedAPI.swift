@@ -64,7 +64,7 @@ struct ServedAPI {
     func attempt(_ outcome: PushOutcome) async throws {
         let change = try #require(try store.readyChanges(limit: 1, at: TestAPI.now).first)
         try #require(try await store.begin(change, at: TestAPI.now))
-        try await store.settle(change.id, outcome, at: TestAPI.now)
+        try await store.finish(change.id, outcome, at: TestAPI.now)
     }
 
     /// Leaves the oldest ready change in the middle of an attempt.

@@ -11,11 +11,11 @@ import Testing
 @Suite("Writes that wait for the upstream")
 struct WaitingWritesTests {
     /// Makes and settles the next attempt once a caller waits for it.
-    private static func settle(_ api: TestAPI, waiters: Int = 1, _ outcome: PushOutcome) async throws {
+    private static func finish(_ api: TestAPI, waiters: Int = 1, _ outcome: PushOutcome) async throws {
         while api.store.signal.waiterCount < waiters { await Task.yield() }
         let change = try #require(api.store.readyChanges(limit: 1, at: TestAPI.now).first)
         #expect(try await api.store.begin(change, at: TestAPI.now))
-        try await api.store.settle(change.id, outcome, at: TestAPI.now)
+        try await api.store.finish(change.id, outcome, at: TestAPI.now)
     }
 
     private static let refusal = PushFailure(.refused, status: 422, message: "no")
@@ -24,7 +24,7 @@ struct WaitingWritesTests {
     func confirmed() async throws {
         let api = try await TestAPI.filled()
         async let answer = api.call("PATCH", "/v1/orders/a?wait=pushed&timeout=60", body: #"{"status":"open"}"#)
-        try await Self.settle(
+        try await Self.finish(
             api, .acknowledged(record: JSONText(parsing: #"{"id":"a","status":"open","total":1.00}"#)))
         #expect(await answer.status == 200)
         #expect(await answer.json["total"]?.text == "1.00")
@@ -35,12 +35,12 @@ struct WaitingWritesTests {
     func createdAndDeleted() async throws {
         let api = try TestAPI(deletes: true)
         async let created = api.call("POST", "/v1/orders?wait=pushed", body: #"{"status":"open"}"#)
-        try await Self.settle(api, .acknowledged(record: JSONText(parsing: #"{"id":"srv","status":"open"}"#)))
+        try await Self.finish(api, .acknowledged(record: JSONText(parsing: #"{"id":"srv","status":"open"}"#)))
         #expect(await created.status == 201)
         #expect(await created.json["id"] == "srv")
         #expect(await created.header("Location") == "/v1/orders/srv")
         async let deleted = api.call("DELETE", "/v1/orders/srv?wait=pushed")
-        try await Self.settle(api, .acknowledged(record: nil))
+        try await Self.finish(api, .acknowledged(record: nil))
         #expect(await deleted.status == 204)
     }
 
@@ -65,7 +65,7 @@ struct WaitingWritesTests {
     func failed() async throws {
         let api = try await TestAPI.filled()
         async let answer = api.call("PATCH", "/v1/orders/a?wait=pushed&timeout=60", body: #"{"status":"open"}"#)
-        try await Self.settle(api, .failed(Self.refusal))
+        try await Self.finish(api, .failed(Self.refusal))
         #expect(await answer.status == 202)
         #expect(await answer.json["_sync"]?["push"]?["state"] == "failed")
         #expect(await answer.json["_sync"]?["error"]?["message"] == "no")
@@ -107,7 +107,7 @@ struct WaitingWritesTests {
             await Task.yield()
         }
         #expect(try api.store.pendingCount().pending == 1)
-        try await Self.settle(
+        try await Self.finish(
             api, waiters: 2, .acknowledged(record: JSONText(parsing: #"{"id":"a","status":"open","total":7.00}"#)))
         #expect(await one.status == 200)
         #expect(await other.status == 200)
@@ -119,7 +119,7 @@ struct WaitingWritesTests {
         let api = try await TestAPI.filled()
         _ = await api.call("PATCH", "/v1/orders/a", body: #"{"status":"open"}"#)
         async let same = api.call("PATCH", "/v1/orders/a?wait=pushed&timeout=60", body: #"{"status":"open"}"#)
-        try await Self.settle(api, .acknowledged(record: nil))
+        try await Self.finish(api, .acknowledged(record: nil))
         #expect(await same.status == 200)
         let again = await api.call("PATCH", "/v1/orders/a?wait=pushed&timeout=60", body: #"{"status":"open"}"#)
         #expect(again.status == 200)
@@ -140,7 +140,7 @@ struct WaitingWritesTests {
         #expect(second.status == 202)
         #expect(second.json["_sync"]?["push"]?["changes"]?.elements.map(\.integer) == [Int(change.id)])
         #expect(try await api.store.begin(change, at: TestAPI.now))
-        try await api.store.settle(
+        try await api.store.finish(
             change.id, .acknowledged(record: JSONText(parsing: #"{"id":"srv","status":"open"}"#)), at: TestAPI.now)
         let last = await api.call(method, target, body: body, headers: key)
         #expect(last.status == (method == "POST" ? 201 : 200))
@@ -156,7 +156,7 @@ struct WaitingWritesTests {
         let key: [String: String?] = ["Idempotency-Key": "k1"]
         let target = "/v1/orders/a?wait=pushed&timeout=60"
         async let first = api.call("PATCH", target, body: #"{"status":"open"}"#, headers: key)
-        try await Self.settle(api, .acknowledged(record: nil))
+        try await Self.finish(api, .acknowledged(record: nil))
         #expect(await first.status == 200)
         // The log's last entry is never pruned, so make another one the last.
         _ = await api.call("PATCH", "/v1/orders/b", body: #"{"total":1.00}"#)
@@ -172,12 +172,12 @@ struct WaitingWritesTests {
         _ = await api.call("PATCH", "/v1/orders/a", body: #"{"total":1.00}"#)
         let older = try #require(api.store.readyChanges(limit: 1, at: TestAPI.now).first)
         #expect(try await api.store.begin(older, at: TestAPI.now))
-        try await api.store.settle(
+        try await api.store.finish(
             older.id, .waiting(Self.refusal, at: TestAPI.now + .seconds(60), counted: true), at: TestAPI.now)
         async let answer = api.call("PATCH", "/v1/orders/a?wait=pushed&timeout=60", body: #"{"total":2.00}"#)
         while api.store.signal.waiterCount < 1 { await Task.yield() }
         try await api.store.discard(older.id, cascade: false, at: TestAPI.now)
-        try await Self.settle(api, .acknowledged(record: nil))
+        try await Self.finish(api, .acknowledged(record: nil))
         #expect(await answer.status == 200)
         #expect(await answer.json["total"]?.text == "2.00")
     }

@@ -324,7 +324,7 @@ struct OutageTests {
             let change = try #require(try test.store.readyChanges(limit: 1, at: wrong).first)
             _ = try await test.store.begin(change, at: wrong)
             let wait = Duration.seconds(attempt == 1 ? 0 : 3600)
-            try await test.store.settle(change.id, .waiting(failure, at: wrong + wait, counted: true), at: wrong)
+            try await test.store.finish(change.id, .waiting(failure, at: wrong + wait, counted: true), at: wrong)
         }
         let retry = RetryPolicy(base: .seconds(2))
         _ = try await test.store.recoverInterrupted(at: now, longest: retry.longest)

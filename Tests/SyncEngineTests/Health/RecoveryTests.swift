@@ -37,7 +37,7 @@ struct RecoveryTests {
             let second = try #require(try test.store.readyChanges(limit: 2, at: now).last)
             #expect(try await test.store.begin(second, at: now))
             let failure = PushFailure(.server, status: 500, message: "broken")
-            try await test.store.settle(second.id, .waiting(failure, at: later, counted: true), at: now)
+            try await test.store.finish(second.id, .waiting(failure, at: later, counted: true), at: now)
             test.upstream.breakMethod("PATCH")
             test.upstream.failProbes(true)
             for list in ["/orders", "/parts"] { test.upstream.failList(list, .unclear(status: 503, "down")) }

@@ -102,7 +102,7 @@ struct AbsencePullTests {
         }
         for change in try test.store.readyChanges(limit: 20, at: test.clock.timestamp) {
             _ = try await test.store.begin(change, at: test.clock.timestamp)
-            try await test.store.settle(
+            try await test.store.finish(
                 change.id, .failed(PushFailure(.refused, message: "no")), at: test.clock.timestamp)
         }
         try test.upstream.serve(["[]"], total: 0, singles: true)

@@ -56,7 +56,7 @@ struct FullPullTests {
         _ = try await test.store.create("orders", body: made, at: test.clock.timestamp)
         let change = try #require(try test.store.readyChanges(limit: 1, at: test.clock.timestamp).first)
         #expect(try await test.store.begin(change, at: test.clock.timestamp))
-        try await test.store.settle(change.id, .acknowledged(record: made), at: test.clock.timestamp)
+        try await test.store.finish(change.id, .acknowledged(record: made), at: test.clock.timestamp)
         try await test.pull(full: true)
         #expect(try test.cursor.lastFullAt == nil && test.keys().contains("new"))
         test.clock.advance(by: .seconds(61))

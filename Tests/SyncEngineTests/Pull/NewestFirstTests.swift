@@ -114,7 +114,7 @@ struct NewestFirstTests {
             let change = try #require(try test.store.readyChanges(limit: 1, at: test.clock.timestamp).first)
             #expect(try await test.store.begin(change, at: test.clock.timestamp))
             let record = JSONText.object(["id": .string(id), "updated_at": .string(day(number))])
-            try await test.store.settle(change.id, .acknowledged(record: record), at: test.clock.timestamp)
+            try await test.store.finish(change.id, .acknowledged(record: record), at: test.clock.timestamp)
         }
         let all = [("m1", 13), ("m2", 12), ("theirs", 11)] + old
         serve(all, test)

@@ -57,7 +57,7 @@ struct LostAnswerTests {
         #expect(try await test.store.begin(edit, at: now))
         let edited = try JSONText(parsing: #"{"id":"\#(twin)","notes":"new"}"#).setting(edit.body)
         try test.upstream.set("/orders", #"[{"id":"a","notes":"n"},\#(edited.text)]"#)
-        try await test.store.settle(edit.id, .acknowledged(record: edited), at: now)
+        try await test.store.finish(edit.id, .acknowledged(record: edited), at: now)
         for _ in 1...3 {
             test.clock.advance(by: .seconds(61))
             try await test.send()

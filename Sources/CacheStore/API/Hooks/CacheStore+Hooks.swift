@@ -125,28 +125,28 @@ extension CacheStore {
     // MARK: Deliveries
 
     /// Does nothing if the hook is past the event, as after someone skipped it.
-    package func settleHook(
+    package func finishHook(
         _ name: String, _ occurrence: HookOccurrence, _ outcome: HookOutcome, at now: Timestamp
     ) async throws {
         try await writer.write { [self] db in
-            try HookTable(db: db).settle(name, occurrence, outcome, at: now)
+            try HookTable(db: db).finish(name, occurrence, outcome, at: now)
             if name == HookRule.reminders.name, hooks.contains(.reminders) {
-                try settleReminders(occurrence, outcome, at: now, db)
+                try finishReminders(occurrence, outcome, at: now, db)
             }
         }
     }
 
-    private func settleReminders(
+    private func finishReminders(
         _ occurrence: HookOccurrence, _ outcome: HookOutcome, at now: Timestamp, _ db: Database
     ) throws {
         let table = ReminderTable(records: RecordTransaction(db, plans))
         switch outcome {
         case .delivered(let earlier):
-            for delivered in earlier + [occurrence] { try table.settle(delivered, problem: nil, at: now) }
+            for delivered in earlier + [occurrence] { try table.finish(delivered, problem: nil, at: now) }
             if occurrence.event == .missed { try Self.remindAgain(db) }
-        case .failed(let problem, _): try table.settle(occurrence, problem: problem, at: now)
+        case .failed(let problem, _): try table.finish(occurrence, problem: problem, at: now)
         case .parked(let problem):
-            try table.settle(occurrence, problem: problem, at: now)
+            try table.finish(occurrence, problem: problem, at: now)
             try table.giveUp(occurrence)
         }
     }
@@ -171,13 +171,13 @@ extension CacheStore {
     }
 
     /// `problem`: why it failed again; nil if it was delivered.
-    package func settleParked(
+    package func finishParked(
         _ name: String, _ parked: ParkedDelivery, problem: String?, at now: Timestamp
     ) async throws {
         try await writer.write { [self] db in
-            try HookTable(db: db).settleParked(name, parked.id, problem: problem, at: now)
+            try HookTable(db: db).finishParked(name, parked.id, problem: problem, at: now)
             try ReminderTable(records: RecordTransaction(db, plans))
-                .settle(parked.occurrence, problem: problem, at: now)
+                .finish(parked.occurrence, problem: problem, at: now)
         }
     }
 

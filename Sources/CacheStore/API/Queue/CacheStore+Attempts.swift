@@ -45,11 +45,11 @@ extension CacheStore {
     /// Applies the outcome of an attempt to the change and its record, in one transaction. Throws `.conflict` when no
     /// attempt is under way, unless the upstream has accepted the change. `takingBack`: the upstream applied nothing of the
     /// attempt, so a change that waits or failed is as likely to have arrived as before.
-    package func settle(
+    package func finish(
         _ id: Int64, _ outcome: PushOutcome, takingBack: Bool = false, at now: Timestamp
     ) async throws {
         try await change(at: now) { context in
-            try OutcomeApplier(context: context).settle(id, outcome, takingBack: takingBack)
+            try OutcomeApplier(context: context).apply(outcome, to: id, takingBack: takingBack)
         }
     }
 
@@ -85,7 +85,7 @@ extension CacheStore {
         """
 
     /// The same for these changes only, whose attempts ended without a stored outcome.
-    package func recoverUnsettled(_ changes: Set<Int64>, at now: Timestamp) async throws -> Int {
+    package func recoverUnfinished(_ changes: Set<Int64>, at now: Timestamp) async throws -> Int {
         try await change(at: now) { [self] context in try recover(changes, context) }
     }
 

@@ -50,7 +50,7 @@ extension LocalTransaction {
             }
         }
         // Once for all writes: a parent of many records would otherwise be computed from all of them at each one.
-        try context.settleFigures()
+        try context.computeFigures()
         return outcomes
     }
 

@@ -127,7 +127,7 @@ package struct LocalTransaction {
     /// One record as readers see it, without its secrets and with its sealed values in the clear; nil when it is not
     /// cached.
     package func shown(_ entity: String, key: String) throws -> ShownRecord? {
-        try context.settleFigures(of: entity)
+        try context.computeFigures(of: entity)
         let reading = try store.reading(entity)
         if let changed = context.records.changed(entity, key), let shown = try shown(changed, reading) { return shown }
         let current = try KeyAlias.current(of: key, entity, in: context.records)
@@ -179,7 +179,7 @@ package struct LocalTransaction {
 
     /// The same for a write to a record of `entity`.
     private func working<Result>(_ entity: String, _ body: () throws -> Result) throws -> Result {
-        try context.settleFigures(of: entity)
+        try context.computeFigures(of: entity)
         let result = try body()
         try context.refresh(after: entity)
         return result

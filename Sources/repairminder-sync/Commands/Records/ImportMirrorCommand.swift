@@ -79,10 +79,10 @@ struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
             let pending = Set(queue.filter { $0.entity == entity }.map(\.recordKey))
             let key = schema[entity]?.key ?? "id"
             // Records with unsent changes are imported with those changes, as the server last had them.
-            var settled = records.filter { !pending.contains($0[key]?.plain ?? "") }[...]
-            while !settled.isEmpty {
-                count += try await store.importRecords(Array(settled.prefix(500)), of: entity, at: now)
-                settled = settled.dropFirst(500)
+            var synced = records.filter { !pending.contains($0[key]?.plain ?? "") }[...]
+            while !synced.isEmpty {
+                count += try await store.importRecords(Array(synced.prefix(500)), of: entity, at: now)
+                synced = synced.dropFirst(500)
             }
         }
         let changes = try await store.importChanges(queue, at: now)
