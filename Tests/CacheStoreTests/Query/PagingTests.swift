@@ -15,6 +15,28 @@ struct PagingTests {
         for _ in 0..<25 { try await pageOnce(&random) }
     }
 
+    @Test(
+        "values too long for an address do not end a list that is sorted by them", arguments: ["notes", "-notes,total"])
+    func long(sort: String) async throws {
+        let cache = try TestCache()
+        let rest = String(repeating: "\u{1}\u{10FFFF}", count: 10_000)
+        let records = (0..<6).map { number in
+            JSONText.object(["id": .string("k\(number)"), "notes": .string("\(number)\(number == 3 ? "" : rest)")])
+        }
+        _ = try await cache.pull("orders", JSONText.array(records).text)
+        var query = ListQuery(entity: "orders", sort: sort.split(separator: ",").map { SortTerm(text: String($0)) })
+        query.limit = 1
+        var seen: [String] = []
+        repeat {
+            let page = try cache.store.list(query)
+            seen += try JSONText(page.records).elements.compactMap { $0["id"]?.string }
+            query.cursor = page.next
+            #expect((page.next ?? "").utf8.count <= ListCursor.longest)
+        } while query.cursor != nil && seen.count < 7
+        let ascending = (0..<6).map { "k\($0)" }
+        #expect(seen == (sort == "notes" ? ascending : ascending.reversed()))
+    }
+
     private func pageOnce(_ random: inout SeededRandom) async throws {
         let cache = try TestCache()
         let records = (0..<60).map { record("k\($0)", &random) }

@@ -5,6 +5,11 @@ internal import SQLiteStore
 
 /// The text form of a position in a list: base64url of a JSON array, marked with the list that it belongs to.
 enum ListCursor {
+    /// What fits into a request's line (8 KiB) beside other parameters. The server may make any value longer.
+    static let longest = 6000
+    /// So many bytes of texts fit into a cursor however many of them have to be escaped.
+    static let mostText = 700
+
     /// What distinguishes a list from others, from its parts.
     static func name(of parts: [String]) -> [UInt8] {
         var name: [UInt8] = []

@@ -37,6 +37,36 @@ final class ListOrder: Sendable {
         self.init(terms: Self.completed(asked, entity), table)
     }
 
+    /// A position after all values that begin as long ones of this position do.
+    func shortened(_ position: [DatabaseValue]) -> [DatabaseValue] {
+        let most = ListCursor.mostText / max(terms.count, 1)
+        let areDescending = terms.map(\.descending) + [true]
+        return zip(position, areDescending).map { value, isDescending in
+            guard case .string(let text) = value.storage, text.utf8.count > most else { return value }
+            var start = String.UnicodeScalarView()
+            var room = most
+            for scalar in text.unicodeScalars {
+                room -= UTF8.width(scalar)
+                guard room >= 0 else { break }
+                start.append(scalar)
+            }
+            let beginning = String(start)
+            return (isDescending ? beginning : Self.successor(of: beginning))?.databaseValue ?? value
+        }
+    }
+
+    /// The first text that comes after all that begin with this one; nil if there is none.
+    private static func successor(of text: String) -> String? {
+        var scalars = text.unicodeScalars
+        while let last = scalars.popLast() {
+            let next = last == "\u{D7FF}" ? "\u{E000}" : Unicode.Scalar(last.value + 1)
+            guard let next else { continue }
+            scalars.append(next)
+            return String(scalars)
+        }
+        return nil
+    }
+
     private static func unknown(_ name: String, _ entity: Entity) -> CacheError {
         let known = entity.fields.filter { !$0.isStoredSealed }.map(\.name) + [Entity.syncedAt.name]
         let hint = Suggestion.hint(for: name, among: known)

@@ -91,7 +91,12 @@ final class ListStatement: Sendable {
     var countSQL: String { "SELECT count(*) FROM \(table.name) WHERE \(all.condition)" }
     var countArguments: [DatabaseValue] { all.arguments }
 
-    func cursor(after position: [DatabaseValue]) -> String { ListCursor.text(position, list: name) }
+    /// Where values are too long for a cursor, it has their beginnings, and values that begin alike do not follow.
+    func cursor(after position: [DatabaseValue]) -> String {
+        let cursor = ListCursor.text(position, list: name)
+        guard cursor.utf8.count > ListCursor.longest else { return cursor }
+        return ListCursor.text(order.shortened(position), list: name)
+    }
 
     /// The fields without an index that make the query read a whole table; empty if it does not.
     var unindexed: [String] {
