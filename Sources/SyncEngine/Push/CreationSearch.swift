@@ -104,8 +104,14 @@ struct CreationSearch {
         var doubt: String?
         /// How many fewer records the list showed than its total.
         var missing = 0
+        /// It showed as many records as its total says, each once, so none slid past its pages.
+        var isWhole = false
 
-        func isSame(as other: Reading) -> Bool { digests == other.digests && records == other.records }
+        /// Some upstreams show records of one change time in another order each time.
+        func isSame(as other: Reading) -> Bool {
+            if isWhole, other.isWhole, Set(digests) == Set(other.digests) { return true }
+            return digests == other.digests && records == other.records
+        }
 
         /// Whether it shows all records of an earlier reading, as they were and in their order, and some more. A record that
         /// had made others slide in that reading would be missing, or in another place.
@@ -149,6 +155,7 @@ struct CreationSearch {
                 reading.doubt = ListDoubt.reason(
                     request.list, pages: reading.pages, records: reading.records, last: page)
                 reading.missing = max(0, (page.total ?? 0) - reading.records)
+                reading.isWhole = page.total == reading.records && page.total == reading.digests.count
             }
         } while request.position != nil
         return reading

@@ -144,6 +144,30 @@ struct CreateReconcilerTests {
         #expect(requests == 8, "four readings")
     }
 
+    /// The second reading shows the records of the first in another order.
+    private let shuffled = [
+        #"[{"id":"a"},{"id":"b"}]"#, #"[{"id":"d"}]"#, #"[{"id":"d"},{"id":"a"}]"#, #"[{"id":"b"}]"#,
+    ]
+
+    @Test("a record is absent from a list in another order each time, if each reading shows as many as the total says")
+    func otherOrder() async throws {
+        let (finding, requests) = try await finding(shuffled, total: 3)
+        guard case .absent = finding else {
+            Issue.record("not absent: \(finding)")
+            return
+        }
+        #expect(requests == 5, "two readings, and one as a witness")
+        let sliding = [#"[{"id":"a"},{"id":"b"}]"#, #"[{"id":"b"}]"#] + shuffled[2...]
+        let doubtful: [(pages: [String], total: Int?)] = [(shuffled, nil), (sliding, 3)]
+        for (pages, total) in doubtful {
+            let (finding, _) = try await self.finding(pages, total: total)
+            guard case .notYet = finding else {
+                Issue.record("a record may have slid past the pages: \(finding)")
+                return
+            }
+        }
+    }
+
     /// Readings of a list of two pages; others have added these to the second.
     private func growing(_ added: String...) -> [String] {
         added.flatMap { more in
