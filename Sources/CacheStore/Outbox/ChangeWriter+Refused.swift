@@ -27,16 +27,13 @@ extension ChangeWriter {
             let record = try writer.image(of: key)?.shown
         else { return }
         for edit in waiting where edit.id > id && edit.operation == .update && !edit.isContentOnly {
-            guard edit.state == .queued, !edit.tried, try !queue.isDisputed(edit.id) else {
-                continue
-            }
+            // A later one would arrive before it.
+            guard edit.state == .queued, !edit.tried, try !queue.isDisputed(edit.id) else { break }
             var correction = newChange(.update, key: key, body: edit.body, base: edit.base, record: record)
             (correction.edited, correction.sent) = (edit.edited, edit.sent)
             var current = try queue.changes(of: entity.name, key: key)
             try setUnsendableAside(in: &current, before: correction)
-            guard let carrier = try queue.correctRefused(correction, current.filter({ $0.id < edit.id })) else {
-                continue
-            }
+            guard let carrier = try queue.correctRefused(correction, current.filter({ $0.id < edit.id })) else { break }
             try queue.remove(edit.id)
             try log.append(
                 .discarded, edit,
