@@ -55,7 +55,7 @@ extension Handlers {
         let record = try shown.map { try JSONText($0.bytes) }
         var response: Response
         if progress != .confirmed {
-            response = .document(unconfirmed(record, entity, queued, progress), 202)
+            response = .document(try unconfirmed(record, entity, queued, progress), 202)
             if let shown { response.headers.append(("ETag", EntityTag.text(of: shown.version))) }
         } else if let shown {
             response = .record(status, shown)
@@ -73,10 +73,10 @@ extension Handlers {
     /// The record, or just its key if it is deleted locally.
     func unconfirmed(
         _ record: JSONText?, _ entity: Entity, _ queued: QueuedWrite, _ progress: PushProgress
-    ) -> JSONText {
+    ) throws -> JSONText {
         var push: [(key: String, value: JSONText)] = [
             ("state", .string(Self.word(for: progress))),
-            ("changes", .array(queued.changes.map { .integer(Int($0)) })),
+            ("changes", .array(try store.carriers(of: queued).map { .integer(Int($0)) })),
         ]
         if case .pending(let position) = progress { push.append(("position", .integer(position))) }
         let document = record ?? .object(members: [(key: entity.key, value: JSONText.string(queued.key))])

@@ -74,6 +74,21 @@ struct WaitingWritesTests {
         #expect(behind.json["_sync"]?["push"]?["state"] == "blocked")
     }
 
+    @Test("a write that corrects a refused change is reported with that change")
+    func corrected() async throws {
+        let api = try await TestAPI.filled()
+        _ = await api.call("PATCH", "/v1/orders/a", body: #"{"total":1.00}"#)
+        let refused = try #require(api.store.readyChanges(limit: 1, at: TestAPI.now).first)
+        #expect(try await api.store.begin(refused, at: TestAPI.now))
+        async let answer = api.call("PATCH", "/v1/orders/a?wait=pushed&timeout=60", body: #"{"total":2.00}"#)
+        while api.store.signal.waiterCount < 1 { await Task.yield() }
+        try await api.store.settle(refused.id, .failed(Self.refusal), at: TestAPI.now)
+        try await Self.settle(api, .failed(Self.refusal))
+        let push = await answer.json["_sync"]?["push"]
+        #expect(push?["state"] == "failed")
+        #expect(push?["changes"]?.elements.map(\.integer) == [Int(refused.id)])
+    }
+
     @Test("a change that loses to the server's version is reported as a conflict")
     func lost() async throws {
         let api = try await TestAPI.filled(conflict: "server_wins")

@@ -8,8 +8,13 @@ extension CacheStore {
     /// Throws `.gone` when the log of its changes was pruned.
     package func progress(of write: QueuedWrite) throws -> PushProgress {
         try snapshot { db in
-            try end(of: write, db) ?? .pending(position: Self.place(of: Self.carried(write, db) ?? write, db))
+            try end(of: write, db) ?? .pending(position: Self.place(of: Self.current(write, db), db))
         }
+    }
+
+    /// The changes that carry the write by now: others may have taken over its own.
+    package func carriers(of write: QueuedWrite) throws -> [Int64] {
+        try snapshot { db in try Self.current(write, db).changes }
     }
 
     /// The same; nil while it is pending. Unlike its place, that costs as little in a long queue.
@@ -46,6 +51,13 @@ extension CacheStore {
                       SELECT min(id) FROM sync_outbox WHERE id IN (SELECT value FROM json_each(?)))
                     """),
             arguments: [list(of: write)]) ?? 1
+    }
+
+    private static func current(_ write: QueuedWrite, _ db: Database) throws -> QueuedWrite {
+        var current = write
+        // A change only goes into an older one, so this ends.
+        while let next = try carried(current, db) { current = next }
+        return current
     }
 
     /// The write as it goes on in the changes that took over its own; nil if none did.

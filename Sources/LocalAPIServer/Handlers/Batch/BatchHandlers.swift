@@ -93,7 +93,7 @@ extension Handlers {
         if let shown, !isMinimal { write.show(shown) }
         if progress != .confirmed {
             write.status = 202
-            write.record = Array(unconfirmed(record, entity, queued, progress).bytes)
+            write.record = Array(try unconfirmed(record, entity, queued, progress).bytes)
         } else if shown == nil {
             return .refused(
                 .notFound("the upstream took the change, and \(entity.name)/\(queued.key) has been deleted since"))
