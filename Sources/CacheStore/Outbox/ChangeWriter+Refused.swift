@@ -20,12 +20,14 @@ extension ChangeWriter {
     }
 
     /// Puts the edits that were made while the change `id` was on its way into it if it was refused, as if they had been made
-    /// after that: a good value does not wait behind the refused one. Called when a change has failed.
-    func letCorrectionsPass(_ id: Int64, of key: String) throws {
+    /// after that: a good value does not wait behind the refused one. Called when a change has failed. Returns whether it is sent
+    /// again.
+    func letCorrectionsPass(_ id: Int64, of key: String) throws -> Bool {
         let waiting = try queue.changes(of: entity.name, key: key)
         guard waiting.contains(where: { $0.id == id && $0.isRefused }), waiting.last?.operation != .delete,
             let record = try writer.image(of: key)?.shown
-        else { return }
+        else { return false }
+        var isCorrected = false
         for edit in waiting where edit.id > id && edit.operation == .update && !edit.isContentOnly {
             // A later one would arrive before it.
             guard edit.state == .queued, !edit.tried, try !queue.isDisputed(edit.id) else { break }
@@ -34,6 +36,7 @@ extension ChangeWriter {
             var current = try queue.changes(of: entity.name, key: key)
             try setUnsendableAside(in: &current, before: correction)
             guard let carrier = try queue.correctRefused(correction, current.filter({ $0.id < edit.id })) else { break }
+            isCorrected = isCorrected || carrier == id
             try queue.remove(edit.id)
             try log.append(
                 .discarded, edit,
@@ -41,6 +44,7 @@ extension ChangeWriter {
             try note(edit.body, .corrected, of: .update, to: key, carriedBy: carrier)
         }
         try writer.rebuildDocument(over: key)
+        return isCorrected
     }
 
     /// Takes out of a refused edit what the schema no longer sends, before another edit corrects it, which would wait behind it

@@ -40,11 +40,12 @@ struct OutcomeApplier {
         case .failed(let failure):
             try queue.fail(id, failure, takingBack: takingBack)
             try forgetKey(of: change, after: failure)
-            try note(failure, .failed, of: change)
+            let entry = try note(failure, .failed, of: change)
             if let table = context.table(change.entity) {
                 let writer = ChangeWriter(table: table, context: context)
                 try writer.letDeletionsPass(id, of: change.key)
-                try writer.letCorrectionsPass(id, of: change.key)
+                // So there is nothing for a person to do.
+                if try writer.letCorrectionsPass(id, of: change.key) { try log.revise(entry, as: .waiting) }
             }
         }
         try catchUp(change.entity, change.key)
@@ -93,14 +94,16 @@ struct OutcomeApplier {
         }
     }
 
+    /// Returns the entry's number.
+    @discardableResult
     private func note(
         _ failure: PushFailure, _ kind: ChangeLogKind, of change: OutboxTable.Entry, next: Timestamp? = nil
-    ) throws {
+    ) throws -> Int64 {
         let error = JSONText.object([
             "class": .string(failure.errorClass.rawValue), "status": .integer(failure.status),
             "message": .string(failure.message),
         ])
-        try log.append(
+        return try log.append(
             kind, change, detail: [("error", error), ("next_attempt_at", .string(next?.description))])
     }
 

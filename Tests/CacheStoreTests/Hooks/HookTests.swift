@@ -77,6 +77,24 @@ struct HookTests {
     }
 
     @Test
+    func `a refused change is told unless an edit behind it corrects it`() async throws {
+        let rule = HookRule(name: "failed", events: [.changeFailed], entity: "orders")
+        let cache = try await cache([rule])
+        _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+        try await cache.store.update("orders", key: "a", body: .object(["notes": "bad"]), at: TestCache.now)
+        for isCorrected in [true, false] {
+            let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+            #expect(try await cache.store.begin(change, at: TestCache.now))
+            if isCorrected {
+                try await cache.store.update("orders", key: "a", body: .object(["notes": "x"]), at: TestCache.now)
+            }
+            let refusal = PushFailure(.refused, status: 422, message: "no")
+            try await cache.store.settle(change.id, .failed(refusal), at: TestCache.now)
+            #expect(try told(rule, cache) == (isCorrected ? [] : ["change_failed a"]))
+        }
+    }
+
+    @Test
     func `a write that is undone alone tells nothing`() async throws {
         let cache = try await cache([Self.all])
         let keys = ["x", "a", "x"]

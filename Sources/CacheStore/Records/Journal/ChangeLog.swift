@@ -95,6 +95,12 @@ struct ChangeLog {
             fields: JSONText(parsing: change["body"] as String).members.map(\.key), detail: detail)
     }
 
+    /// Gives an entry of this transaction another kind, because more has followed from what it notes.
+    func revise(_ entry: Int64, as kind: ChangeLogKind) throws {
+        try db.cachedStatement(sql: "UPDATE sync_change_log SET kind = ? WHERE seq = ?")
+            .execute(arguments: [kind.rawValue, entry])
+    }
+
     // MARK: Ids of changes
 
     /// A column of the last row.
