@@ -8,7 +8,7 @@ package struct ChangeEvent: Sendable, Equatable {
     package var seq: Int64
     package var kind: String
     /// `{"seq", "at", "kind", "entity", "id", "fields", "change_id"}`, with `old_id` for a renamed record, `reason` for one
-    /// that left its window, and `reminder` for an entry about one.
+    /// that left its window, `carrier` for a change that went into another, and `reminder` for an entry about one.
     package var document: JSONText
 }
 
@@ -109,6 +109,11 @@ extension CacheStore {
             }
             if kind == ChangeLogKind.deleted.rawValue, let detail: String = row["detail"] {
                 members.append(("reason", try JSONText(parsing: detail)["reason"] ?? .null))
+            }
+            if kind == ChangeLogKind.discarded.rawValue, let detail: String = row["detail"],
+                let carrier = try JSONText(parsing: detail)[ChangeLog.carrier]
+            {
+                members.append((ChangeLog.carrier, carrier))
             }
             if kind == ChangeLogKind.reminder.rawValue, let detail: String = row["detail"] {
                 members.append((kind, try JSONText(parsing: detail)[kind] ?? .null))

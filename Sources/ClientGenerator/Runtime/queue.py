@@ -171,6 +171,7 @@ class Queue:
         """Waits until the upstream has these changes, or all that are queued now. Returns those that it does not have.
 
         It ends sooner if someone has to act on all that are left. A change that was discarded is not among them.
+        For one that has corrected another, that one is.
         """
         end = time.monotonic() + timeout
         position = self.connection.position()
@@ -182,7 +183,10 @@ class Queue:
             news, position = self._news(position, min(int(pause) + 1, 30))
             for one in news:
                 if one.kind in ("acknowledged", "discarded"):
-                    left.pop(_as_integer(one.json.get("change_id")) or 0, None)
+                    known = left.pop(_as_integer(one.json.get("change_id")) or 0, None)
+                    carrier = _as_integer(one.json.get("carrier"))
+                    if known is not None and carrier:
+                        left.update(self._of({carrier}))
             # What waits for a change that has failed is blocked from then on.
             if not news or any(one.kind in ("failed", "conflict") for one in news):
                 left = self._of(set(left))

@@ -173,7 +173,7 @@ enum FixedSchemas {
               "entity": {"type": ["string", "null"]}, "id": {"type": ["string", "null"]},
               "fields": {"type": ["array", "null"], "items": {"type": "string"}},
               "change_id": {"type": ["integer", "null"]}, "old_id": {"type": ["string", "null"]},
-              "reason": {"type": ["string", "null"]},
+              "reason": {"type": ["string", "null"]}, "carrier": {"type": "integer"},
               "reminder": {"$ref": "#/components/schemas/Reminder"}},
             "examples": [{"seq": 812, "at": "2026-11-21T10:42:00.000Z", "kind": "queued", "entity": "orders",
               "id": "ord_4bba", "fields": ["status"], "change_id": 4}]},

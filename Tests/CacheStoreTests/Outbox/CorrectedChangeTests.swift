@@ -158,6 +158,10 @@ struct CorrectedChangeTests {
         #expect(change.id == bad.id && change.idempotencyKey != bad.idempotencyKey && !change.isTried)
         #expect(change.body.text == #"{"notes":"good","total":2}"#)
         #expect(try cache.store.progress(of: good) == .pending(position: 1))
+        #expect(try cache.store.carriers(of: good) == [bad.id])
+        let kinds: [ChangeLogKind] = [.discarded, .failed]
+        let ended = try cache.store.changes(since: 0, filter: ChangeFilter(kinds: kinds), limit: 9).events
+        #expect(ended.map { $0.document["carrier"]?.integer } == [Int(bad.id)])
         try await settle(cache, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"good","total":2}"#)))
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(try cache.store.progress(of: good) == .confirmed)
