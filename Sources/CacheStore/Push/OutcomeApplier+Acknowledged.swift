@@ -59,6 +59,8 @@ extension OutcomeApplier {
         guard let deletion = try context.row(table).deletion(of: change.key) else { return (false, false) }
         guard deletion == .inferred, change.operation == .update, isShown else { return (true, false) }
         try context.writer(table).mark(change.key, nil)
+        // Its children went when it seemed to be deleted.
+        try context.writer(table).forgetFetched(change.key)
         return (isGone: false, isDoubtful: true)
     }
 

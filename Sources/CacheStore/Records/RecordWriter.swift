@@ -199,6 +199,11 @@ struct RecordWriter {
             .execute(arguments: [key, deletion?.rawValue ?? 0])
     }
 
+    /// Has the record's single version, or its children, fetched again.
+    func forgetFetched(_ key: String) throws {
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _detail = NULL WHERE _key = ?").execute(arguments: [key])
+    }
+
     /// Sets the record's content on the server, if it is stored here, and the address that it came from.
     func setContent(_ sha256: String?, address: String?, of key: String) throws {
         let old = try String.fetchOne(

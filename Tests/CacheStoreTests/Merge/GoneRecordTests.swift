@@ -78,6 +78,27 @@ struct GoneRecordTests {
         #expect(try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key) == ["a"])
     }
 
+    @Test("children that went with a record which is there after all are fetched again")
+    func childrenOfShown() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", order)
+        _ = try await cache.pull("messages", #"[{"id":"m","order_id":"a","text":"x"}]"#)
+        func outdated() throws -> [CacheStore.OutdatedParent] {
+            try cache.store.parents(of: "orders", after: 0, all: false, limit: 9)
+        }
+        let fetched = try outdated().map { PulledPage.Detail(key: $0.key, value: $0.value) }
+        _ = try await cache.store.apply(PulledPage(entity: "orders", records: "[]", details: fetched), at: now)
+        #expect(try outdated().isEmpty)
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: now)
+        let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(edit, at: now))
+        _ = try await cache.store.delete(["a"], of: "orders", position: .max, at: now)
+        #expect(try cache.record("messages", "m") == nil)
+        let answer = try JSONText(parsing: #"{"id":"a","notes":"n"}"#)
+        try await cache.store.settle(edit.id, .acknowledged(record: answer), at: now)
+        #expect(try outdated().map(\.key) == ["a"])
+    }
+
     @Test("an answer without the record does not, nor does one after the server said that it was deleted")
     func notShown() async throws {
         let inferred = try await edited(isInferred: true)
