@@ -19,7 +19,9 @@ extension Merge {
         }
         // The outcome of a change that is being sent merges again.
         let isSent = changes.contains { $0.state == .uploading }
-        try writer.mark(key, isSent ? (isInferred ? .inferred : .reported) : nil)
+        // A deletion that the server has reported stays reported.
+        let isReported = try isSent && (!isInferred || row.deletion(of: key) == .reported)
+        try writer.mark(key, isReported ? .reported : isSent ? .inferred : nil)
         guard !isSent else { return }
         guard let first = changes.first, let content = try row.load(key) else { return }
         // Both sides deleted it: nothing to decide.

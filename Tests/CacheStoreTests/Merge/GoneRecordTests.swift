@@ -99,6 +99,15 @@ struct GoneRecordTests {
         #expect(try outdated().map(\.key) == ["a"])
     }
 
+    @Test("what the server said of a deletion counts, although answers without the record come after it")
+    func reportedAndInferred() async throws {
+        let (cache, edit) = try await edited(isInferred: false)
+        _ = try await cache.store.delete(["a"], of: "orders", position: .max, at: now)
+        let answer = try JSONText(parsing: #"{"id":"a","notes":"n"}"#)
+        try await cache.store.settle(edit.id, .acknowledged(record: answer), at: now)
+        #expect(try cache.record("orders", "a") == nil)
+    }
+
     @Test("an answer without the record does not, nor does one after the server said that it was deleted")
     func notShown() async throws {
         let inferred = try await edited(isInferred: true)
