@@ -100,9 +100,18 @@ struct UnseenSweep {
                 return current != key && !suspects.contains { $0.key == current }
             }.map(\.key)
         }
+        if !keys.isEmpty, try await !answersByKey(besides: suspects.map(\.key) + findings.others.values) { keys = [] }
         let merged = try await store.noteMissing(
             keys, of: entity.name, upTo: puller.now() - puller.schema.upstream.settle, at: puller.now())
         return (merged, merged.count < keys.count)
+    }
+
+    /// Whether the upstream, asked for one more record, answers with that one. Some answer with one record to every request.
+    private func answersByKey(besides keys: [String]) async throws -> Bool {
+        guard let known = try store.anotherRecord(of: entity.name, than: keys), entity.recordPath(of: known) != nil,
+            let found = try await puller.judge.read(known, of: entity)
+        else { return false }
+        return found.record[entity.key]?.plain == known[entity.key]?.plain
     }
 
     /// The undecided records that a person has confirmed to be gone. The upstream must serve another one while it refuses to

@@ -223,6 +223,18 @@ struct AbsencePullTests {
         #expect(try test.cursor.held == nil)
     }
 
+    @Test("a record stays if the upstream answers with the same record, whichever it is asked for")
+    func sameForAll() async throws {
+        let test = try await filled(8)
+        try test.upstream.serve([page(0..<7)], total: 7)
+        test.upstream.serveSingles { _, _ in .success(#"{"id":"k1"}"#) }
+        for _ in 1...3 {
+            test.clock.advance(by: .seconds(61))
+            _ = try await test.pull(full: true)
+        }
+        #expect(try test.keys().count == 8)
+    }
+
     @Test("a record stays for which the upstream answers with one that its list lacks as well")
     func mergedIntoAnUnlisted() async throws {
         let test = try await filled(8)
