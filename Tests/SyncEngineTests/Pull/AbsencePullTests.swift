@@ -206,47 +206,6 @@ struct AbsencePullTests {
         #expect(try await test.pull(full: true, confirmed: ["orders"]).deleted == 1)
     }
 
-    @Test("a record that the upstream has merged into another one goes when it was shown so for the time to settle")
-    func merged() async throws {
-        let test = try await filled(8)
-        test.clock.advance(by: .seconds(1))
-        try test.upstream.serve([page(0..<7)], total: 7)
-        test.upstream.serveSingles { _, key in .success(#"{"id":"\#(key == "k7" ? "k1" : key)"}"#) }
-        let first = try await test.pull(full: true)
-        #expect(first.deleted == 0 && first.held == 1)
-        #expect(try test.cursor.lastFullAt == nil)
-        test.clock.advance(by: .seconds(30))
-        #expect(try await test.pull(full: true).held == 1)
-        test.clock.advance(by: .seconds(31))
-        #expect(try await test.pull(full: true).deleted == 1)
-        #expect(try test.keys() == Set((0..<7).map { "k\($0)" }))
-        #expect(try test.cursor.held == nil)
-    }
-
-    @Test("a record stays if the upstream answers with the same record, whichever it is asked for")
-    func sameForAll() async throws {
-        let test = try await filled(8)
-        try test.upstream.serve([page(0..<7)], total: 7)
-        test.upstream.serveSingles { _, _ in .success(#"{"id":"k1"}"#) }
-        for _ in 1...3 {
-            test.clock.advance(by: .seconds(61))
-            _ = try await test.pull(full: true)
-        }
-        #expect(try test.keys().count == 8)
-    }
-
-    @Test("a record stays for which the upstream answers with one that its list lacks as well")
-    func mergedIntoAnUnlisted() async throws {
-        let test = try await filled(8)
-        try test.upstream.serve([page(0..<6)], total: 6)
-        test.upstream.serveSingles { _, key in .success(#"{"id":"\#(key == "k7" ? "k6" : key)"}"#) }
-        for _ in 1...3 {
-            test.clock.advance(by: .seconds(61))
-            _ = try await test.pull(full: true)
-        }
-        #expect(try test.keys().count == 8)
-    }
-
     @Test("a gateway that refuses every single read is asked a few times, and deletes nothing")
     func refused() async throws {
         let test = try await filled(30)
