@@ -23,7 +23,8 @@ struct CrowdCheck {
             let stuck = try reader.stuckChanges()
             let changes = try reader.changes()
             let refused = changes.filter { $0.operation == .create && mayWait($0) }.map(\.key)
-            for change in changes where !stuck.contains(change.id) || !(mayWait(change) || refused.contains(change.key)) {
+            for change in changes where !stuck.contains(change.id) || !(mayWait(change) || refused.contains(change.key))
+            {
                 throw Violation(
                     rule: .equalInTheEnd,
                     detail: """
