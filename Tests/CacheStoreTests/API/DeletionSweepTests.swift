@@ -206,7 +206,7 @@ struct DeletionSweepTests {
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: now)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(change, at: now)
-        try await cache.store.settle(change.id, .acknowledged(record: nil), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: nil), at: now)
         func again(after delay: Duration) async throws -> [String] {
             try await cache.store.noteMissing(["a", "b"], of: "orders", upTo: now + delay, at: now + delay)
         }

@@ -89,7 +89,7 @@ struct HookTests {
                 try await cache.store.update("orders", key: "a", body: .object(["notes": "x"]), at: TestCache.now)
             }
             let refusal = PushFailure(.refused, status: 422, message: "no")
-            try await cache.store.settle(change.id, .failed(refusal), at: TestCache.now)
+            try await cache.store.finish(change.id, .failed(refusal), at: TestCache.now)
             #expect(try told(rule, cache) == (isCorrected ? [] : ["change_failed a"]))
         }
     }

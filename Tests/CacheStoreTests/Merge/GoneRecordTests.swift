@@ -73,7 +73,7 @@ struct GoneRecordTests {
     func shown() async throws {
         let (cache, edit) = try await edited(isInferred: true)
         let answer = try JSONText(parsing: #"{"id":"a","notes":"n"}"#)
-        try await cache.store.settle(edit.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(edit.id, .acknowledged(record: answer), at: now)
         #expect(try cache.record("orders", "a")?["notes"] == "n")
         #expect(try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key) == ["a"])
     }
@@ -95,7 +95,7 @@ struct GoneRecordTests {
         _ = try await cache.store.delete(["a"], of: "orders", position: .max, at: now)
         #expect(try cache.record("messages", "m") == nil)
         let answer = try JSONText(parsing: #"{"id":"a","notes":"n"}"#)
-        try await cache.store.settle(edit.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(edit.id, .acknowledged(record: answer), at: now)
         #expect(try outdated().map(\.key) == ["a"])
     }
 
@@ -104,18 +104,18 @@ struct GoneRecordTests {
         let (cache, edit) = try await edited(isInferred: false)
         _ = try await cache.store.delete(["a"], of: "orders", position: .max, at: now)
         let answer = try JSONText(parsing: #"{"id":"a","notes":"n"}"#)
-        try await cache.store.settle(edit.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(edit.id, .acknowledged(record: answer), at: now)
         #expect(try cache.record("orders", "a") == nil)
     }
 
     @Test("an answer without the record does not, nor does one after the server said that it was deleted")
     func notShown() async throws {
         let inferred = try await edited(isInferred: true)
-        try await inferred.cache.store.settle(inferred.edit.id, .acknowledged(record: nil), at: now)
+        try await inferred.cache.store.finish(inferred.edit.id, .acknowledged(record: nil), at: now)
         #expect(try inferred.cache.record("orders", "a") == nil)
         let reported = try await edited(isInferred: false)
         let answer = try JSONText(parsing: #"{"id":"a","notes":"n"}"#)
-        try await reported.cache.store.settle(reported.edit.id, .acknowledged(record: answer), at: now)
+        try await reported.cache.store.finish(reported.edit.id, .acknowledged(record: answer), at: now)
         #expect(try reported.cache.record("orders", "a") == nil)
     }
 
@@ -127,7 +127,7 @@ struct GoneRecordTests {
         let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(edit, at: now))
         let answer = try JSONText(parsing: #"{"id":"a","notes":"n"}"#)
-        try await cache.store.settle(edit.id, .vanished(record: answer), at: now)
+        try await cache.store.finish(edit.id, .vanished(record: answer), at: now)
         #expect(try cache.record("orders", "a")?["notes"] == "n")
         #expect(try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key) == ["a"])
     }

@@ -153,7 +153,7 @@ struct CorrectedChangeTests {
             }.queued
         }
         #expect(good.changes != [bad.id])
-        try await cache.store.settle(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
+        try await cache.store.finish(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
         let change = try #require(try ready(cache).first)
         #expect(change.id == bad.id && change.idempotencyKey != bad.idempotencyKey && !change.isTried)
         #expect(change.body.text == #"{"notes":"good","total":2}"#)
@@ -162,7 +162,7 @@ struct CorrectedChangeTests {
         let kinds: [ChangeLogKind] = [.discarded, .failed]
         let ended = try cache.store.changes(since: 0, filter: ChangeFilter(kinds: kinds), limit: 9).events
         #expect(ended.map { $0.document["carrier"]?.integer } == [Int(bad.id)])
-        try await settle(cache, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"good","total":2}"#)))
+        try await finish(cache, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"good","total":2}"#)))
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(try cache.store.progress(of: good) == .confirmed)
     }
@@ -173,7 +173,7 @@ struct CorrectedChangeTests {
         let key = try await cache.make("orders", #"{"notes":"bad"}"#)
         let creation = try await begun(cache)
         try await edit(cache, key, #"{"notes":"good"}"#)
-        try await cache.store.settle(creation.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
+        try await cache.store.finish(creation.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
         let change = try #require(try ready(cache).first)
         #expect(change.id == creation.id && change.operation == .create && change.body["notes"] == "good")
         #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 0))
@@ -187,7 +187,7 @@ struct CorrectedChangeTests {
         try await edit(cache, "a", #"{"notes":"bad"}"#)
         let bad = try await begun(cache)
         try await edit(cache, "a", #"{"total":2}"#)
-        try await cache.store.settle(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
+        try await cache.store.finish(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
         #expect(try ready(cache).isEmpty)
         #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 1))
     }

@@ -177,7 +177,7 @@ struct ChildListTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(change, at: now))
         let answer = try JSONText(parsing: #"{"id":"n","order_id":"a","text":"new"}"#)
-        try await cache.store.settle(change.id, .acknowledged(record: answer), at: now)
+        try await cache.store.finish(change.id, .acknowledged(record: answer), at: now)
         for _ in 1...2 {
             #expect(try await apply(#"[{"id":"m","order_id":"a"}]"#, complete: ["a"], cache).deleted == 0)
         }

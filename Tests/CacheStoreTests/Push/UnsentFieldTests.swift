@@ -101,7 +101,7 @@ struct UnsentFieldTests {
         #expect(corrected.body.text == #"{"total":2,"notes":"newer"}"#)
         #expect(try await cache.store.begin(corrected, at: now))
         let unsendable = PushFailure(.unsendable, message: "no route sends notes")
-        try await cache.store.settle(corrected.id, .failed(unsendable), at: now)
+        try await cache.store.finish(corrected.id, .failed(unsendable), at: now)
         #expect(try bodies(cache) == [#"{"total":3}"#, #"{"notes":"newer"}"#])
         #expect(try cache.record("orders", "a")?["notes"] == "newer")
     }

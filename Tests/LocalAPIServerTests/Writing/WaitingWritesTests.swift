@@ -82,8 +82,8 @@ struct WaitingWritesTests {
         #expect(try await api.store.begin(refused, at: TestAPI.now))
         async let answer = api.call("PATCH", "/v1/orders/a?wait=pushed&timeout=60", body: #"{"total":2.00}"#)
         while api.store.signal.waiterCount < 1 { await Task.yield() }
-        try await api.store.settle(refused.id, .failed(Self.refusal), at: TestAPI.now)
-        try await Self.settle(api, .failed(Self.refusal))
+        try await api.store.finish(refused.id, .failed(Self.refusal), at: TestAPI.now)
+        try await Self.finish(api, .failed(Self.refusal))
         let push = await answer.json["_sync"]?["push"]
         #expect(push?["state"] == "failed")
         #expect(push?["changes"]?.elements.map(\.integer) == [Int(refused.id)])
