@@ -18,6 +18,8 @@ struct EventPoller: Sendable {
     private static let longestDelay = Duration.seconds(60)
     /// The most bytes of a position: a URL must have room for it.
     private static let longestPosition = 8 << 10
+    /// An upstream that does not know a position sooner after it gave it is taken to know none of its own.
+    private static let shortestLife = Duration.seconds(3600)
 
     /// Where a poll ended.
     private struct Progress {
@@ -27,8 +29,8 @@ struct EventPoller: Sendable {
         var seen: Set<JSONText> = []
         /// Positions that are not stored yet, each with the number of the last signal before it.
         var unstored: [(position: String, number: Int)] = []
-        /// The position is one that the upstream gave in place of another, and has not been asked for yet.
-        var isRenewed = false
+        /// When the upstream gave the position in place of another; nil once it has answered to it.
+        var renewedAt: Timestamp?
     }
 
     private var setting: String { "signals:\(source.name)" }
@@ -90,7 +92,7 @@ struct EventPoller: Sendable {
                 try begin(&place, at: page.next)
                 break
             }
-            place.isRenewed = false
+            place.renewedAt = nil
             let elements = page.records.elements
             for event in elements where !place.seen.contains(event) { desk.take(event, from: source) }
             place.seen = Set(elements)
@@ -117,13 +119,17 @@ struct EventPoller: Sendable {
             throw UpstreamError.malformed(
                 "\(events.path) answered a position of more than \(Self.longestPosition) bytes")
         }
-        let isAgain = place.isRenewed
+        // Later than that it may have expired before it could be used.
+        let isAgain = place.renewedAt.map { environment.now().since($0) < Self.shortestLife } ?? false
         if place.position != nil, !isAgain {
             environment.log.notice(
                 "the upstream no longer knows where the events were read to", metadata: ["source": "\(source.name)"])
         }
-        (place.position, place.seen, place.isRenewed) = (next, [], true)
-        guard isAgain else { return desk.noteMissed(by: source) }
+        (place.position, place.seen) = (next, [])
+        guard isAgain else {
+            place.renewedAt = environment.now()
+            return desk.noteMissed(by: source)
+        }
         note(next, in: &place)
         throw UpstreamError.malformed(
             "\(events.path) does not know the position that it answered last; correct since of this source in the schema"

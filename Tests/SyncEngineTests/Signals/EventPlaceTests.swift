@@ -77,7 +77,7 @@ struct EventPlaceTests {
         }
     }
 
-    @Test("one that is not known although it was just given is an error")
+    @Test("one that is not known although it was just given is an error, until one is")
     func uselessPlace() async throws {
         let source = "path: /log, since: { param: sync, next: sync, expired: 412 }, entity: parts, key: id, every: 10s"
         let test = try TestEngine(
@@ -88,6 +88,8 @@ struct EventPlaceTests {
         test.upstream.onPage { [upstream = test.upstream] in upstream.renew("/log", "s\(tokens.next())") }
         try await test.running {
             try await test.until { await test.engine.status().signals.first?.error?.contains("/log") == true }
+            test.upstream.onPage {}
+            try await test.until { await test.engine.status().signals.first?.isConnected == true }
         }
     }
 
