@@ -50,7 +50,7 @@ struct PendingStatement {
         if query.onlyWithErrors { conditions.append("error_message IS NOT NULL") }
         keyset = Keyset(columns: try Self.columns(query.sort))
         if let cursor = query.cursor {
-            let position = try ListCursor.position(cursor, list: name, columns: keyset.columns.count)
+            let position = try ListCursor.position(cursor, mark: mark, columns: keyset.columns.count)
             let ranges = keyset.ranges(after: position) { "\($0) IS NOT NULL" }
             conditions.append("(\(ranges.map { "(\($0.condition))" }.joined(separator: " OR ")))")
             arguments += ranges.flatMap(\.arguments)
@@ -68,15 +68,15 @@ struct PendingStatement {
     var isFrequent: Bool { query.filters.isEmpty && query.record == nil && query.sort.isEmpty }
 
     func cursor(after row: Row) -> String {
-        ListCursor.text(keyset.columns.map { row[$0.name] as DatabaseValue }, list: name)
+        ListCursor.text(keyset.columns.map { row[$0.name] as DatabaseValue }, mark: mark)
     }
 
     /// What identifies a list: its filters and its order.
-    private var name: [UInt8] {
+    private var mark: [UInt8] {
         var parts = ["pending", query.record.map { "record \($0)" } ?? ""]
         for filter in query.filters { parts += [filter.field, filter.comparison.rawValue] + filter.values }
         for column in keyset.columns { parts += [column.name, column.descending ? "desc" : "asc"] }
-        return ListCursor.name(of: parts)
+        return ListCursor.mark(of: parts)
     }
 
     // MARK: Order

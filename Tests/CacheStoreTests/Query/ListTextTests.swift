@@ -49,7 +49,9 @@ struct ListTextTests {
         later.cursor = first.cursor(after: first.order.terms.map { _ in value } + [pk])
         let (shared, alone) = (try list(later, ListStatement.Common(table)), try list(later, nil))
         let continued = try ListStatement(first, from: try #require(later.cursor))
-        for other in [shared, continued] {
+        // Shares the texts of its statements with the one before, unless there are nulls.
+        let again = try ListStatement(first, from: try #require(later.cursor))
+        for other in [shared, continued, again] {
             #expect(other.statements.map(\.sql) == alone.statements.map(\.sql))
             #expect(other.statements.map(\.arguments) == alone.statements.map(\.arguments))
         }
@@ -57,14 +59,28 @@ struct ListTextTests {
 
     @Test("a cursor is base64url of its JSON without padding, whatever its length", arguments: 0..<8)
     func cursors(length: Int) throws {
-        let list = ListCursor.name(of: ["list"])
+        let mark = ListCursor.mark(of: ["list"])
         let value = String(repeating: "~?\u{ff}", count: length).databaseValue
-        let cursor = ListCursor.text([value, 1.5.databaseValue, .null], list: list)
-        #expect(ListCursor.values(of: cursor, list: list) == [value, 1.5.databaseValue, .null])
+        let cursor = ListCursor.text([value, 1.5.databaseValue, .null], mark: mark)
+        #expect(ListCursor.values(of: cursor, mark: mark) == [value, 1.5.databaseValue, .null])
         let standard = cursor.replacing("-", with: "+").replacing("_", with: "/")
         let padded = standard + String(repeating: "=", count: (4 - standard.count % 4) % 4)
         let json = try #require(Data(base64Encoded: padded))
         #expect(try JSONText([UInt8](json)).elements.count == 4)
         #expect(json.base64EncodedString() == padded)
+    }
+    @Test("a cursor reads the same in the other alphabet of base64 and with padding, and not with anything else")
+    func alphabets() throws {
+        let mark = ListCursor.mark(of: ["list"])
+        let values = ["~~?>\u{ff}\u{fb}\u{ef}".databaseValue, (1 << 62).databaseValue]
+        let cursor = ListCursor.text(values, mark: mark)
+        let standard = cursor.replacing("-", with: "+").replacing("_", with: "/")
+        for text in [cursor, standard, cursor + "=", standard + "=="] {
+            #expect(ListCursor.values(of: text, mark: mark) == values)
+        }
+        for text in ["", "=", "A", cursor + " ", "=" + cursor, "é" + cursor, String(cursor.dropLast(2)), cursor + "A"] {
+            #expect(ListCursor.values(of: text, mark: mark) == nil)
+        }
+        #expect(ListCursor.values(of: cursor, mark: ListCursor.mark(of: ["other"])) == nil)
     }
 }

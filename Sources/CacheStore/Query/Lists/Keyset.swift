@@ -30,11 +30,12 @@ struct Keyset {
         }
     }
 
-    /// The conditions of the ranges after a position without nulls, and how many of its values each takes.
-    func conditions(isNotNull: (_ column: String) -> String) -> [(sql: String, values: Int)] {
-        ranges(after: columns.map { _ in 0.databaseValue }, isNotNull: isNotNull).map { condition, arguments in
-            (condition, arguments.count)
-        }
+    /// The conditions of these ranges, and how many of the position's first values are bound to each. They are the same for all
+    /// positions with nulls in the same places.
+    func conditions(
+        after position: [DatabaseValue], isNotNull: (_ column: String) -> String
+    ) -> [(sql: String, values: Int)] {
+        ranges(after: position, isNotNull: isNotNull).map { ($0.condition, $0.arguments.count) }
     }
 
     /// The ranges after a value of one column. SQLite sorts null before everything.

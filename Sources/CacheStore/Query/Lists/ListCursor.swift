@@ -1,4 +1,3 @@
-internal import Foundation
 internal import GRDB
 internal import JSONText
 internal import SQLiteStore
@@ -10,8 +9,8 @@ enum ListCursor {
     /// So many bytes of texts fit into a cursor however many of them have to be escaped.
     static let mostText = 700
 
-    /// What distinguishes a list from others, from its parts.
-    static func name(of parts: [String]) -> [UInt8] {
+    /// What distinguishes the cursors of a list from those of others: a hash of its parts, which is the same in every run.
+    static func mark(of parts: [String]) -> [UInt8] {
         var name: [UInt8] = []
         name.reserveCapacity(128)
         for part in parts {
@@ -19,15 +18,17 @@ enum ListCursor {
             JSONText.append(part, to: &name)
         }
         name.append(UInt8(ascii: "]"))
-        return name
+        // FNV-1a, since Swift's hashes differ from run to run.
+        let hash = name.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return Array(String(hash, radix: 36).utf8)
     }
 
-    /// `list`: its `name(of:)`.
-    static func text(_ position: [DatabaseValue], list: [UInt8]) -> String {
+    /// `mark`: that of the list.
+    static func text(_ position: [DatabaseValue], mark: [UInt8]) -> String {
         var json: [UInt8] = []
         json.reserveCapacity(96)
         json += "[\"".utf8
-        json += mark(list).utf8
+        json += mark
         json.append(UInt8(ascii: "\""))
         for value in position {
             json.append(UInt8(ascii: ","))
@@ -54,6 +55,40 @@ enum ListCursor {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// Nil for text that is no base64. Takes the digits of both alphabets, and padding.
+    private static func bytes(ofBase64 text: String) -> [UInt8]? {
+        var text = text
+        return text.withUTF8 { text in
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(text.count / 4 * 3 + 2)
+            var (word, bits) = (UInt32(0), UInt32(0))
+            for byte in text.prefix(text.count - padding(of: text)) {
+                guard let digit = digit(byte) else { return nil }
+                word = word << 6 | digit
+                bits += 6
+                guard bits >= 8 else { continue }
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: word >> bits))
+            }
+            return bits < 6 ? bytes : nil
+        }
+    }
+
+    private static func padding(of text: UnsafeBufferPointer<UInt8>) -> Int {
+        text.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt32? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "-"), UInt8(ascii: "+"): 62
+        case UInt8(ascii: "_"), UInt8(ascii: "/"): 63
+        default: nil
+        }
+    }
+
     private static func append(_ value: DatabaseValue, to json: inout [UInt8]) {
         switch value.storage {
         case .int64(let number):
@@ -71,8 +106,8 @@ enum ListCursor {
     }
 
     /// A position of as many values. Throws for text that is not a cursor of this list.
-    static func position(_ text: String, list: [UInt8], columns: Int) throws(CacheError) -> [DatabaseValue] {
-        guard let values = values(of: text, list: list), values.count == columns else {
+    static func position(_ text: String, mark: [UInt8], columns: Int) throws(CacheError) -> [DatabaseValue] {
+        guard let values = values(of: text, mark: mark), values.count == columns else {
             throw CacheError.badQuery(
                 field: "cursor", message: "this cursor belongs to another list; use it with the same filters and sort"
             )
@@ -81,31 +116,16 @@ enum ListCursor {
     }
 
     /// Nil for text that is not a cursor of this list.
-    static func values(of text: String, list: [UInt8]) -> [DatabaseValue]? {
-        // Byte by byte, because `String` would go through all characters to replace two.
-        var base64 = text.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "-"): UInt8(ascii: "+")
-            case UInt8(ascii: "_"): UInt8(ascii: "/")
-            default: byte
-            }
-        }
-        base64 += Array(repeating: UInt8(ascii: "="), count: (4 - base64.count % 4) % 4)
-        guard let data = Data(base64Encoded: Data(base64)), let json = try? JSONText([UInt8](data)),
-            json.elements.first?.string == mark(list)
-        else { return nil }
-        return json.elements.dropFirst().map { value in
+    static func values(of text: String, mark: [UInt8]) -> [DatabaseValue]? {
+        guard let bytes = bytes(ofBase64: text), let json = try? JSONText(bytes) else { return nil }
+        let elements = json.elements
+        guard let first = elements.first?.string, first.utf8.elementsEqual(mark) else { return nil }
+        return elements.dropFirst().map { value in
             let parts = value.elements
             guard let first = parts.first else { return .null }
             if let number = first.integer { return Int64(number).databaseValue }
             let text = first.string ?? ""
             return parts.count > 1 ? Double(text).databaseValue : text.databaseValue
         }
-    }
-
-    /// FNV-1a: unlike Swift's hashes, it is the same in every run.
-    private static func mark(_ list: [UInt8]) -> String {
-        let hash = list.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        return String(hash, radix: 36)
     }
 }

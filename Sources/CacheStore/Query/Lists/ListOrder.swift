@@ -16,12 +16,9 @@ final class ListOrder: Sendable {
     let extraColumns: String
     /// The terms of ORDER BY.
     let sql: String
-    /// See `Keyset.conditions`. Empty for an order that a caller has asked for: making them takes as long as reading five
-    /// records.
-    private let conditions: [(sql: String, values: Int)]
 
-    /// The entity's own order, to be kept for many lists.
-    convenience init(_ table: EntityTable) { self.init(terms: Self.completed([], table.entity), table, isKept: true) }
+    /// The entity's own order.
+    convenience init(_ table: EntityTable) { self.init(terms: Self.completed([], table.entity), table) }
 
     /// The entity's own order follows the requested one, as in its indexes.
     convenience init(_ asked: [SortTerm], _ table: EntityTable) throws(CacheError) {
@@ -73,7 +70,7 @@ final class ListOrder: Sendable {
         return .badQuery(field: "sort", message: "\(entity.name) cannot be sorted by \(name.prefix(100))\(hint)")
     }
 
-    private init(terms: [SortTerm], _ table: EntityTable, isKept: Bool = false) {
+    private init(terms: [SortTerm], _ table: EntityTable) {
         self.table = table
         self.terms = terms
         firstColumn = RecordSelect.end(table)
@@ -86,7 +83,6 @@ final class ListOrder: Sendable {
         keyset = Keyset(columns: columns + [arrival])
         extraColumns = columns.map { ", \($0.name)" }.joined()
         sql = keyset.sql()
-        conditions = isKept ? keyset.conditions(isNotNull: table.isNotNull) : []
     }
 
     private static func completed(_ asked: [SortTerm], _ entity: Entity) -> [SortTerm] {
@@ -125,11 +121,8 @@ final class ListOrder: Sendable {
         }
     }
 
-    /// See `Keyset.ranges`.
-    func ranges(after position: [DatabaseValue]) -> [Keyset.Range] {
-        guard !conditions.isEmpty, !position.contains(where: \.isNull) else {
-            return keyset.ranges(after: position, isNotNull: table.isNotNull)
-        }
-        return conditions.map { ($0.sql, Array(position.prefix($0.values))) }
+    /// See `Keyset.conditions`.
+    func conditions(after position: [DatabaseValue]) -> [(sql: String, values: Int)] {
+        keyset.conditions(after: position, isNotNull: table.isNotNull)
     }
 }

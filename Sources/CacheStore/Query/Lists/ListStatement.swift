@@ -2,6 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 internal import SQLiteStore
+internal import Synchronization
 
 /// One list as SQL. Names come from the schema; values are always bound.
 ///
@@ -10,14 +11,16 @@ final class ListStatement: Sendable {
     private let table: EntityTable
     private let query: ListQuery
     let order: ListOrder
-    /// See `name(_:_:)`.
-    private let name: [UInt8]
+    /// See `ListCursor.mark`.
+    private let mark: [UInt8]
     /// The filter before it was arranged.
     private let all: ListFilter
     /// `SELECT` with its columns, up to the condition.
     private let selection: String
     /// Run one after the other, they give the list from the cursor on, each at most one row more than a page.
     let statements: ListParts
+    /// That of the pages after positions without nulls, which are nearly all; nil until the first of them is read.
+    private let laterForm = Mutex<ListForm?>(nil)
 
     /// `common`: what the caller has of it. `extraColumns` come after those of `RecordSelect` and the order's.
     init(
@@ -43,8 +46,12 @@ final class ListStatement: Sendable {
         if let sync = query.sync { filter.add(sync) }
         if let search = query.search { try filter.add(search) }
         all = filter
-        name = Self.name(query, order)
-        statements = try ListParts(filter, order, selection, limit: query.limit, from: query.cursor, of: name)
+        mark = Self.mark(query, order)
+        var position: [DatabaseValue]?
+        if let cursor = query.cursor {
+            position = try ListCursor.position(cursor, mark: mark, columns: order.terms.count + 1)
+        }
+        statements = ListParts(ListForm(all, order, selection, limit: query.limit, after: position), after: position)
     }
 
     /// The same list from another cursor on.
@@ -52,10 +59,19 @@ final class ListStatement: Sendable {
         table = list.table
         query = list.query
         order = list.order
-        name = list.name
+        mark = list.mark
         all = list.all
         selection = list.selection
-        statements = try ListParts(all, order, selection, limit: query.limit, from: cursor, of: name)
+        let position = try ListCursor.position(cursor, mark: mark, columns: order.terms.count + 1)
+        statements = ListParts(list.form(after: position), after: position)
+    }
+
+    private func form(after position: [DatabaseValue]) -> ListForm {
+        let isUsual = !position.contains(where: \.isNull)
+        if isUsual, let known = laterForm.withLock(\.self) { return known }
+        let form = ListForm(all, order, selection, limit: query.limit, after: position)
+        if isUsual { laterForm.withLock { $0 = form } }
+        return form
     }
 
     private static func unknown(_ field: String, _ entity: Entity) -> CacheError {
@@ -93,9 +109,9 @@ final class ListStatement: Sendable {
 
     /// Where values are too long for a cursor, it has their beginnings, and values that begin alike do not follow.
     func cursor(after position: [DatabaseValue]) -> String {
-        let cursor = ListCursor.text(position, list: name)
+        let cursor = ListCursor.text(position, mark: mark)
         guard cursor.utf8.count > ListCursor.longest else { return cursor }
-        return ListCursor.text(order.shortened(position), list: name)
+        return ListCursor.text(order.shortened(position), mark: mark)
     }
 
     /// The fields without an index that make the query read a whole table; empty if it does not.
@@ -124,8 +140,8 @@ final class ListStatement: Sendable {
         return SearchWalk(table: table, match: match, order: order, ranges: statements.ranges, selection: selection)
     }
 
-    /// What identifies a list: its filters and its order.
-    private static func name(_ query: ListQuery, _ order: ListOrder) -> [UInt8] {
+    /// That of a list with these filters in this order.
+    private static func mark(_ query: ListQuery, _ order: ListOrder) -> [UInt8] {
         // The number distinguishes cursors whose positions have another form.
         var parts: [String] = []
         parts.reserveCapacity(16)
@@ -141,7 +157,7 @@ final class ListStatement: Sendable {
             parts.append(term.field)
             parts.append(term.descending ? "desc" : "asc")
         }
-        return ListCursor.name(of: parts)
+        return ListCursor.mark(of: parts)
     }
 }
 

@@ -1,0 +1,91 @@
+internal import GRDB
+internal import SQLiteStore
+internal import Synchronization
+
+/// The statements of a list's first page, or of all its pages after positions with nulls in the same places: they differ only in
+/// the values that are bound to them.
+///
+/// A list consists of parts that an index can each seek and return in order: the ranges after the position
+/// (`Keyset.ranges`), and the values of a filter that accepts several. So the thousandth page costs as much as the
+/// first. If the index of the filter gives another order, the rows are found first and then sorted.
+final class ListForm: Sendable {
+    /// The number of statements; 0 after a position that nothing follows, which only a made-up cursor has.
+    let count: Int
+    /// The condition of each range, and how many of the position's first values are bound to it.
+    let ranges: [(sql: String, values: Int)]
+    private let filter: ListFilter
+    private let order: ListOrder
+    /// See `ListStatement.selection`.
+    private let selection: String
+    private let limit: DatabaseValue
+    /// Those that are bound to the filter's condition.
+    private let arguments: [DatabaseValue]
+    /// The text of each statement. Made when it is asked for: most pages need the first alone, and making it takes as long as
+    /// reading five records.
+    private let texts: Mutex<[String?]>
+
+    /// `filter` is not arranged yet. `position`: one of those that the list goes on after; nil for its start.
+    init(
+        _ filter: ListFilter, _ order: ListOrder, _ selection: String, limit: Int, after position: [DatabaseValue]?
+    ) {
+        var arranged = filter
+        arranged.arrange(for: order, hasCursor: position != nil)
+        self.filter = arranged
+        self.order = order
+        self.selection = selection
+        self.limit = (limit + 1).databaseValue
+        arguments = arranged.arguments
+        ranges = position.map(order.conditions) ?? [(sql: "", values: 0)]
+        let all = arranged.alternatives.count * ranges.count
+        count = arranged.isMerged && all > 1 ? 1 : all
+        texts = Mutex(Array(repeating: nil, count: count))
+    }
+
+    /// A statement for a page after `position`, which is empty for the first page.
+    func statement(_ place: Int, after position: [DatabaseValue]) -> ReadConnection.Statement {
+        (sql(place), isMerged ? parts.flatMap { arguments($0, position) } + [limit] : arguments(place, position))
+    }
+
+    private var parts: Range<Int> { 0..<(filter.alternatives.count * ranges.count) }
+
+    private var isMerged: Bool { parts.count > count }
+
+    private func sql(_ place: Int) -> String {
+        if let text = texts.withLock({ $0[place] }) { return text }
+        let text = isMerged ? merged : part(place)
+        texts.withLock { $0[place] = text }
+        return text
+    }
+
+    private var merged: String {
+        let union = parts.map { "SELECT * FROM (\(part($0)))" }.joined(separator: " UNION ALL ")
+        return "\(union) ORDER BY \(order.sqlByPosition) LIMIT ?"
+    }
+
+    private func part(_ place: Int) -> String {
+        var whole = filter.condition
+        for part in [filter.alternatives[place / ranges.count].condition, ranges[place % ranges.count].sql]
+        where !part.isEmpty { whole += " AND \(part)" }
+        return select(whole)
+    }
+
+    private func arguments(_ place: Int, _ position: [DatabaseValue]) -> [DatabaseValue] {
+        var all = arguments
+        all += filter.alternatives[place / ranges.count].arguments
+        all += position.prefix(ranges[place % ranges.count].values)
+        if filter.isSearchedFirst { all.append(limit) }
+        all.append(limit)
+        return all
+    }
+
+    private func select(_ condition: String) -> String {
+        guard filter.isSearchedFirst else { return "\(selection)\(condition) ORDER BY \(order.sql) LIMIT ?" }
+        let unary = order.unarySQL
+        // Only the records of the page are read; the index may be enough to find and sort the rest.
+        return """
+            \(selection)_pk IN (
+              SELECT _pk FROM \(filter.table.name) WHERE \(condition) ORDER BY \(unary) LIMIT ?)
+            ORDER BY \(unary) LIMIT ?
+            """
+    }
+}
