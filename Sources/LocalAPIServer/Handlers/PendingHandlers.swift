@@ -12,8 +12,12 @@ extension Handlers {
         if AcceptedType.best(of: [PatchFormat.json, "text/plain"], for: request) == "text/plain" {
             return .text("\(count.pending)\n")
         }
-        let document = JSONText.object(["pending": .integer(count.pending), "failed": .integer(count.failed)])
-        return .document(document)
+        var document = JSONWriter(capacity: 48)
+        document.object { document in
+            document.member("pending", count.pending)
+            document.member("failed", count.failed)
+        }
+        return .json(200, document.bytes)
     }
 
     func pending(_ request: Request) async throws -> Response {

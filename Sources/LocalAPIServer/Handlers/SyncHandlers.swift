@@ -91,39 +91,47 @@ extension Handlers {
         let summary = try store.summary()
         let rejection = await about.rejection().map { "the new configuration is not in use: \($0)" }
         let warnings = about.warnings + [rejection].compactMap(\.self)
-        let document: JSONText = .object([
-            "state": .string(status.state.rawValue),
-            "progress": number(status.progress),
-            "phase": .string(status.phase),
-            "error": .string(status.error),
-            "missing": .string(missing),
-            "warnings": .array(warnings.map { .string($0) }),
-            "last_sync_at": time(status.lastSyncAt),
-            "next_sync_at": time(status.nextSyncAt),
-            "pending": .integer(summary.count.pending),
-            "failed": .integer(summary.count.failed),
-            "conflicts": .integer(summary.openConflicts),
-            "drift": .integer(summary.drift),
-            "set_aside": .integer(summary.setAside),
-            "rescue": rescue(summary.rescue),
-            "entities": entities(status, summary),
-            "upstream": .object([
-                "reachable": .boolean(status.isReachable),
-                "account": .string(summary.account),
-                "needs_sign_in": .boolean(status.needsSignIn && parts.signIns != nil),
-                "clock_offset_ms": .integer(status.clockOffset.map { Int($0.milliseconds) }),
-                "retry_after": time(status.retryAfter),
-                "budget": budget(status.budget),
-                "batches": .string(status.batches),
-            ]),
-            "signals": signals(status.signals),
-            "schema": .string(schema.name),
-            "version": .string(about.version),
-            "uptime_s": .integer(Int(now().since(about.startedAt).components.seconds)),
-        ])
-        let whole = parts.standby.map { document.setting("standby", to: $0.document) } ?? document
-        guard summary.parkedDeliveries > 0 else { return whole }
-        return whole.setting("parked_deliveries", to: .integer(summary.parkedDeliveries))
+        // Written straight into one array, because pages and commands ask for it again and again.
+        var document = JSONWriter(capacity: 256 + 256 * schema.entities.count)
+        document.object { document in
+            document.member("state", status.state.rawValue)
+            document.member("progress", number(status.progress))
+            document.member("phase", status.phase)
+            document.member("error", status.error)
+            document.member("missing", missing)
+            document.member("warnings", .array(of: warnings))
+            document.member("last_sync_at", status.lastSyncAt)
+            document.member("next_sync_at", status.nextSyncAt)
+            document.member("pending", summary.count.pending)
+            document.member("failed", summary.count.failed)
+            document.member("conflicts", summary.openConflicts)
+            document.member("drift", summary.drift)
+            document.member("set_aside", summary.setAside)
+            document.member("rescue", rescue(summary.rescue))
+            document.name("entities")
+            writeEntities(status, summary, to: &document)
+            document.name("upstream")
+            writeUpstream(status, account: summary.account, to: &document)
+            document.member("signals", signals(status.signals))
+            document.member("schema", schema.name)
+            document.member("version", about.version)
+            document.member("uptime_s", Int(now().since(about.startedAt).components.seconds))
+            if let standby = parts.standby { document.member("standby", standby.document) }
+            if summary.parkedDeliveries > 0 { document.member("parked_deliveries", summary.parkedDeliveries) }
+        }
+        return document.text
+    }
+
+    private func writeUpstream(_ status: SyncStatus, account: String?, to document: inout JSONWriter) {
+        document.object { upstream in
+            upstream.member("reachable", status.isReachable)
+            upstream.member("account", account)
+            upstream.member("needs_sign_in", status.needsSignIn && parts.signIns != nil)
+            upstream.member("clock_offset_ms", status.clockOffset.map { Int($0.milliseconds) })
+            upstream.member("retry_after", status.retryAfter)
+            upstream.member("budget", budget(status.budget))
+            upstream.member("batches", status.batches)
+        }
     }
 
     private func signals(_ sources: [SignalStatus]) -> JSONText {
@@ -155,32 +163,40 @@ extension Handlers {
         ])
     }
 
-    private func entities(_ status: SyncStatus, _ summary: CacheSummary) -> JSONText {
-        // By index, because a walk over the entities copies each of them.
-        .object(
-            members: schema.entities.indices.map { index in
+    private func writeEntities(_ status: SyncStatus, _ summary: CacheSummary, to document: inout JSONWriter) {
+        document.object { document in
+            // By index, because a walk over the entities copies each of them.
+            for index in schema.entities.indices {
                 let name = schema.entities[index].name
                 let isWindowed = schema.entities[index].pull?.window != nil
-                return (name, self.entity(name, isWindowed, status.entities[name], summary))
-            })
+                document.name(name)
+                writeEntity(name, isWindowed, status.entities[name], summary, to: &document)
+            }
+        }
     }
 
-    private func entity(
-        _ name: String, _ isWindowed: Bool, _ status: SyncStatus.Entity?, _ summary: CacheSummary
-    ) -> JSONText {
+    private func writeEntity(
+        _ name: String, _ isWindowed: Bool, _ status: SyncStatus.Entity?, _ summary: CacheSummary,
+        to document: inout JSONWriter
+    ) {
         let cursor = summary.cursors[name] ?? PullCursor()
         let rows = summary.rows[name] ?? 0
         let error = cursor.error ?? held(cursor, of: rows, name)
         var state = status?.state ?? .idle
         if state == .idle, error != nil { state = .error }
-        var members: [(key: String, value: JSONText)] = [
-            ("rows", .integer(rows)), ("state", .string(state.rawValue)),
-            ("last_synced_at", time(status?.lastSyncedAt ?? cursor.lastSyncedAt)),
-            ("cursor", .string(cursor.watermark)), ("error", .string(error)), ("held", .string(cursor.held)),
-        ]
-        if isWindowed { members += [("kept", .integer(rows)), ("total", .integer(cursor.total))] }
-        if let progress = status?.progress { members.append(("progress", progress)) }
-        return .object(members: members)
+        document.object { entity in
+            entity.member("rows", rows)
+            entity.member("state", state.rawValue)
+            entity.member("last_synced_at", status?.lastSyncedAt ?? cursor.lastSyncedAt)
+            entity.member("cursor", cursor.watermark)
+            entity.member("error", error)
+            entity.member("held", cursor.held)
+            if isWindowed {
+                entity.member("kept", rows)
+                entity.member("total", cursor.total)
+            }
+            if let progress = status?.progress { entity.member("progress", progress) }
+        }
     }
 
     /// The message about records that the upstream no longer lists, which are kept until their deletion is confirmed.
@@ -198,6 +214,13 @@ extension Handlers {
 
     /// Three decimals are enough for a progress bar.
     private func number(_ value: Double) -> JSONText { .decimal(Int((value * 1000).rounded(.down)), places: 3) }
+}
+
+extension JSONWriter {
+    fileprivate mutating func member(_ name: StaticString, _ time: Timestamp?) {
+        self.name(name)
+        if let time { value(utf8: time.utf8) } else { null() }
+    }
 }
 
 extension SyncStatus.Entity {
