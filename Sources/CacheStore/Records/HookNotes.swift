@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import JSONText
+internal import SQLiteStore
 
 /// What readers saw of records before a transaction, and what they see after it, for the records that hooks are about.
 ///
@@ -14,8 +15,26 @@ struct HookNotes {
         var plan: RecordPlan
         var key: String
         /// Nil where readers see no record.
-        var before: JSONText?
-        var after: JSONText?
+        var before: Version?
+        var after: Version?
+    }
+
+    /// What readers see of a record. Of many large ones only what conditions ask for is kept, and a hash of all.
+    private struct Version: Equatable {
+        var record: JSONText
+        var isWhole = true
+
+        func brief(_ plan: RecordPlan) -> Version {
+            guard isWhole else { return self }
+            let fields = Set(plan.hooks.flatMap { $0.conditions.map(\.field) }).sorted()
+            let values = fields.compactMap { field -> (key: String, value: JSONText)? in
+                guard let value = plan.entity.value(of: field, in: record), value.bytes.count <= HookNotes.longestValue
+                else { return nil }
+                return (key: field, value: value)
+            }
+            let hash = (key: "", value: JSONText.string(String(ContentHash.of(record.bytes))))
+            return Version(record: .object(members: values + [hash]), isWhole: false)
+        }
     }
 
     /// What one step replaced, with the bytes until then.
@@ -34,7 +53,13 @@ struct HookNotes {
     /// How many bytes the versions in `changes` have.
     private var bytes = 0
 
+    /// How many bytes of them have been noted since all were made brief.
+    private var whole = 0
+
     private static let mostBytes = 4 << 20
+    private static let mostWhole = 16 << 20
+    /// No condition has a longer value.
+    private static let longestValue = 64 << 10
 
     /// Whether they could fill the memory, and so are logged before the transaction ends. Hooks then get another event
     /// for a record that is written again.
@@ -45,21 +70,36 @@ struct HookNotes {
         guard let image = new ?? old else { return }
         let place = Place(entity: plan.entity.name, pk: image.pk)
         let after = new.flatMap(Self.seen)
+        let noted = bytes
         if old != nil, let known = places[place] {
             steps?.append(.changed(known, changes[known], bytes: bytes))
-            bytes += (after?.bytes.count ?? 0) - (changes[known].after?.bytes.count ?? 0)
+            bytes += (after?.record.bytes.count ?? 0) - (changes[known].after?.record.bytes.count ?? 0)
             changes[known].key = image.key
             changes[known].after = after
         } else {
             let before = old.flatMap(Self.seen)
             steps?.append(.added(place, earlier: places[place], bytes: bytes))
-            bytes += (after?.bytes.count ?? 0) + (before?.bytes.count ?? 0)
+            bytes += (after?.record.bytes.count ?? 0) + (before?.record.bytes.count ?? 0)
             places[place] = changes.count
             changes.append(Change(plan: plan, key: image.key, before: before, after: after))
         }
+        whole += max(0, bytes - noted)
+        if whole > Self.mostWhole { makeBrief() }
     }
 
-    private static func seen(_ image: RecordImage) -> JSONText? { image.isDeleted ? .none : image.shown }
+    private static func seen(_ image: RecordImage) -> Version? {
+        image.isDeleted ? .none : image.shown.map { Version(record: $0) }
+    }
+
+    /// A page of small records can have replaced as many large ones.
+    private mutating func makeBrief() {
+        for index in changes.indices {
+            let plan = changes[index].plan
+            changes[index].before = changes[index].before?.brief(plan)
+            changes[index].after = changes[index].after?.brief(plan)
+        }
+        whole = 0
+    }
 
     /// Appends an entry for each record that a hook gets an event for, and forgets all notes.
     mutating func log(to log: ChangeLog) throws {
@@ -70,7 +110,7 @@ struct HookNotes {
             guard let event = Self.event(change) else { continue }
             let entity = change.plan.entity
             let hooks = change.plan.hooks.filter {
-                $0.applies(to: event, from: change.before, to: change.after, of: entity)
+                $0.applies(to: event, from: change.before?.record, to: change.after?.record, of: entity)
             }
             try log.append(event, entity: entity.name, key: change.key, hooks: hooks.map(\.name))
         }
@@ -103,6 +143,10 @@ struct HookNotes {
     private static func event(_ change: Change) -> HookEvent? {
         guard let before = change.before else { return change.after == nil ? nil : .created }
         guard let after = change.after else { return .deleted }
-        return before == after || before.isEquivalent(to: after) ? nil : .changed
+        if before == after { return nil }
+        guard before.isWhole, after.isWhole else {
+            return before.brief(change.plan) == after.brief(change.plan) ? nil : .changed
+        }
+        return before.record.isEquivalent(to: after.record) ? nil : .changed
     }
 }

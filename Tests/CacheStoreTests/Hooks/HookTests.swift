@@ -57,6 +57,21 @@ struct HookTests {
     }
 
     @Test
+    func `what a page made of many large records is told, though not all of them fit into memory`() async throws {
+        let cache = try await cache([Self.all, Self.ready])
+        let large = String(repeating: "x", count: 3 << 20)
+        func page(_ status: String, _ text: String) -> String {
+            let records = (0..<9).map { #"{"id":"\#($0)","status":"\#($0 == 1 ? status : "open")","more":"\#(text)"}"# }
+            return "[\(records.joined(separator: ","))]"
+        }
+        _ = try await cache.pull("orders", page("open", large))
+        let position = try cache.store.position()
+        _ = try await cache.pull("orders", page("ready", "small"))
+        #expect(try told(Self.all, cache, after: position) == (0..<9).map { "changed \($0)" })
+        #expect(try told(Self.ready, cache, after: position) == ["changed 1"])
+    }
+
+    @Test
     func `a local write is told once, and not again when the server has it`() async throws {
         let cache = try await cache([Self.all])
         _ = try await cache.pull("orders", #"[{"id":"a","status":"open"}]"#)
