@@ -121,7 +121,7 @@ extension Puller {
         let goes = schema[detail.entity]?.ties.contains {
             $0.field == detail.by && $0.entity == parent.name && $0.onDelete == .cascade
         }
-        guard goes == true || detail.goesAlong, let by = detail.by else { return [] }
+        guard goes == true, let by = detail.by else { return [] }
         return try store.orphans(of: detail.entity, by: by, in: parent.name)
     }
 }

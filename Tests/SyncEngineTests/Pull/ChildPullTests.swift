@@ -377,4 +377,20 @@ struct ChildPullTests {
         try await test.pullDetails(all: true)
         #expect(try test.keys("messages") == ["m", "n", "o", "p", "q", "r"])
     }
+
+    @Test("a child that comes only with its parent stays if it refers to that by what is no key")
+    func otherReference() async throws {
+        let many = "    many:\n      messages: { of: messages, by: order_id, on_delete: cascade }\n"
+        let test = try TestPull(Self.embedded) {
+            $0.replacing(many, with: "").replacing("\n    pull: { path: /messages }", with: "")
+        }
+        #expect(test.schema["messages"]?.pull == nil && test.schema["orders"]?.relations.isEmpty == true)
+        let orders = #"[{"id":"a","messages":[{"id":"m","order_id":"ORD-1"}]}]"#
+        for _ in 1...4 {
+            try test.upstream.serve([orders], singles: true)
+            try await test.pull(full: true)
+            #expect(try test.keys("messages") == ["m"])
+            test.clock.advance(by: .seconds(61))
+        }
+    }
 }
