@@ -21,11 +21,11 @@ extension ChangeWriter {
 
     /// Puts the edits that were made while the change `id` was on its way into it if it was refused, as if they had been made
     /// after that: a good value does not wait behind the refused one. Called when a change has failed. Returns whether it is sent
-    /// again.
+    /// again. If the record seems to be deleted meanwhile, people decide.
     func letCorrectionsPass(_ id: Int64, of key: String) throws -> Bool {
         let waiting = try queue.changes(of: entity.name, key: key)
         guard waiting.contains(where: { $0.id == id && $0.isRefused }), waiting.last?.operation != .delete,
-            let record = try writer.image(of: key)?.shown
+            try row.deletion(of: key) == nil, let record = try writer.image(of: key)?.shown
         else { return false }
         var isCorrected = false
         for edit in waiting where edit.id > id && edit.operation == .update && !edit.isContentOnly {

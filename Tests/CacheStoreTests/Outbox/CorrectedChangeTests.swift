@@ -167,6 +167,20 @@ struct CorrectedChangeTests {
         #expect(try cache.store.progress(of: good) == .confirmed)
     }
 
+    @Test("a person decides about a refused edit and the one behind it if the record seems to be deleted meanwhile")
+    func deletedMeanwhile() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        try await edit(cache, "a", #"{"notes":"bad"}"#)
+        let bad = try await begun(cache)
+        try await edit(cache, "a", #"{"notes":"good"}"#)
+        _ = try await cache.store.delete(["a"], of: "orders", position: .max, at: now)
+        try await cache.store.finish(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
+        #expect(try ready(cache).isEmpty)
+        #expect(try cache.store.conflicts(before: nil, open: true, limit: 9).conflicts.count == 1)
+        #expect(try cache.record("orders", "a")?["notes"] == "good")
+    }
+
     @Test("#17 an edit that waits behind a creation when that is refused corrects it")
     func creationBefore() async throws {
         let cache = try TestCache()
