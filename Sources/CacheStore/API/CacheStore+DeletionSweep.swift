@@ -23,7 +23,7 @@ extension CacheStore {
     /// How many records the sweep did not see, edited ones included.
     package func countUnseen(of entity: String, _ seen: SeenRecords, at now: Timestamp) throws -> Int {
         let table = try table(entity)
-        guard seen.windows.isEmpty else { return try unseen(of: entity, seen, limit: .max, at: now).count }
+        guard seen.windows.isEmpty else { return try unseenRows(table, seen, limit: .max, at: now).count }
         return try read { db in
             let statement = try db.cachedStatement(
                 sql: "SELECT count(*) FROM \(table.name) WHERE _pk BETWEEN ?1 AND ?2 AND \(Self.isUnseen)")
@@ -41,37 +41,47 @@ extension CacheStore {
     /// A record that a pull did not see.
     package struct UnseenRecord: Sendable, Equatable {
         package var key: String
-        /// The server's last version, without secrets.
-        package var remote: JSONText
+        /// The server's last version, without secrets; nil where those of other records fill the memory.
+        package var remote: JSONText?
 
-        package init(key: String, remote: JSONText) {
+        package init(key: String, remote: JSONText? = nil) {
             self.key = key
             self.remote = remote
         }
     }
 
+    /// What the records of one call of `unseen` may take of the memory.
+    private static let mostBytes = 16 << 20
+
     /// The first of the records that the sweep did not see.
     package func unseen(
         of entity: String, _ seen: SeenRecords, limit: Int, at now: Timestamp
     ) throws -> [UnseenRecord] {
-        let table = try table(entity)
-        var found: [UnseenRecord] = []
+        var bytes = 0
+        return try unseenRows(table(entity), seen, limit: limit, at: now).prefix(limit).map { row in
+            guard bytes < Self.mostBytes, let remote = try remote(of: entity, key: row.key) else {
+                return UnseenRecord(key: row.key)
+            }
+            bytes += remote.bytes.count
+            return UnseenRecord(key: row.key, remote: remote)
+        }
+    }
+
+    private func unseenRows(
+        _ table: EntityTable, _ seen: SeenRecords, limit: Int, at now: Timestamp
+    ) throws -> [UnseenRow] {
+        var found: [UnseenRow] = []
         var start: Int64? = 1
         while let from = start, found.count < limit {
             let step = try read { db in
-                let size = seen.windows.isEmpty ? limit : Self.batch
-                let (rows, next) = try Self.unseenRows(
-                    table, seen, from: from, limit: size, since: now - schema.upstream.settle, db)
-                let records = try rows.map { row in
-                    UnseenRecord(
-                        key: row["_key"], remote: sealers[entity].withoutSealed(try JSONText(parsing: row["_remote"])))
-                }
-                return (records: records, next: next)
+                try Self.unseenRows(
+                    table, seen, from: from, limit: seen.windows.isEmpty ? limit : Self.batch,
+                    since: now - schema.upstream.settle, db)
             }
-            found += step.records
+            found += step.rows
             start = step.next
         }
-        return Array(found.prefix(limit))
+        return found
     }
 
     /// Whether the sweep did not see a record that was created so recently that the upstream may not list it yet. Whether
@@ -80,7 +90,7 @@ extension CacheStore {
         let table = try table(entity)
         let since = now - schema.upstream.settle
         return try read { db in
-            let rows = try Row.fetchAll(
+            let rows = try Row.fetchCursor(
                 db.cachedStatement(
                     sql: """
                         SELECT _pk, _remote FROM sync_settling AS made JOIN \(table.name) ON _key = made.record_key
@@ -89,7 +99,10 @@ extension CacheStore {
                           AND \(PageApplier.isNotBeingDeleted("?1"))
                         """),
                 arguments: [entity, since.milliseconds, seen.position])
-            return try !Self.expected(rows.filter { !seen.contains($0["_pk"]) }, seen, table.entity).isEmpty
+            while let row = try rows.next() {
+                if try !seen.contains(row[0]) && Self.isExpected(row[1], seen, table.entity) { return true }
+            }
+            return false
         }
     }
 
@@ -111,13 +124,11 @@ extension CacheStore {
                     table, seen, from: from, limit: Self.batch, since: now - schema.upstream.settle, context.db)
                 var (going, staying): ([String], [(pk: Int64, key: String)]) = ([], [])
                 for row in rows {
-                    let (pk, key): (Int64, String) = (row["_pk"], row["_key"])
                     let isMissing =
-                        try !onlyMissing || MissingTable(entity: entity, db: context.db).since(pk, key) != nil
+                        try !onlyMissing || MissingTable(entity: entity, db: context.db).since(row.pk, row.key) != nil
                     // It was not asked for by its key: its change decides when it is sent.
-                    let isEdited = (row["_local"] as String?) != nil
-                    guard !(onlyMissing && isEdited) else { continue }
-                    if isMissing { going.append(key) } else { staying.append((pk, key)) }
+                    guard !(onlyMissing && row.isEdited) else { continue }
+                    if isMissing { going.append(row.key) } else { staying.append((row.pk, row.key)) }
                 }
                 let applier = PageApplier(table: table, context: context)
                 return (count: try applier.delete(keys: going, isInferred: true), staying: staying, next: next)
@@ -188,33 +199,43 @@ extension CacheStore {
         [gap.lowerBound, gap.upperBound, seen.position, entity, since.milliseconds]
     }
 
-    private static func unseenRows(
-        _ table: EntityTable, _ seen: SeenRecords, from start: Int64, limit: Int, since: Timestamp, _ db: Database
-    ) throws -> (rows: [Row], next: Int64?) {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT _pk, _key, _remote, _local FROM \(table.name)
-                WHERE _pk BETWEEN ?1 AND ?2 AND \(isUnseen) ORDER BY _pk LIMIT ?6
-                """)
-        var rows: [Row] = []
-        var start = start
-        while let gap = seen.gap(from: start) {
-            let bounds = bounds(gap, seen, of: table.entity.name, since: since)
-            rows += try Row.fetchAll(statement, arguments: bounds + [limit - rows.count])
-            if rows.count == limit, let last = rows.last {
-                return (try expected(rows, seen, table.entity), (last["_pk"] as Int64) + 1)
-            }
-            start = gap.upperBound + 1
-        }
-        return (try expected(rows, seen, table.entity), nil)
+    private struct UnseenRow {
+        var pk: Int64
+        var key: String
+        var isEdited: Bool
     }
 
-    /// Leaves out the rows that a window excludes.
-    private static func expected(_ rows: [Row], _ seen: SeenRecords, _ entity: Entity) throws -> [Row] {
-        guard !seen.windows.isEmpty else { return rows }
-        return try rows.filter { row in
-            let remote = try JSONText(parsing: row["_remote"])
-            return seen.windows.allSatisfy { $0.holds(for: remote, of: entity) }
+    /// At most `limit` rows are read, of which a window may exclude some. The server may make each record large, so no more
+    /// than one is held.
+    private static func unseenRows(
+        _ table: EntityTable, _ seen: SeenRecords, from start: Int64, limit: Int, since: Timestamp, _ db: Database
+    ) throws -> (rows: [UnseenRow], next: Int64?) {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT _pk, _key, _local IS NOT NULL, \(seen.windows.isEmpty ? "NULL" : "_remote") FROM \(table.name)
+                WHERE _pk BETWEEN ?1 AND ?2 AND \(isUnseen) ORDER BY _pk LIMIT ?6
+                """)
+        var rows: [UnseenRow] = []
+        var (start, count) = (start, 0)
+        while let gap = seen.gap(from: start) {
+            let bounds = bounds(gap, seen, of: table.entity.name, since: since)
+            let found = try Row.fetchCursor(statement, arguments: bounds + [limit - count])
+            var last: Int64 = 0
+            while let row = try found.next() {
+                (last, count) = (row[0], count + 1)
+                guard try isExpected(row[3], seen, table.entity) else { continue }
+                rows.append(UnseenRow(pk: last, key: row[1], isEdited: row[2]))
+            }
+            if count == limit { return (rows, last + 1) }
+            start = gap.upperBound + 1
         }
+        return (rows, nil)
+    }
+
+    /// Whether no window excludes the record.
+    private static func isExpected(_ remote: String?, _ seen: SeenRecords, _ entity: Entity) throws -> Bool {
+        guard !seen.windows.isEmpty, let remote else { return true }
+        let record = try JSONText(parsing: remote)
+        return seen.windows.allSatisfy { $0.holds(for: record, of: entity) }
     }
 }

@@ -82,9 +82,11 @@ extension AbsenceJudge {
     }
 
     private func answer(on suspect: CacheStore.UnseenRecord, of entity: Entity) async throws -> Answer {
-        guard entity.recordPath(of: suspect.remote) != nil else { return .notServed }
+        // One that the cache has no longer is absent here as well.
+        guard let known = try suspect.remote ?? store.remote(of: entity.name, key: suspect.key) else { return .absent }
+        guard entity.recordPath(of: known) != nil else { return .notServed }
         do {
-            return try await read(suspect.remote, of: entity).map(Answer.found) ?? .absent
+            return try await read(known, of: entity).map(Answer.found) ?? .absent
         } catch UpstreamError.refused(let status, _) where status == 405 || status == 501 {
             return .notServed
         }

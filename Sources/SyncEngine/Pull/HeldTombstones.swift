@@ -42,7 +42,7 @@ struct HeldTombstones {
 
     private func suspects() throws -> [CacheStore.UnseenRecord] {
         try keys.prefix(AbsenceJudge.most).compactMap { key in
-            try puller.store.remote(of: entity.name, key: key).map { CacheStore.UnseenRecord(key: key, remote: $0) }
+            try puller.store.remote(of: entity.name, key: key).map { _ in CacheStore.UnseenRecord(key: key) }
         }
     }
 

@@ -69,6 +69,16 @@ struct LargeRecordTests {
         #expect(try reopened.store.inconsistencies() == [])
     }
 
+    @Test("those that a pull did not see are held as far as they fit into memory, and all are deleted")
+    func unseen() async throws {
+        let cache = try await cache(talks: 7)
+        let seen = try cache.store.startDeletionSweep(of: "talks")
+        let records = try cache.store.unseen(of: "talks", seen, limit: 100, at: TestCache.now)
+        #expect(records.map(\.key) == (0..<7).map { "t\($0)" })
+        #expect(records.map { $0.remote != nil } == [true, true, true, true, true, true, false])
+        #expect(try await cache.store.deleteUnseen(of: "talks", seen, at: TestCache.now) == 7)
+    }
+
     @Test("the latest values of many are taken over, though not all fit into memory")
     func latest() async throws {
         let cache = try TestCache(schema: DerivedFieldSchema.yaml)
