@@ -93,6 +93,31 @@ struct AbsencePushTests {
         #expect(test.upstream.records("/orders").last?["notes"] == "mine")
     }
 
+    @Test(
+        "nor does the next 404 fail the change, as the outage ends before the witness is read",
+        arguments: [Operation.create, .update])
+    func witnessReadAsOutageEnds(_ operation: Operation) async throws {
+        let test = try await test()
+        if operation == .create {
+            _ = try await test.store.create("orders", body: .object(["notes": "mine"]), at: test.clock.timestamp)
+        } else {
+            try await test.change("c", #"{"notes":"mine"}"#)
+        }
+        let lost = UpstreamError.unclear(status: nil, "cut off")
+        test.upstream.failRecords(lost)
+        test.upstream.failList("/orders", lost)
+        test.upstream.fail(notFound, times: 2)
+        try await test.send()
+        test.upstream.failRecords(nil)
+        test.upstream.failList("/orders", nil)
+        for _ in 1...2 {
+            test.clock.advance(by: .seconds(60))
+            try await test.send()
+        }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").last?["notes"] == "mine")
+    }
+
     @Test("#3 a token that expires into empty lists drops no edit and acknowledges no deletion")
     func expired() async throws {
         let test = try await test()
