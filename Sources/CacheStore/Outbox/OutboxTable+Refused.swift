@@ -28,6 +28,7 @@ extension OutboxTable {
         corrected.body = body
         corrected.base = refused.operation == .create ? refused.base : change.base.setting(refused.base)
         corrected.edited = refused.edited.setting(change.edited)
+        corrected.sent = refused.sent(replacedBy: change.body)
         let needs = try needs(of: corrected, before: refused.id)
         guard try needs.isDisjoint(with: self.waiting(for: refused.id)) else { return nil }
         try edit(refused.id, to: corrected)
@@ -47,5 +48,16 @@ extension OutboxTable {
     private func sendable(of refused: Entry, _ entity: Entity) -> JSONText {
         guard refused.operation == .create else { return refused.body }
         return .object(members: refused.body.members.filter { entity.canSend($0.key, by: .create) })
+    }
+}
+
+extension OutboxTable.Entry {
+    /// What attempts may have set on the server before `body` replaces it: an earlier one may have lost its answer.
+    func sent(replacedBy body: JSONText) -> JSONText? {
+        guard operation == .update, tried else { return sent }
+        let replaced = self.body.members.filter { field, value in body[field].map { $0 != value } ?? false }
+        return replaced.reduce(sent) { sent, member in
+            (sent ?? .object([:])).setting(member.key, to: .array(self.sent(member.key) + [member.value]))
+        }
     }
 }

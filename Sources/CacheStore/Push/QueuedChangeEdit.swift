@@ -96,18 +96,9 @@ struct QueuedChangeEdit {
             table: writer.table, key: change.key, operation: change.operation, body: body, base: try base(),
             edited: JSONText.object(members: change.edited.members.filter { !removed.contains($0.key) })
                 .setting(writer.edited(fields.members.map(\.key))),
-            group: group, idempotencyKey: writer.context.makeID(), sent: sent)
+            group: group, idempotencyKey: writer.context.makeID(), sent: change.sent(replacedBy: body))
         try queue.edit(change.id, to: corrected)
         try updateDependencies(corrected)
-    }
-
-    /// What the server may have from the attempts so far in fields that the edited change sets to something else.
-    private var sent: JSONText? {
-        guard change.operation == .update, !change.isUnknownThere else { return change.sent }
-        let replaced = change.body.members.filter { name, value in body[name].map { $0 != value } ?? false }
-        return replaced.reduce(change.sent) { sent, member in
-            (sent ?? .object([:])).setting(member.key, to: .array(change.sent(member.key) + [member.value]))
-        }
     }
 
     /// The base of a field that is new in the change is the server's current value.

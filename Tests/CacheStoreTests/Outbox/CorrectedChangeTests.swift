@@ -181,6 +181,24 @@ struct CorrectedChangeTests {
         #expect(try cache.record("orders", "a")?["notes"] == "good")
     }
 
+    @Test("what an attempt with a lost answer has set is no conflict with the edit that corrects it after a refusal")
+    func lostBefore() async throws {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        try await edit(cache, "a", #"{"notes":"lost"}"#)
+        let lost = try await begun(cache)
+        let timeout = PushFailure(.timeout, message: "no answer")
+        try await cache.store.finish(lost.id, .waiting(timeout, at: now, counted: true), at: now)
+        _ = try await begun(cache)
+        let changed = PushFailure(.conflict, status: 412, message: "the record has changed")
+        try await cache.store.finish(lost.id, .failed(changed), at: now)
+        for notes in ["better", "best"] { try await edit(cache, "a", #"{"notes":"\#(notes)"}"#) }
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"lost","total":1}]"#)
+        #expect(try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts.isEmpty)
+        #expect(try cache.record("orders", "a")?["notes"] == "best")
+    }
+
     @Test("#17 an edit that waits behind a creation when that is refused corrects it")
     func creationBefore() async throws {
         let cache = try TestCache()
