@@ -62,19 +62,29 @@ struct AbsencePushTests {
         #expect(test.upstream.records("/orders").prefix(2).map { $0["notes"] } == ["mine", "mine"])
     }
 
-    @Test(
-        "404 to a change says nothing while no witness can be read: it is not counted, and waits longer each time",
-        arguments: [Operation.create, .update])
-    func unreadWitness(_ operation: Operation) async throws {
+    /// A change of an order, and an upstream whose answers to all reads are lost.
+    private func unreadable(_ operation: Operation) async throws -> TestEngine {
         let test = try await test()
         if operation == .create {
             _ = try await test.store.create("orders", body: .object(["notes": "mine"]), at: test.clock.timestamp)
         } else {
             try await test.change("c", #"{"notes":"mine"}"#)
         }
-        let lost = UpstreamError.unclear(status: nil, "cut off")
-        test.upstream.failRecords(lost)
-        test.upstream.failList("/orders", lost)
+        loseReads(.unclear(status: nil, "cut off"), test)
+        return test
+    }
+
+    /// Nil ends it.
+    private func loseReads(_ error: UpstreamError?, _ test: TestEngine) {
+        test.upstream.failRecords(error)
+        test.upstream.failList("/orders", error)
+    }
+
+    @Test(
+        "404 to a change says nothing while no witness can be read: it is not counted, and waits longer each time",
+        arguments: [Operation.create, .update])
+    func unreadWitness(_ operation: Operation) async throws {
+        let test = try await unreadable(operation)
         var waits: [Duration] = []
         for _ in 1...16 {
             test.upstream.fail(notFound)
@@ -86,8 +96,7 @@ struct AbsencePushTests {
         #expect(waits.first == .seconds(3) && waits.last == .seconds(300) && waits == waits.sorted())
         #expect(try attempts(test) == [0])
         #expect(try test.error("message") == "not found; whether that is so is not known: cut off")
-        test.upstream.failRecords(nil)
-        test.upstream.failList("/orders", nil)
+        loseReads(nil, test)
         try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(test.upstream.records("/orders").last?["notes"] == "mine")
@@ -97,19 +106,10 @@ struct AbsencePushTests {
         "nor does the next 404 fail the change, as the outage ends before the witness is read",
         arguments: [Operation.create, .update])
     func witnessReadAsOutageEnds(_ operation: Operation) async throws {
-        let test = try await test()
-        if operation == .create {
-            _ = try await test.store.create("orders", body: .object(["notes": "mine"]), at: test.clock.timestamp)
-        } else {
-            try await test.change("c", #"{"notes":"mine"}"#)
-        }
-        let lost = UpstreamError.unclear(status: nil, "cut off")
-        test.upstream.failRecords(lost)
-        test.upstream.failList("/orders", lost)
+        let test = try await unreadable(operation)
         test.upstream.fail(notFound, times: 2)
         try await test.send()
-        test.upstream.failRecords(nil)
-        test.upstream.failList("/orders", nil)
+        loseReads(nil, test)
         for _ in 1...2 {
             test.clock.advance(by: .seconds(60))
             try await test.send()

@@ -32,45 +32,8 @@ struct BatchPusherTests {
         .replacing(
             #""POST /orders/{order_id}/messages" }"#, with: #""POST /orders/{order_id}/messages", batch: false }"#)
 
-    /// An engine with so many orders, each of which is edited.
-    private func edited(_ yaml: String, edits: Int) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
-        let orders = JSONText.array((0..<edits).map { .object(["id": .string("o\($0)"), "notes": "n"]) })
-        try test.upstream.set("/orders", orders.text)
-        _ = try await test.store.apply(PulledPage(entity: "orders", records: orders.text), at: test.clock.timestamp)
-        for number in 0..<edits { try await test.change("o\(number)", #"{"notes":"w\#(number)"}"#) }
-        return test
-    }
-
-    private func creations(_ yaml: String, _ count: Int) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
-        for number in 0..<count {
-            let body = JSONText.object(["notes": .string("w\(number)")])
-            _ = try await test.store.create("orders", body: body, at: test.clock.timestamp)
-        }
-        return test
-    }
-
-    /// Sends all that is ready after a while, as the engine's loop does.
-    private func drain(
-        _ test: TestEngine, after delay: Duration = .zero, batches: BatchRoutes = BatchRoutes(),
-        notes: Notes = Notes(), slots: Int = 4
-    ) async throws {
-        let now = test.clock.timestamp + delay
-        var pusher = test.pusher(at: now, random: 0.5, batches: batches)
-        pusher.noteBatchLimit = { message, size in notes.all.withLock { $0.append("\(size) \(message)") } }
-        let gate = PushAdmission(
-            slots: { slots }, allowance: { .all }, newest: { .max }, mayBegin: { _ in true }, barred: { nil },
-            breaksOff: { _ in })
-        try await pusher.drain(through: gate)
-    }
-
     private final class Notes: Sendable {
         let all = Mutex<[String]>([])
-    }
-
-    private func notes(_ test: TestEngine) -> [String] {
-        test.upstream.records("/orders").compactMap { $0["notes"]?.string }.sorted()
     }
 
     private func counts(_ test: TestEngine) throws -> PendingCount { try test.store.pendingCount() }
@@ -79,22 +42,22 @@ struct BatchPusherTests {
 
     @Test("a thousand edits take twenty requests, in the queue's order")
     func requests() async throws {
-        let test = try await edited(Self.shop(), edits: 1000)
-        try await drain(test)
+        let test = try await TestEngine.editing(1000, Self.shop())
+        try await test.drain()
         #expect(test.upstream.batches.count == 20 && test.upstream.pushes.isEmpty)
         #expect(test.upstream.batches.allSatisfy { $0.elements.count == 50 })
         #expect(Set(test.upstream.batches.flatMap(\.elements).map(\.key)).count == 1000)
         let first = try #require(test.upstream.batches.min { $0.elements[0].key.count < $1.elements[0].key.count })
         #expect(first.elements.map(\.key) == (0..<50).map { "o\($0)" })
         #expect(try counts(test) == PendingCount(pending: 0, failed: 0))
-        #expect(notes(test) == (0..<1000).map { "w\($0)" }.sorted())
+        #expect(test.notes == (0..<1000).map { "w\($0)" }.sorted())
     }
 
     @Test("a change that is ready alone takes its own route, and one batch takes what is ready")
     func few() async throws {
         for (edits, batches) in [(1, []), (2, [2]), (3, [3])] {
-            let test = try await edited(Self.shop(), edits: edits)
-            try await drain(test)
+            let test = try await TestEngine.editing(edits, Self.shop())
+            try await test.drain()
             #expect(test.upstream.batches.map(\.elements.count) == batches)
             #expect(test.upstream.pushes.count == (edits == 1 ? 1 : 0))
             #expect(try counts(test).pending == 0)
@@ -103,11 +66,11 @@ struct BatchPusherTests {
 
     @Test("a batch has no more elements and bytes than the schema allows")
     func limits() async throws {
-        let test = try await edited(Self.shop(size: 4), edits: 10)
-        try await drain(test, slots: 1)
+        let test = try await TestEngine.editing(10, Self.shop(size: 4))
+        try await test.drain(slots: 1)
         #expect(test.upstream.batches.map(\.elements.count) == [4, 4, 2])
-        let large = try await edited(Self.shop(more: ", max_bytes: 1KiB"), edits: 20)
-        try await drain(large, slots: 1)
+        let large = try await TestEngine.editing(20, Self.shop(more: ", max_bytes: 1KiB"))
+        try await large.drain(slots: 1)
         #expect(large.upstream.batches.count > 1)
         for batch in large.upstream.batches {
             #expect(batch.request(large.store.schema.upstream).body.map { $0.bytes.count < 1200 } == true)
@@ -124,7 +87,7 @@ struct BatchPusherTests {
             let message = JSONText.object(["order_id": .string(order)])
             _ = try await test.store.create("messages", body: message, at: test.clock.timestamp)
         }
-        try await drain(test)
+        try await test.drain()
         let sent = test.upstream.batches.map { $0.elements.map(\.request.entity) }
         #expect(sent == [["orders", "orders"], ["messages", "messages"]])
         #expect(try counts(test).pending == 0)
@@ -138,7 +101,7 @@ struct BatchPusherTests {
                 "orders", body: .object(["notes": .string(notes)]), at: test.clock.timestamp)
         }
         try test.upstream.answer(#"{"id":"..","notes":"one"}"#, times: 1, applying: false)
-        try await drain(test)
+        try await test.drain()
         #expect(test.upstream.batches.count == 1)
         #expect(try counts(test) == PendingCount(pending: 0, failed: 1))
         #expect(try test.store.rowCounts()["orders"] == 2)
@@ -147,8 +110,8 @@ struct BatchPusherTests {
     @Test("an edit that a reading precedes goes by itself")
     func readFirst() async throws {
         let yaml = Self.shop().replacing(#""PATCH /orders/{id}""#, with: #""PUT /orders/{id}""#)
-        let test = try await edited(yaml, edits: 3)
-        try await drain(test)
+        let test = try await TestEngine.editing(3, yaml)
+        try await test.drain()
         #expect(test.upstream.batches.isEmpty && test.upstream.pushes.count == 3)
     }
 
@@ -156,7 +119,7 @@ struct BatchPusherTests {
 
     @Test("each change is settled by its own result, as if it had been sent by itself")
     func results() async throws {
-        let test = try await edited(Self.shop(), edits: 6)
+        let test = try await TestEngine.editing(6, Self.shop())
         test.upstream.refuse { request in
             switch request.path {
             case "/orders/o1": .refused(status: 422, "too long")
@@ -165,38 +128,38 @@ struct BatchPusherTests {
             default: nil
             }
         }
-        try await drain(test)
+        try await test.drain()
         #expect(test.upstream.batches.map(\.elements.count) == [6])
         // Merged, and sent again by itself.
         #expect(Set(test.upstream.pushes.map(\.request.path)) == ["/orders/o2"])
         #expect(try counts(test) == PendingCount(pending: 2, failed: 1))
         test.upstream.refuse(nil)
-        try await drain(test, after: .seconds(60))
+        try await test.drain(after: .seconds(60))
         #expect(try counts(test) == PendingCount(pending: 0, failed: 1))
         #expect(test.upstream.batches.count == 1, "what was tried goes by itself")
-        #expect(notes(test) == ["n", "w0", "w2", "w3", "w4", "w5"])
+        #expect(test.notes == ["n", "w0", "w2", "w3", "w4", "w5"])
     }
 
     @Test("a change whose result refuses the token goes by itself, which renews it")
     func unauthorized() async throws {
-        let test = try await edited(Self.shop(), edits: 3)
+        let test = try await TestEngine.editing(3, Self.shop())
         test.upstream.refuse { $0.path == "/orders/o1" ? .unauthorized("expired") : nil }
-        await #expect(throws: UpstreamError.unauthorized("expired")) { try await drain(test) }
+        await #expect(throws: UpstreamError.unauthorized("expired")) { try await test.drain() }
         #expect(test.upstream.pushes.map(\.request.path) == ["/orders/o1"])
         #expect(try counts(test) == PendingCount(pending: 1, failed: 0))
     }
 
     @Test("a change without a result is read, and not taken for done")
     func missing() async throws {
-        let test = try await edited(Self.shop(), edits: 3)
+        let test = try await TestEngine.editing(3, Self.shop())
         test.upstream.withholdResults([1])
         test.upstream.failRecords(.unclear(status: nil, "no answer"))
-        try await drain(test)
+        try await test.drain()
         #expect(try counts(test).pending == 1)
         test.upstream.failRecords(nil)
-        try await drain(test, after: .seconds(60))
+        try await test.drain(after: .seconds(60))
         #expect(try counts(test).pending == 0)
-        #expect(notes(test) == ["w0", "w1", "w2"])
+        #expect(test.notes == ["w0", "w1", "w2"])
     }
 
     // MARK: Lost answers
@@ -205,13 +168,13 @@ struct BatchPusherTests {
         "after a lost answer each change is repeated by itself under its own key, and none is doubled", arguments: 0...4
     )
     func lost(applied: Int) async throws {
-        let test = try await creations(Self.shop(), 4)
+        let test = try await TestEngine.creating(4, Self.shop())
         test.upstream.failBatch(.unclear(status: nil, "no answer"), applying: applied)
-        try await drain(test)
+        try await test.drain()
         #expect(try counts(test).pending == 4)
-        try await drain(test, after: .seconds(60))
+        try await test.drain(after: .seconds(60))
         #expect(try counts(test) == PendingCount(pending: 0, failed: 0))
-        #expect(notes(test) == ["w0", "w1", "w2", "w3"])
+        #expect(test.notes == ["w0", "w1", "w2", "w3"])
         #expect(test.upstream.batches.count == 1 && test.upstream.pushes.count == 4)
         let keys = Set(test.upstream.batches[0].elements.map(\.idempotencyKey))
         #expect(Set(test.upstream.pushes.map(\.key)) == keys)
@@ -221,47 +184,47 @@ struct BatchPusherTests {
         "a creation whose batch did not carry its key is looked up, though the upstream knows keys", arguments: 0...4)
     func lostWithoutKeys(applied: Int) async throws {
         let yaml = Self.shopWithoutKeys
-        let test = try await creations(yaml, 4)
+        let test = try await TestEngine.creating(4, yaml)
         test.upstream.failBatch(.unclear(status: nil, "no answer"), applying: applied)
-        try await drain(test)
-        for minute in 1...5 { try await drain(test, after: .seconds(61 * minute)) }
+        try await test.drain()
+        for minute in 1...5 { try await test.drain(after: .seconds(61 * minute)) }
         #expect(try counts(test) == PendingCount(pending: 0, failed: 0))
-        #expect(notes(test) == ["w0", "w1", "w2", "w3"])
+        #expect(test.notes == ["w0", "w1", "w2", "w3"])
         #expect(test.upstream.pushes.count == 4 - applied)
     }
 
     @Test("nor is it repeated for an answer that had no record")
     func emptyWithoutKeys() async throws {
-        let test = try await creations(Self.shopWithoutKeys, 3)
+        let test = try await TestEngine.creating(3, Self.shopWithoutKeys)
         test.upstream.answerEmpty(times: 3)
-        for minute in 0...3 { try await drain(test, after: .seconds(61 * minute)) }
+        for minute in 0...3 { try await test.drain(after: .seconds(61 * minute)) }
         #expect(try counts(test) == PendingCount(pending: 0, failed: 0))
-        #expect(notes(test) == ["w0", "w1", "w2"])
+        #expect(test.notes == ["w0", "w1", "w2"])
         #expect(test.upstream.pushes.isEmpty)
     }
 
     @Test("so is one whose process ended before the answer, whatever the schema says at the next start")
     func crashed() async throws {
         let yaml = Self.shopWithoutKeys
-        let test = try await creations(yaml, 3)
+        let test = try await TestEngine.creating(3, yaml)
         test.upstream.failBatch(.cancelled, applying: 2)
-        await #expect(throws: CancellationError.self) { try await drain(test) }
+        await #expect(throws: CancellationError.self) { try await test.drain() }
         let plain = try TestEngine(
             upstream: test.upstream, store: test.store,
             schema: TestEngine.shop.replacing(Self.lookUp.0, with: Self.lookUp.1))
         _ = try await test.store.recoverInterrupted(at: test.clock.timestamp) { _ in .zero }
-        for minute in 1...5 { try await drain(plain, after: .seconds(61 * minute)) }
+        for minute in 1...5 { try await plain.drain(after: .seconds(61 * minute)) }
         #expect(try counts(test) == PendingCount(pending: 0, failed: 0))
-        #expect(notes(test) == ["w0", "w1", "w2"])
+        #expect(test.notes == ["w0", "w1", "w2"])
     }
 
     @Test("without keys and look-up, a person checks what became of a lost creation")
     func unknowable() async throws {
         let yaml = Self.shop(element: Self.withoutKeys).replacing("  idempotency_header: Idempotency-Key\n", with: "")
-        let test = try await creations(yaml, 3)
+        let test = try await TestEngine.creating(3, yaml)
         test.upstream.failBatch(.unclear(status: nil, "no answer"), applying: 2)
-        try await drain(test)
-        try await drain(test, after: .seconds(61))
+        try await test.drain()
+        try await test.drain(after: .seconds(61))
         #expect(try counts(test) == PendingCount(pending: 0, failed: 3))
         #expect(test.upstream.pushes.isEmpty)
     }
@@ -271,13 +234,13 @@ struct BatchPusherTests {
         for error in [
             UpstreamError.offline("no route"), .throttled(.seconds(5), "slow down"), .unauthorized("expired"),
         ] {
-            let test = try await creations(Self.shopWithoutKeys, 3)
+            let test = try await TestEngine.creating(3, Self.shopWithoutKeys)
             let keys = try test.store.readyChanges(limit: 9, at: test.clock.timestamp).map(\.idempotencyKey)
             test.upstream.failBatch(error)
-            await #expect(throws: error) { try await drain(test) }
+            await #expect(throws: error) { try await test.drain() }
             let again = try test.store.readyChanges(limit: 9, at: test.clock.timestamp)
             #expect(again.map(\.idempotencyKey) == keys && again.allSatisfy { !$0.isTried })
-            try await drain(test)
+            try await test.drain()
             #expect(test.upstream.batches.map(\.elements.count) == [3, 3])
             #expect(try counts(test).pending == 0)
         }
@@ -294,10 +257,12 @@ struct BatchPusherTests {
             .refused(status: 400, "POST /batch answered 400"), .refused(status: 422, "POST /batch answered 422"),
         ])
     func refusedBatch(_ error: UpstreamError) async throws {
-        let test = try await edited(Self.shop(size: 4), edits: 10)
+        let test = try await TestEngine.editing(10, Self.shop(size: 4))
         let (batches, said) = (BatchRoutes(), Notes())
         test.upstream.failBatch(error, times: 9)
-        try await drain(test, batches: batches, notes: said, slots: 1)
+        try await test.drain(batches: batches, slots: 1) { message, size in
+            said.all.withLock { $0.append("\(size) \(message)") }
+        }
         #expect(test.upstream.batches.count < 4 && test.upstream.pushes.count == 10)
         #expect(try counts(test) == PendingCount(pending: 0, failed: 0))
         #expect(said.all.withLock { $0 } == ["0 \(error.message)"])
@@ -305,17 +270,17 @@ struct BatchPusherTests {
         #expect(batches.restriction(at: now) == "changes are sent one by one, because \(error.message)")
         test.upstream.clearBatchFailures()
         for number in 0..<3 { try await test.change("o\(number)", #"{"notes":"again"}"#) }
-        try await drain(test, after: BatchRoutes.pause + .seconds(1), batches: batches)
+        try await test.drain(after: BatchRoutes.pause + .seconds(1), batches: batches)
         #expect(test.upstream.batches.last?.elements.count == 3)
         #expect(batches.restriction(at: now + BatchRoutes.pause + .seconds(1)) == nil)
     }
 
     @Test("an upstream that finds the batch too large gets half of it")
     func tooLarge() async throws {
-        let test = try await edited(Self.shop(size: 8), edits: 8)
+        let test = try await TestEngine.editing(8, Self.shop(size: 8))
         let batches = BatchRoutes()
         test.upstream.failBatch(.refused(status: 413, "too large"), times: 1)
-        try await drain(test, batches: batches, slots: 1)
+        try await test.drain(batches: batches, slots: 1)
         #expect(test.upstream.batches.map(\.elements.count) == [8, 4, 4])
         #expect(try counts(test).pending == 0)
         #expect(
@@ -327,7 +292,7 @@ struct BatchPusherTests {
         "one refused element of an atomic batch fails alone; the others are sent by themselves",
         arguments: [true, false])
     func atomic(asWhole: Bool) async throws {
-        let test = try await edited(Self.shop(more: ", atomic: true"), edits: 4)
+        let test = try await TestEngine.editing(4, Self.shop(more: ", atomic: true"))
         let refusal: @Sendable (PushRequest) -> UpstreamError? = { request in
             request.path == "/orders/o2" ? .refused(status: 422, "too long") : nil
         }
@@ -339,32 +304,32 @@ struct BatchPusherTests {
         }
         test.upstream.refuse(refusal)
         let batches = BatchRoutes()
-        try await drain(test, batches: batches)
+        try await test.drain(batches: batches)
         #expect(test.upstream.batches.count == 1 && test.upstream.pushes.count == 4)
         #expect(try counts(test) == PendingCount(pending: 0, failed: 1))
-        #expect(notes(test) == ["n", "w0", "w1", "w3"])
+        #expect(test.notes == ["n", "w0", "w1", "w3"])
         #expect(batches.restriction(at: test.clock.timestamp) == nil, "the route itself is open")
     }
 
     @Test("an atomic batch without a clear result leaves all of its changes unclear")
     func atomicUnclear() async throws {
-        let test = try await edited(Self.shop(more: ", atomic: true"), edits: 3)
+        let test = try await TestEngine.editing(3, Self.shop(more: ", atomic: true"))
         test.upstream.withholdResults([1])
         test.upstream.failRecords(.unclear(status: nil, "no answer"))
-        try await drain(test)
+        try await test.drain()
         #expect(try counts(test).pending == 3)
         test.upstream.failRecords(nil)
-        try await drain(test, after: .seconds(60))
+        try await test.drain(after: .seconds(60))
         #expect(try counts(test).pending == 0)
     }
 
     @Test("an answer that is a web page leaves every change as it would leave one")
     func webPage() async throws {
-        let test = try await edited(Self.shop(), edits: 3)
+        let test = try await TestEngine.editing(3, Self.shop())
         test.upstream.failBatch(.barred(status: 200, "a web page"))
-        try await drain(test)
+        try await test.drain()
         #expect(try counts(test) == PendingCount(pending: 3, failed: 0))
-        try await drain(test, after: .seconds(120))
+        try await test.drain(after: .seconds(120))
         #expect(try counts(test).pending == 0)
         #expect(test.upstream.pushes.count == 3)
     }

@@ -24,85 +24,50 @@ struct DoubtfulBatchTests {
                 #""POST /orders/{order_id}/messages" }"#, with: #""POST /orders/{order_id}/messages", batch: false }"#)
     }
 
-    private func creations(_ count: Int) async throws -> TestEngine {
-        let test = try TestEngine(schema: Self.shop())
-        for number in 0..<count {
-            let body = JSONText.object(["notes": .string("w\(number)")])
-            _ = try await test.store.create("orders", body: body, at: test.clock.timestamp)
-        }
-        return test
-    }
-
-    /// An engine with so many orders, each of which is edited.
-    private func edits(_ count: Int, _ yaml: String = shop()) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
-        let orders = JSONText.array((0..<count).map { .object(["id": .string("o\($0)"), "notes": "n"]) })
-        try test.upstream.set("/orders", orders.text)
-        _ = try await test.store.apply(PulledPage(entity: "orders", records: orders.text), at: test.clock.timestamp)
-        for number in 0..<count { try await test.change("o\(number)", #"{"notes":"w\#(number)"}"#) }
-        return test
-    }
-
-    /// Sends all that is ready after a while, as the engine's loop does.
-    private func drain(
-        _ test: TestEngine, after delay: Duration = .zero, batches: BatchRoutes = BatchRoutes()
-    ) async throws {
-        let now = test.clock.timestamp + delay
-        let pusher = test.pusher(at: now, random: 0.5, batches: batches)
-        let gate = PushAdmission(
-            slots: { 4 }, allowance: { .all }, newest: { .max }, mayBegin: { _ in true }, barred: { nil },
-            breaksOff: { _ in })
-        try await pusher.drain(through: gate)
-    }
-
-    private func notes(_ test: TestEngine) -> [String] {
-        test.upstream.records("/orders").compactMap { $0["notes"]?.string }.sorted()
-    }
-
     @Test("one that is redirected may have been taken, so each creation is looked up", arguments: 0...3)
     func redirected(applied: Int) async throws {
-        let (test, batches) = (try await creations(3), BatchRoutes())
+        let (test, batches) = (try await TestEngine.creating(3, Self.shop()), BatchRoutes())
         test.upstream.failBatch(.barred(status: 303, "POST /batch answered 303"), applying: applied)
-        try await drain(test, batches: batches)
+        try await test.drain(batches: batches)
         #expect(test.upstream.pushes.isEmpty)
         #expect(batches.restriction(at: test.clock.timestamp) != nil, "the next batch would be redirected as well")
-        for minute in 1...5 { try await drain(test, after: .seconds(61 * minute), batches: batches) }
+        for minute in 1...5 { try await test.drain(after: .seconds(61 * minute), batches: batches) }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
-        #expect(notes(test) == ["w0", "w1", "w2"])
+        #expect(test.notes == ["w0", "w1", "w2"])
         #expect(test.upstream.pushes.count == 3 - applied)
     }
 
     @Test("a redirected change of an atomic batch leaves all of its changes unclear")
     func atomicRedirected() async throws {
-        let test = try await edits(3, Self.shop(", atomic: true"))
+        let test = try await TestEngine.editing(3, Self.shop(", atomic: true"))
         test.upstream.fail(.barred(status: 303, "see other"), afterApplying: true)
         test.upstream.failRecords(.unclear(status: nil, "no answer"))
-        try await drain(test)
+        try await test.drain()
         #expect(try test.store.pendingCount().pending == 3)
         #expect(test.upstream.pushes.isEmpty, "none is sent by itself before it is known what became of it")
     }
 
     @Test("a gateway that answers 503 may have passed it on, so each creation is looked up")
     func behindCache() async throws {
-        let test = try await creations(3)
+        let test = try await TestEngine.creating(3, Self.shop())
         test.upstream.failBatch(.barred(status: 503, "backend fetch failed"), applying: 2)
-        for minute in 0...5 { try await drain(test, after: .seconds(61 * minute)) }
+        for minute in 0...5 { try await test.drain(after: .seconds(61 * minute)) }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
-        #expect(notes(test) == ["w0", "w1", "w2"])
+        #expect(test.notes == ["w0", "w1", "w2"])
         #expect(test.upstream.pushes.count == 1)
     }
 
     @Test("a page in place of a refusal leaves creations to be looked up; edits go one by one at once")
     func replacedAnswer() async throws {
-        let (test, batches) = (try await creations(3), BatchRoutes())
+        let (test, batches) = (try await TestEngine.creating(3, Self.shop()), BatchRoutes())
         test.upstream.failBatch(.barred(status: 403, "a page", isPage: true), applying: 2)
-        for minute in 0...5 { try await drain(test, after: .seconds(61 * minute), batches: batches) }
+        for minute in 0...5 { try await test.drain(after: .seconds(61 * minute), batches: batches) }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
-        #expect(notes(test) == ["w0", "w1", "w2"])
+        #expect(test.notes == ["w0", "w1", "w2"])
         #expect(test.upstream.batches.count == 1 && test.upstream.pushes.count == 1)
-        let edits = try await edits(3)
+        let edits = try await TestEngine.editing(3, Self.shop())
         edits.upstream.failBatch(.barred(status: 405, "a page", isPage: true))
-        try await drain(edits)
+        try await edits.drain()
         #expect(try edits.store.pendingCount().pending == 0 && edits.upstream.pushes.count == 3)
     }
 }

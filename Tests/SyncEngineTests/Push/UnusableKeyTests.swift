@@ -10,17 +10,6 @@ import Upstream
 /// A pull sets such records aside, so no answer may bring them in either.
 @Suite("An answer with a key that cannot be used")
 struct UnusableKeyTests {
-    private static let lookUp = TestEngine.shop.replacing(
-        "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
-
-    private func test(_ yaml: String = TestEngine.shop) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
-        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
-        _ = try await test.store.apply(
-            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
-        return test
-    }
-
     private func create(_ test: TestEngine) async throws -> String {
         try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
     }
@@ -31,7 +20,7 @@ struct UnusableKeyTests {
             #""..""#, #""x\u0000y""#, #""\ud800""#, "1.5", "{}", "\"\(String(repeating: "k", count: 600))\"",
         ])
     func created(_ key: String) async throws {
-        let test = try await test()
+        let test = try await TestEngine.with()
         let own = try await create(test)
         try test.upstream.answer(#"{"id":\#(key),"notes":"new"}"#, times: 1, applying: false)
         try await test.send()
@@ -46,7 +35,7 @@ struct UnusableKeyTests {
     @Test("is not what a look-up finds, and the creation is not sent again")
     func lookedUp() async throws {
         for isLost in [false, true] {
-            let test = try await test(Self.lookUp)
+            let test = try await TestEngine.with(TestEngine.shopWithLookUp)
             let own = try await create(test)
             try test.upstream.set("/orders", #"[{"id":"a","notes":"n"},{"id":"..","notes":"new"}]"#)
             if isLost {
@@ -67,7 +56,7 @@ struct UnusableKeyTests {
 
     @Test("leaves an edited record its own key")
     func edited() async throws {
-        let test = try await test()
+        let test = try await TestEngine.with()
         try await test.change("a", #"{"notes":"mine"}"#)
         try test.upstream.answer(#"{"id":"..","notes":"mine"}"#, times: 1, applying: false)
         test.upstream.hideRecords(true)

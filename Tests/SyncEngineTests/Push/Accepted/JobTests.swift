@@ -10,20 +10,9 @@ import Upstream
 /// What becomes of changes that are answered with the job that will apply them.
 @Suite("A change that is accepted for later")
 struct JobTests {
-    private static let lookUp = TestEngine.shop.replacing(
-        "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
-
-    private func test(_ yaml: String = TestEngine.shop) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
-        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
-        _ = try await test.store.apply(
-            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
-        return test
-    }
-
     @Test("leaves the queue, and readers see what was sent, also if the job has a field of the record")
     func edit() async throws {
-        let test = try await test()
+        let test = try await TestEngine.with()
         try await test.change("a", #"{"notes":"mine"}"#)
         try test.upstream.answerLater(#"{"id":"77","notes":"queued"}"#, times: 1)
         try await test.send()
@@ -35,7 +24,7 @@ struct JobTests {
 
     @Test("shows what the upstream has when the time to settle is over and the job has changed nothing")
     func unfinished() async throws {
-        let test = try await test()
+        let test = try await TestEngine.with()
         try await test.running {
             try await test.engine.sync(SyncRequest())
             try await test.change("a", #"{"notes":"mine"}"#)
@@ -54,7 +43,7 @@ struct JobTests {
 
     @Test("does not become a record with the job's key, also if the job has a field of the record")
     func creation() async throws {
-        let test = try await test(Self.lookUp)
+        let test = try await TestEngine.with(TestEngine.shopWithLookUp)
         let key = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
         try test.upstream.answerLater(#"{"id":"77","notes":"queued"}"#, times: 1)
         try await test.send()
@@ -69,7 +58,7 @@ struct JobTests {
 
     @Test("is the record in the answer if that has what was sent", arguments: [true, false])
     func record(hasLookUp: Bool) async throws {
-        let test = try await test(hasLookUp ? Self.lookUp : TestEngine.shop)
+        let test = try await TestEngine.with(hasLookUp ? TestEngine.shopWithLookUp : TestEngine.shop)
         let key = try await test.store.create("orders", body: .object(["notes": " new"]), at: test.clock.timestamp)
         try test.upstream.answerLater(#"{"id":"b","notes":"new"}"#, times: 1)
         try await test.send()
