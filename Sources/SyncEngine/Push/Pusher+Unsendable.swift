@@ -6,7 +6,8 @@ internal import JSONText
 extension Pusher {
     /// Says why; the address may need a value of another record.
     func unsendable(_ change: OutboxChange, _ entity: Entity) throws -> PushFailure {
-        for name in entity.missingPathFields(for: change.operation, record: change.address) {
+        let missing = entity.missingPathFields(for: change.operation, record: change.address)
+        for name in missing {
             guard let far = entity.far(name), let key = entity.value(of: far.reference, in: change.address)?.plain,
                 !key.isEmpty
             else { continue }
@@ -18,11 +19,11 @@ extension Pusher {
                         ? "has no \(far.field), which the address needs; set it, then retry"
                         : "is not cached, and the address needs its \(far.field); read it, then retry"))
         }
-        if let missing = entity.missingPathFields(for: change.operation, record: change.address).first {
+        if let name = missing.first {
             return PushFailure(
                 .unsendable,
                 message:
-                    "the record has no \(missing), which the address needs, and reading it brought none; correct the "
+                    "the record has no \(name), which the address needs, and reading it brought none; correct the "
                     + "schema and retry, or discard this change")
         }
         let stray = change.body.members.first { !entity.canSend($0.key, by: change.operation) }
