@@ -200,13 +200,10 @@ struct Pusher {
     /// edit of a set sends what others have added to it, and a PUT the whole record. A change whose address needs a value that
     /// the list lacks, such as a version, must have that first.
     func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
+        guard change.operation != .create else { return false }
         if change.version == nil, change.replaced != nil { return true }
-        if change.operation != .create,
-            !entity.missingPathFields(for: change.operation, record: change.address).isEmpty
-        {
-            return true
-        }
-        guard change.operation != .create, !change.isTried else { return false }
+        if !entity.missingPathFields(for: change.operation, record: change.address).isEmpty { return true }
+        guard !change.isTried else { return false }
         if change.version == nil, change.body.members.contains(where: { entity[field: $0.key]?.mergesAsSet == true }) {
             return true
         }
