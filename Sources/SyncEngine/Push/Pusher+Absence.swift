@@ -195,10 +195,9 @@ extension Pusher {
     ) async throws -> PushOutcome {
         switch error {
         case .barred, .offline, .held, .cancelled, .throttled, .unauthorized: try await outcome(of: error, change)
-        case .unclear(_, let message) where failure.errorClass == .gone,
-            .locked(_, let message) where failure.errorClass == .gone:
-            undecided(change, failure, message)
-        case .unclear, .locked, .changed, .gone, .refused, .malformed: again(change, failure)
+        case .unclear(_, let message), .locked(_, let message):
+            failure.errorClass == .gone ? undecided(change, failure, message) : again(change, failure)
+        case .changed, .gone, .refused, .malformed: again(change, failure)
         }
     }
 
