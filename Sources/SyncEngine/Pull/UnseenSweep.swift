@@ -72,10 +72,9 @@ struct UnseenSweep {
         guard let findings else { return nil }
         var outcome = Outcome()
         let confirmed = try await confirmed(findings, suspects)
-        let (merged, isOpen) = isConfirmed ? ([], false) : try await merged(findings, suspects, rows: rows)
+        let (merged, isOpen) = try await merged(findings, suspects, rows: rows)
         outcome.deleted = try await store.delete(
             findings.gone + confirmed + merged, of: entity.name, position: position, at: puller.now())
-        if isConfirmed { try await store.forgetMissing(of: entity.name, at: puller.now()) }
         let left = findings.undecided.count - confirmed.count - merged.count
         if left > 0 {
             let why = findings.reason.map { "; \($0)" } ?? ""
@@ -88,13 +87,13 @@ struct UnseenSweep {
 
     /// The undecided records that were merged into another one: for the time to settle, no full pull has seen them, and asked
     /// for them, the upstream answers with that one. A gateway may do so for a moment. `isOpen`: others may have been merged
-    /// too, which later pulls decide.
+    /// too, which later pulls decide. The others that were missing before are forgotten.
     private func merged(
         _ findings: AbsenceJudge.Findings, _ suspects: [CacheStore.UnseenRecord], rows: Int
     ) async throws -> (keys: [String], isOpen: Bool) {
         var keys: [String] = []
-        let mayBeCut = doubt != nil || listed == 0
-        if !mayBeCut, findings.others.count <= puller.deletionGuard.tombstones(of: entity.name, rows: rows) {
+        let isBelieved = !isConfirmed && doubt == nil && listed > 0
+        if isBelieved, findings.others.count <= puller.deletionGuard.tombstones(of: entity.name, rows: rows) {
             keys = try findings.others.filter { key, other in
                 guard case .known(let current, _) = try store.remoteState(of: other, entity.name) else { return false }
                 return current != key && !suspects.contains { $0.key == current }
