@@ -7,16 +7,15 @@ extension HTTPUpstream {
     /// returned: the caller has chosen its cache by that.
     ///
     /// `isDoubtful` says whether a 2xx answer looks as one does to a caller without a token: empty, or without what it
-    /// should have.
+    /// should have. `accepts` says which other answers are returned as they are.
     func send(
         _ request: WireRequest, transfer: Transfer = Transfer(),
-        isDoubtful: (HTTPResponse) -> Bool = { _ in false }
+        isDoubtful: (HTTPResponse) -> Bool = { _ in false }, accepts: (HTTPResponse) -> Bool = { _ in false }
     ) async throws(UpstreamError) -> HTTPResponse {
-        try await sendChange(request, transfer, isDoubtful: isDoubtful).response
+        try await sendChange(request, transfer, isDoubtful: isDoubtful, accepts: accepts).response
     }
 
-    /// The same; also returns the token that was sent, which no error may repeat. `accepts` says which other answers
-    /// are returned as they are.
+    /// The same; also returns the token that was sent, which no error may repeat.
     func sendChange(
         _ request: WireRequest, _ transfer: Transfer = Transfer(),
         isDoubtful: (HTTPResponse) -> Bool = { _ in false }, accepts: (HTTPResponse) -> Bool = { _ in false }

@@ -73,10 +73,10 @@ package struct HTTPUpstream: Upstream {
     func served(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let list = request.list
         let request = try await filled(request)
-        let response = try await sendChange(
-            request.request, isDoubtful: { isEmpty($0, request) }, accepts: { request.renewing.contains($0.status) }
-        ).response
-        guard !request.renewing.contains(response.status) else { return try renewed(response, request) }
+        let response = try await send(
+            request.request, isDoubtful: { isEmpty($0, request) }, accepts: { request.renewing.contains($0.status) })
+        let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""), plan.tokenPlace)
+        guard !request.renewing.contains(response.status) else { return try renewed(response, request, next) }
         guard let answer = try listAnswer(response, request) else { throw try await noList(in: response, request) }
         let (body, records) = (answer.body, answer.records)
         let count = records.elementCount
@@ -89,7 +89,6 @@ package struct HTTPUpstream: Upstream {
             throw .refused(
                 status: response.status, "\(request.path) no longer knows the token: it answered with the whole list")
         }
-        let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""), plan.tokenPlace)
         var page = Page(
             records: answer.readable, count: count, total: total,
             next: try next.position(
@@ -109,10 +108,11 @@ package struct HTTPUpstream: Upstream {
         return page
     }
 
-    private func renewed(_ response: HTTPResponse, _ request: PageRequest) throws(UpstreamError) -> Page {
+    private func renewed(
+        _ response: HTTPResponse, _ request: PageRequest, _ next: NextPage
+    ) throws(UpstreamError) -> Page {
         let body = try caller.json(response, request.path)
         response.share?.release()
-        let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""), plan.tokenPlace)
         guard let position = try next.position(in: response, body, count: 0, total: nil) else {
             throw .malformed(
                 "\(request.path) answered \(response.status) without another position; correct since in the schema")
