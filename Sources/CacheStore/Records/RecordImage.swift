@@ -91,13 +91,14 @@ extension RecordImage {
 extension BoundStatement {
     /// The records of the first rows, at least one, that fit into memory together, and whether these are all: a record that
     /// the server makes large takes some 20 MiB.
-    func images(bytes: Int = 8 << 20) throws -> (images: [RecordImage], areAll: Bool) {
+    func images() throws -> (images: [RecordImage], areAll: Bool) {
+        let most = 8 << 20
         var size = 0
-        let images = try all(until: { size >= bytes }) { row in
+        let images = try all(until: { size >= most }) { row in
             let image = RecordImage(reading: row)
             size += image.size
             return image
         }
-        return (images, size < bytes)
+        return (images, size < most)
     }
 }
