@@ -32,7 +32,7 @@ extension ChangeWriter {
             // A later one would arrive before it.
             guard edit.state == .queued, !edit.tried, try !queue.isDisputed(edit.id) else { break }
             var correction = newChange(.update, key: key, body: edit.body, base: edit.base, record: record)
-            (correction.edited, correction.sent) = (edit.edited, edit.sent)
+            correction.edited = edit.edited
             var current = try queue.changes(of: entity.name, key: key)
             try setUnsendableAside(in: &current, before: correction)
             guard let carrier = try queue.correctRefused(correction, current.filter({ $0.id < edit.id })) else { break }
