@@ -75,8 +75,7 @@ struct RecordWriter {
         if let remote { try transaction.plans.added.note(remote, db) }
         var image = RecordImage(key: key, remote: remote)
         let values = plan.values(in: remote)
-        try buildIndexes(before: values, of: image)
-        try transaction.storeGiven(plan)
+        try prepare(for: values, of: image)
         try transaction.with(plan.statements.insert) { statement in
             try statement.bind(pk, to: 1)
             try statement.bind(key, to: 2)
@@ -137,8 +136,7 @@ struct RecordWriter {
         let changed = RecordPlan.differences(before, after)
         let change = RecordUpdate(old, new, origin, changed, plan)
         guard !change.isEmpty else { return }
-        try buildIndexes(before: after, of: new)
-        try transaction.storeGiven(plan)
+        try prepare(for: after, of: new)
         guard !transaction.isSilent else { return try change.run(after, transaction) }
         try dependents.noteSearched(old, before, new, changed)
         try change.run(after, transaction)
@@ -186,8 +184,7 @@ struct RecordWriter {
         new.show(old.shown)
         let after = plan.values(in: new.shown)
         new.isDisplaced = plan.isDisplaced(new, after, remote(new))
-        try buildIndexes(before: after, of: new)
-        try transaction.storeGiven(plan)
+        try prepare(for: after, of: new)
         try RecordUpdate(old, new, nil, ~0, plan).run(after, transaction)
     }
 
@@ -221,11 +218,12 @@ struct RecordWriter {
 
     private func remote(_ image: RecordImage) -> [JSONText?] { plan.values(in: image.remote) }
 
-    /// See `SecondaryIndexes.longest`. `values`: those of the watched fields.
-    private func buildIndexes(before values: [JSONText?], of image: RecordImage) throws {
+    /// What must be done before a row is written with these values of the watched fields.
+    private func prepare(for values: [JSONText?], of image: RecordImage) throws {
         let longest = SecondaryIndexes.longest
-        guard image.size > longest, plan.columnFields.contains(where: { values[$0.place]?.bytes.count ?? 0 > longest })
-        else { return }
-        try SecondaryIndexes(table: table, db: db).buildAll()
+        if image.size > longest, plan.columnFields.contains(where: { values[$0.place]?.bytes.count ?? 0 > longest }) {
+            try SecondaryIndexes(table: table, db: db).buildAll()
+        }
+        try transaction.storeGiven(plan)
     }
 }
