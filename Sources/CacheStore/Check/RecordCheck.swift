@@ -41,12 +41,7 @@ struct RecordCheck {
 
     private func compareDerived(_ images: [RecordImage], _ found: inout Inconsistencies) throws {
         guard let figures else { return }
-        var rest = images[...]
-        while !rest.isEmpty {
-            let (expected, count) = try RelationAggregates.members(of: Array(rest), figures, db)
-            compareDerived(rest.prefix(count), expected, &found)
-            rest = rest.dropFirst(count)
-        }
+        try RelationAggregates.forEachPart(of: images, figures, db) { compareDerived($0, $1, &found) }
     }
 
     private func compareDerived(

@@ -33,36 +33,30 @@ struct DerivedRefresh {
         }
     }
 
+    /// While the figures cannot be found, they stay as they are.
     private func recompute(
         _ rows: [RecordImage], _ stale: [String: StaleRecords.Stale], _ table: EntityTable
     ) throws {
         let entity = table.entity
-        var rest = rows.filter { stale[$0.key]?.cause != .sentChildren || isFigureUnsaid($0, entity) }[...]
+        let rows = rows.filter { stale[$0.key]?.cause != .sentChildren || isFigureUnsaid($0, entity) }
+        guard !rows.isEmpty else { return }
         var changes = Changes()
-        while !rest.isEmpty {
-            let (derived, count) = try derived(of: Array(rest), table)
-            for row in rest.prefix(count) {
-                guard let cause = stale[row.key] else { continue }
-                try lay(row, cause, derived[row.key], table, &changes)
+        func lay(_ row: RecordImage, _ derived: JSONText?) throws {
+            guard let stale = stale[row.key] else { return }
+            try self.lay(row, stale, derived, table, &changes)
+        }
+        let postponed = PostponedFigures(table, in: schema, db)
+        if try postponed.mustWait() {
+            try postponed.postpone()
+            for row in rows { try lay(row, row.derived) }
+        } else {
+            try RelationAggregates.forEachPart(of: rows, postponed.figures, db) { part, derived in
+                for row in part { try lay(row, derived[row.key]) }
             }
-            rest = rest.dropFirst(count)
         }
         let log = ChangeLog(records: records, at: now)
         try log.append(.upserted, entity: entity.name, keys: changes.shown)
         try log.append(.deleted, entity: entity.name, keys: changes.hidden)
-    }
-
-    /// What `_derived` should have for each of the first `count` records. While that cannot be found, it stays as it is.
-    private func derived(
-        of rows: [RecordImage], _ table: EntityTable
-    ) throws -> (members: [String: JSONText], count: Int) {
-        let postponed = PostponedFigures(table, in: schema, db)
-        guard try postponed.mustWait() else {
-            return try RelationAggregates.members(of: rows, postponed.figures, db)
-        }
-        try postponed.postpone()
-        let present = rows.compactMap { row in row.derived.map { (row.key, $0) } }
-        return (Dictionary(uniqueKeysWithValues: present), rows.count)
     }
 
     /// The next of these records, as `BoundStatement.images` says. They are found by their `_pk`, so that no whole records

@@ -57,13 +57,25 @@ struct RelationAggregates {
     /// What the members of some records may take of the memory together; those of one are always computed.
     private static let mostBytes = 8 << 20
 
-    /// The derived members of the first records, as stored in `_derived`, and how many records these are; no entry for a
-    /// record without any.
-    static func members(
-        of rows: [RecordImage], _ figures: [RelationAggregates], _ db: Database
+    /// Gives `use` all records in parts, each with its derived members, as stored in `_derived`; no entry for a record without
+    /// any.
+    static func forEachPart(
+        of rows: [RecordImage], _ figures: [RelationAggregates], _ db: Database,
+        _ use: (_ part: ArraySlice<RecordImage>, _ members: [String: JSONText]) throws -> Void
+    ) throws {
+        var rest = rows[...]
+        while !rest.isEmpty {
+            let (members, count) = try members(of: rest, figures, db)
+            try use(rest.prefix(count), members)
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// The members of the first records, and how many records these are.
+    private static func members(
+        of rows: ArraySlice<RecordImage>, _ figures: [RelationAggregates], _ db: Database
     ) throws -> (members: [String: JSONText], count: Int) {
         var count = rows.count
-        guard count > 0 else { return ([:], 0) }
         var members: [String: [(key: String, value: JSONText)]] = [:]
         for figures in figures {
             let found = try figures.values(for: rows.prefix(count).map { (key: $0.key, remote: $0.remote) }, db)
