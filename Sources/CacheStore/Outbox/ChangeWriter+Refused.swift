@@ -27,7 +27,7 @@ extension ChangeWriter {
         guard waiting.contains(where: { $0.id == id && $0.isRefused }), waiting.last?.operation != .delete,
             try row.deletion(of: key) == nil, let record = try writer.image(of: key)?.shown
         else { return false }
-        var isCorrected = false
+        var carriers: Set<Int64> = []
         for edit in waiting where edit.id > id && edit.operation == .update && !edit.isContentOnly {
             // A later one would arrive before it.
             guard edit.state == .queued, !edit.tried, try !queue.isDisputed(edit.id) else { break }
@@ -36,15 +36,15 @@ extension ChangeWriter {
             var current = try queue.changes(of: entity.name, key: key)
             try setUnsendableAside(in: &current, before: correction)
             guard let carrier = try queue.correctRefused(correction, current.filter({ $0.id < edit.id })) else { break }
-            isCorrected = isCorrected || carrier == id
+            carriers.insert(carrier)
             try queue.remove(edit.id)
             try log.append(
                 .discarded, edit,
                 detail: [ChangeLogReason.corrected.member, (ChangeLog.carrier, .integer(Int(carrier)))])
             try note(edit.body, .corrected, of: .update, to: key, carriedBy: carrier)
         }
-        try writer.rebuildDocument(over: key)
-        return isCorrected
+        if !carriers.isEmpty { try writer.rebuildDocument(over: key) }
+        return carriers.contains(id)
     }
 
     /// Takes out of a refused edit what the schema no longer sends, before another edit corrects it, which would wait behind it
