@@ -31,7 +31,7 @@ package final class GroupCommit: Sendable {
     /// The time since some moment. It never goes back.
     package typealias Uptime = @Sendable () -> Duration
 
-    /// Where commits run, and the time that they take.
+    /// Where commits run, and the clock that times them.
     package struct Runtime: Sendable {
         package var schedule: Schedule
         package var uptime: Uptime

@@ -28,7 +28,7 @@ package actor SyncEngine: RunSteps {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
 
-    /// `contents` are the content files of records; nil if the schema has none. `random` yields numbers in 0..<1.
+    /// `contents` holds the content files of records; nil if the schema has none. `random` returns numbers in 0..<1.
     package init(
         store: CacheStore, contents: ContentFolder? = nil, upstream: any Upstream,
         settings: SyncSettings = SyncSettings(), time: SyncTime, random: @escaping @Sendable () -> Double,

@@ -1,4 +1,4 @@
-/// Turns that one task serves until nothing waits. The caller that adds the first item starts that task.
+/// Turns that one task serves until none waits. The caller that adds the first item starts the task.
 package struct ServedTurns<Caller: Hashable & Sendable, Item: Sendable>: Sendable {
     package private(set) var turns = Turns<Caller, Item>()
     private var isServed = false

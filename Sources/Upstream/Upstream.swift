@@ -141,8 +141,7 @@ package struct Page: Sendable, Equatable {
     package var age: Duration?
     /// What a large page holds of the memory for answers, until it is written; nil for a small one.
     package var share: AnswerShare?
-    /// Whether the upstream does not know the position that was sent, or was sent none: `next` is another one, and there are no
-    /// records.
+    /// Whether the upstream replaced an unknown or missing position: `next` is the new one, and there are no records.
     package var isRenewed = false
 
     package init(

@@ -4,7 +4,8 @@ package enum UpstreamError: Error, Sendable, Equatable {
     case offline(String)
     /// Unknown whether it was applied (timeout, truncated response, 5xx). Retry later with the same key.
     case unclear(status: Int?, String)
-    /// Only what the request is about is locked for a while (423, RFC 4918): nothing was applied, and the upstream works.
+    /// Only the target of the request is locked for a while (423, RFC 4918): nothing was applied, and the upstream
+    /// works.
     case locked(status: Int, String)
     /// Send nothing to the upstream for this long.
     case throttled(Duration, String)

@@ -3,9 +3,9 @@ internal import GRDB
 internal import SQLiteStore
 internal import Secrets
 
-/// Watches an opening that takes long.
+/// Watches a database being opened, which can take long.
 package struct OpeningWatch: Sendable {
-    /// Asked again and again; false undoes the step under way.
+    /// Called repeatedly; false stops the opening and undoes the current step.
     var goesOn: @Sendable () -> Bool
     /// Called after each step of a long adaptation.
     var progress: @Sendable (OpeningProgress) -> Void
@@ -28,7 +28,8 @@ struct CacheOpening {
     let reminderDays: ReminderDays
     let makeID: @Sendable () -> String
 
-    /// The connections, and the epoch of the file. `preview` is closed last, so that the log of a damaged file is preserved.
+    /// Returns the connections and the epoch of the file. `preview` is closed last, to preserve the log of a damaged
+    /// file.
     func run(_ preview: DatabasePreview, _ watch: OpeningWatch) throws -> (DatabasePool, epoch: String) {
         let isNew = preview.mark == nil
         do {
@@ -46,7 +47,7 @@ struct CacheOpening {
         guard let error = error as? DatabaseError, error.resultCode == .SQLITE_ERROR, !isNew else {
             return GroupCommit.classified(error)
         }
-        // Our own statements fail here only on tables that are not as we created them.
+        // Our own statements fail here only if the tables are not as we created them.
         return CacheError.damaged("the tables of \(path) are damaged (\(error.message ?? "no reason"))")
     }
 
@@ -58,11 +59,11 @@ struct CacheOpening {
         configuration.busyMode = .timeout(5)
         configuration.label = "cache"
         configuration.prepareDatabase { [reminderDays] db in
-            // 2 MiB per connection: the kernel caches the file, and five connections must stay small. What they sort, or an
-            // index that the writer builds, takes no more memory either.
+            // 2 MiB per connection: the kernel caches the file, and five connections must stay small. Sorting and
+            // building indexes use no more memory either.
             try db.execute(sql: "PRAGMA cache_size = -2000; PRAGMA temp_store = FILE; PRAGMA secure_delete = 0")
             db.limitForeignFile()
-            // Those of the full-text index serve `CacheStore.readers` alone.
+            // The functions of the full-text index serve `CacheStore.readers` alone.
             db.refuseViews()
             Self.addFunctions(to: db, reminderDays)
         }
@@ -79,7 +80,7 @@ struct CacheOpening {
     private func prepareWriter(_ pool: DatabasePool) throws {
         try pool.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000")
-            // A page of a first pull changes some 1,000 pages of the file; pages that do not fit are written twice.
+            // One page of a first pull changes about 1,000 pages of the file; those that do not fit are written twice.
             try db.execute(sql: "PRAGMA cache_size = -6000")
             // Active readers keep the log from shrinking; afterwards it is cut to this size.
             try db.execute(sql: "PRAGMA journal_size_limit = 67108864")

@@ -7,8 +7,9 @@ internal import SQLiteStore
 package struct ChangeEvent: Sendable, Equatable {
     package var seq: Int64
     package var kind: String
-    /// `{"seq", "at", "kind", "entity", "id", "fields", "change_id"}`, with `old_id` for a renamed record, `reason` for one
-    /// that left its window, `carrier` for a change that went into another, and `reminder` for an entry about one.
+    /// `{"seq", "at", "kind", "entity", "id", "fields", "change_id"}`, with `old_id` for a renamed record, `reason` for
+    /// one that left its window, `carrier` for a change that was merged into another, and `reminder` for an entry about
+    /// a reminder.
     package var document: JSONText
 }
 

@@ -41,7 +41,7 @@ extension CacheStore {
     /// A record that a pull did not see.
     package struct UnseenRecord: Sendable, Equatable {
         package var key: String
-        /// The server's last version, without secrets; nil where those of other records fill the memory.
+        /// The server's last version, without secrets; nil if those of the records before it take `mostBytes`.
         package var remote: JSONText?
 
         package init(key: String, remote: JSONText? = nil) {
@@ -50,7 +50,7 @@ extension CacheStore {
         }
     }
 
-    /// What the records of one call of `unseen` may take of the memory.
+    /// The most bytes that the records of one call of `unseen` may take.
     private static let mostBytes = 16 << 20
 
     /// The first of the records that the sweep did not see.
@@ -205,8 +205,8 @@ extension CacheStore {
         var isEdited: Bool
     }
 
-    /// At most `limit` rows are read, of which a window may exclude some. The server may make each record large, so no more
-    /// than one is held.
+    /// Reads at most `limit` rows, and returns those that no window excludes. Records may be large, so only one is in
+    /// memory at a time.
     private static func unseenRows(
         _ table: EntityTable, _ seen: SeenRecords, from start: Int64, limit: Int, since: Timestamp, _ db: Database
     ) throws -> (rows: [UnseenRow], next: Int64?) {

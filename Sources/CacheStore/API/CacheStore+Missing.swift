@@ -22,8 +22,8 @@ extension CacheStore {
     /// Remembers the missing records for the next full pull, and returns which of them were missing in the last.
     ///
     /// `upTo`: when the answers that lack them were given. Those that were not missing before may have been missing in
-    /// the same answer, and are not returned. A record with a change that was just acknowledged was there, so it does not count
-    /// as missing.
+    /// the same answer, and are not returned. A record with a just acknowledged change existed, so it does not count as
+    /// missing.
     package func noteMissing(
         _ keys: [String], of entity: String, upTo answered: Timestamp, at now: Timestamp
     ) async throws -> [String] {

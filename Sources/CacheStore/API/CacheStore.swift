@@ -5,12 +5,12 @@ package import SQLiteStore
 package import Secrets
 internal import Synchronization
 
-/// What the configuration says about a cache.
+/// The configured settings of a cache.
 package struct CacheSettings: Sendable {
     var reminderDays: ReminderDays
-    /// Those for which events of records are logged.
+    /// The hooks whose events are logged.
     var hooks: [HookRule]
-    /// How many threads read records at once; more wait for one another.
+    /// How many threads read records at once; further reads wait.
     var readerCount: Int
 
     package init(reminderDays: ReminderDays = .utc, hooks: [HookRule] = [], readerCount: Int = 2) {
@@ -60,11 +60,11 @@ package final class CacheStore: Sendable {
     /// Opens or creates the database at `path` and adapts its tables to `schema`, keeping records and queue. Secret
     /// fields are stored only as `sealer` seals them.
     ///
-    /// `preview` is one of the same file, if there is one already.
+    /// `preview`: an open preview of the same file, if there is one.
     ///
-    /// Throws `.incompatible` for a file of a newer version or one sealed with another key, and `.damaged` for a damaged
-    /// one; both stay as they are, log included. Throws `.unwritable` when the file cannot be used now, and
-    /// `CancellationError` when `watch` says that opening shall not go on.
+    /// Throws `.incompatible` for a file of a newer version or one sealed with another key, and `.damaged` for a
+    /// damaged one; both stay as they are, log included. Throws `.unwritable` when the file cannot be used now, and
+    /// `CancellationError` when `watch` stops the opening.
     package init(
         path: String, schema: EntitySchema, sealer: SecretSealer, settings: CacheSettings = CacheSettings(),
         preview: sending DatabasePreview? = nil, watch: OpeningWatch = OpeningWatch(),

@@ -55,7 +55,8 @@ struct TableBackfill {
             arguments: [setting(entity), SecondaryIndexes.setting(entity)]) ?? false
     }
 
-    /// Has long values filled in again where indexes are missing, so that these are built before (`SecondaryIndexes.longest`).
+    /// Removes long values if indexes are missing, so that these are built before the values are filled in again
+    /// (`SecondaryIndexes.longest`).
     private func emptyLongColumns() throws {
         guard try SecondaryIndexes(table: table, db: db).areMissing(), !table.columns.isEmpty else { return }
         let columns = table.columns.map { column in

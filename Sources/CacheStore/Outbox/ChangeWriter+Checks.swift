@@ -75,7 +75,7 @@ extension ChangeWriter {
         return problems
     }
 
-    /// Whether what the record's list lacks is read from its own address before it is sent.
+    /// Whether values that the record's list lacks are read from its own address before the change is sent.
     private func mayBeRead(before operation: Operation, _ record: JSONText) -> Bool {
         operation == .update && entity.recordPath(of: record) != nil
     }

@@ -19,9 +19,9 @@ extension ChangeWriter {
         }
     }
 
-    /// Puts the edits that were made while the change `id` was on its way into it if it was refused, as if they had been made
-    /// after that: a good value does not wait behind the refused one. Called when a change has failed. Returns whether it is sent
-    /// again. If the record seems to be deleted meanwhile, people decide.
+    /// Merges the edits that wait behind the change `id` into it if it was refused, as if they had been made after the
+    /// refusal: a good value must not wait behind a refused one. Called when a change has failed. Returns whether it is
+    /// sent again. If the record seems to have been deleted, that is left to people.
     func letCorrectionsPass(_ id: Int64, of key: String) throws -> Bool {
         let waiting = try queue.changes(of: entity.name, key: key)
         guard waiting.contains(where: { $0.id == id && $0.isRefused }), waiting.last?.operation != .delete,
@@ -29,7 +29,7 @@ extension ChangeWriter {
         else { return false }
         var carriers: Set<Int64> = []
         for edit in waiting where edit.id > id && edit.operation == .update && !edit.isContentOnly {
-            // A later one would arrive before it.
+            // Merging a later edit would send it before this one.
             guard edit.state == .queued, !edit.tried, try !queue.isDisputed(edit.id) else { break }
             var correction = newChange(.update, key: key, body: edit.body, base: edit.base, record: record)
             correction.edited = edit.edited
@@ -47,8 +47,8 @@ extension ChangeWriter {
         return carriers.contains(id)
     }
 
-    /// Takes out of a refused edit what the schema no longer sends, before another edit corrects it, which would wait behind it
-    /// otherwise. What is taken out stays queued as an edit of its own, unless a later one has a newer value.
+    /// Removes the fields that the schema no longer sends from a refused edit, so that the next edit can correct it
+    /// instead of waiting behind it. They stay queued as an edit of their own, except those that a later edit sets.
     func setUnsendableAside(in waiting: inout [OutboxTable.Entry], before correction: OutboxTable.NewChange) throws {
         let refused = waiting.last { change in
             change.isRefused && !change.isContentOnly && change.operation == .update

@@ -101,7 +101,8 @@ package struct OutboxChange: Sendable, Equatable {
         return sent.isEmpty || sent.contains { entity.value(of: $0, in: record) != nil }
     }
 
-    /// Whether an answer shows fields that were sent, and none of them with what was sent: `status` may be that of a job.
+    /// Whether an answer shows fields that were sent, but none with the value that was sent: its `status` may be a
+    /// job's.
     package func isShownOtherwise(in record: JSONText, of entity: Entity) -> Bool {
         let shown = sentFields(of: entity).filter { entity.value(of: $0, in: record) != nil }
         return !shown.isEmpty && !shown.contains { isForm(of: $0, in: record, entity) }

@@ -36,7 +36,7 @@ extension OutboxTable {
         return refused.id
     }
 
-    /// Whether a conflict of the change waits for a choice.
+    /// Whether the change has a conflict that is not resolved.
     func isDisputed(_ id: Int64) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(
@@ -52,7 +52,8 @@ extension OutboxTable {
 }
 
 extension OutboxTable.Entry {
-    /// What attempts may have set on the server before `body` replaces it: an earlier one may have lost its answer.
+    /// What attempts may have set on the server until `body` replaces it: the answer to an earlier one may have been
+    /// lost.
     func sent(replacedBy body: JSONText) -> JSONText? {
         guard operation == .update, tried else { return sent }
         let replaced = self.body.members.filter { field, value in body[field].map { $0 != value } ?? false }

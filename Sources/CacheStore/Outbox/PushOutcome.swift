@@ -11,8 +11,8 @@ package enum PushOutcome: Sendable, Equatable {
     /// A look-up found the record of a creation. If that record is another creation's by now, this one has failed so far
     /// and is looked up again at `at`.
     case found(record: JSONText, version: String?, view: RecordView, otherwise: PushFailure, at: Timestamp)
-    /// The upstream accepted it, and has no such record when it is asked; `record` is its answer. It may have been
-    /// deleted since, or the upstream may be behind.
+    /// The upstream accepted it, but has no such record when asked; `record` is its answer to the change. The record
+    /// may have been deleted since, or the upstream may be behind.
     case vanished(record: JSONText?)
     /// The record no longer exists: a conflict. With `retryAt`, a record that was created a moment ago is asked for again
     /// then, uncounted, because the upstream may only be behind.

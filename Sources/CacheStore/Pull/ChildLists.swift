@@ -62,7 +62,8 @@ extension PageApplier {
                 JSONText.array(of: children.complete).text, position, table.entity.name, "$.\"\(children.by)\"",
             ]
         ).map { (key: $0[0] as String, parent: $0[1] as String) }.filter { !present.contains($0.key) }
-        // A list that is behind may lack what was just created or changed, and is not read again before its parent changes.
+        // A list that is behind may lack a record that was just created or changed. It is not read again until its
+        // parent changes.
         let created = try context.newKeys(of: table.entity.name)
         let settling = SettlingTable(entity: table.entity.name, db: db)
         let settle = context.schema.upstream.settle

@@ -11,7 +11,7 @@ extension OutcomeApplier {
         var view = RecordView.answer
         /// See `PushOutcome.acknowledged`.
         var appliedAt: Timestamp?
-        /// False if the server accepted the change and then had no such record: it is read again later.
+        /// False if the server accepted the change, but then had no such record. The record is read again later.
         var isShown = true
         /// Where the log has the acknowledged deletion of what was created.
         var deletedAt: Int64?
@@ -51,15 +51,15 @@ extension OutcomeApplier {
         }
     }
 
-    /// Whether the record went while the change was sent, and whether it must be read again. An answer that shows the record
-    /// ends a deletion that was only inferred: the answers without it may be older.
+    /// Whether the record was deleted while the change was sent, and whether it must be read again. An answer that
+    /// shows the record cancels a deletion that was only inferred: the answers that lack it may be older.
     private func presence(
         after change: OutboxTable.Entry, isShown: Bool, _ table: EntityTable
     ) throws -> (isGone: Bool, isDoubtful: Bool) {
         guard let deletion = try context.row(table).deletion(of: change.key) else { return (false, false) }
         guard deletion == .inferred, change.operation == .update, isShown else { return (true, false) }
         try context.writer(table).mark(change.key, nil)
-        // Its children went when it seemed to be deleted.
+        // Its children were deleted with it when it seemed to be gone.
         try context.writer(table).forgetFetched(change.key)
         return (isGone: false, isDoubtful: true)
     }

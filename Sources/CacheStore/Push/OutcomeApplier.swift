@@ -44,7 +44,7 @@ struct OutcomeApplier {
             if let table = context.table(change.entity) {
                 let writer = ChangeWriter(table: table, context: context)
                 try writer.letDeletionsPass(id, of: change.key)
-                // So there is nothing for a person to do.
+                // It is sent again, so a person has nothing to do.
                 if try writer.letCorrectionsPass(id, of: change.key) { try log.revise(entry, as: .waiting) }
             }
         }
@@ -94,7 +94,7 @@ struct OutcomeApplier {
         }
     }
 
-    /// Returns the entry's number.
+    /// Returns the number of the log entry.
     @discardableResult
     private func note(
         _ failure: PushFailure, _ kind: ChangeLogKind, of change: OutboxTable.Entry, next: Timestamp? = nil

@@ -1,6 +1,7 @@
 internal import GRDB
 
-/// The children that records include in one to-many relation, collected while their rows are read. A parent's list ends at a number of rows, or once it is large.
+/// The children that records include through one to-many relation, collected while their rows are read. A parent's list
+/// ends at a maximum number of rows, or once it is large.
 struct IncludedChildren {
     struct Row {
         var parent: String
@@ -9,13 +10,13 @@ struct IncludedChildren {
         var position: [DatabaseValue]
     }
 
-    /// Those that are shown.
+    /// The rows that are shown.
     private var rows: [Row] = []
     /// How many rows were read.
     private(set) var read = 0
-    /// The bytes of those that are shown.
+    /// The bytes of the rows that are shown.
     private(set) var size = 0
-    /// The number of the first row of a parent that is not shown.
+    /// For each parent, the number of the first row that is not shown.
     private var ends: [String: Int] = [:]
     private var sizes: [String: Int] = [:]
 
@@ -37,7 +38,8 @@ struct IncludedChildren {
 
     /// The children of each parent as a JSON list.
     ///
-    /// `records` are the rows' own, and `counts` says how many others each includes. `cursor` continues a parent's list.
+    /// `records` are those of the rows, and `counts` says how many others each includes. `cursor` continues a parent's
+    /// list.
     func lists(
         of records: [Includer.Open], including counts: [Int], cursor: (String, [DatabaseValue]) throws -> String
     ) throws -> [String: Includer.Part] {

@@ -116,7 +116,7 @@ extension BoundStatement {
     /// Runs the statement, which returns no rows, and leaves it ready for the next time.
     func runOnce() throws { _ = try first { _ in } }
 
-    /// What `read` makes of each row, or of the first ones until `isEnough`.
+    /// The results of `read` for each row, up to the one after which `isEnough`.
     func all<Result>(
         until isEnough: () -> Bool = { false }, _ read: (OpaquePointer) throws -> Result
     ) throws -> [Result] {

@@ -19,7 +19,8 @@ struct HookNotes {
         var after: Version?
     }
 
-    /// What readers see of a record. Of many large ones only what conditions ask for is kept, and a hash of all.
+    /// What readers see of a record. Of many large records, only the fields in conditions and a hash of the whole are
+    /// kept.
     private struct Version: Equatable {
         var record: JSONText
         var isWhole = true
@@ -53,12 +54,12 @@ struct HookNotes {
     /// How many bytes the versions in `changes` have.
     private var bytes = 0
 
-    /// How many bytes of them have been noted since all were made brief.
+    /// How many bytes of versions were noted since all were last made brief.
     private var whole = 0
 
     private static let mostBytes = 4 << 20
     private static let mostWhole = 16 << 20
-    /// No condition has a longer value.
+    /// Conditions have no longer values.
     private static let longestValue = 64 << 10
 
     /// Whether they could fill the memory, and so are logged before the transaction ends. Hooks then get another event
@@ -91,7 +92,7 @@ struct HookNotes {
         image.isDeleted ? .none : image.shown.map { Version(record: $0) }
     }
 
-    /// A page of small records can have replaced as many large ones.
+    /// Both versions, because a page of small records may replace as many large ones.
     private mutating func makeBrief() {
         for index in changes.indices {
             let plan = changes[index].plan

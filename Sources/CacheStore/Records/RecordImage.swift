@@ -89,8 +89,8 @@ extension RecordImage {
 }
 
 extension BoundStatement {
-    /// The records of the first rows, at least one, that fit into memory together, and whether these are all: a record that
-    /// the server makes large takes some 20 MiB.
+    /// The records of the first rows that fit into memory together, at least one, and whether those are all the rows. A
+    /// large record from the server takes about 20 MiB.
     func images() throws -> (images: [RecordImage], areAll: Bool) {
         let most = 8 << 20
         var size = 0

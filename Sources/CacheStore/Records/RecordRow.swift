@@ -10,10 +10,10 @@ struct RecordRow {
         var deleted: Bool
     }
 
-    /// What `_gone` says; 0 is none.
+    /// The values of `_gone`; 0 means none.
     enum Deletion: Int {
         case reported = 1
-        /// The server's answers were only without the record.
+        /// The server's answers merely lacked the record.
         case inferred
     }
 
@@ -78,7 +78,7 @@ struct RecordRow {
         ).map { try JSONText(parsing: $0) }
     }
 
-    /// When the cache got what the server last said; nil if the server has no such record.
+    /// When the cache received the server's latest version; nil if the server has no such record.
     func syncedAt(of key: String) throws -> Timestamp? {
         try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT _synced_at FROM \(table.name) WHERE _key = ? AND _remote IS NOT NULL"),
@@ -95,7 +95,7 @@ struct RecordRow {
         return try text.map { try JSONText(parsing: $0) }.flatMap { $0.plain == key ? $0 : nil }
     }
 
-    /// The deletion by the server that came while a change of the record was sent, and is still to be merged.
+    /// The server's deletion that came while a change of the record was being sent, if it is still to be merged.
     func deletion(of key: String) throws -> Deletion? {
         try Int.fetchOne(db.cachedStatement(sql: "SELECT _gone FROM \(table.name) WHERE _key = ?"), arguments: [key])
             .flatMap(Deletion.init)

@@ -48,7 +48,8 @@ struct RecordWriter {
         }
     }
 
-    /// The first rows after `pk`, in the order of arrival: at most `limit`, fewer if they are large, none after the last row.
+    /// The first rows after `pk`, in order of arrival: at most `limit`, fewer if they are large, none after the last
+    /// row.
     func images(after pk: Int64, limit: Int) throws -> [RecordImage] {
         let statement = BoundStatement(
             try db.cachedStatement(
@@ -196,7 +197,7 @@ struct RecordWriter {
             .execute(arguments: [key, deletion?.rawValue ?? 0])
     }
 
-    /// Has the record's single version, or its children, fetched again.
+    /// Causes the record's single version, or its children, to be fetched again.
     func forgetFetched(_ key: String) throws {
         try db.cachedStatement(sql: "UPDATE \(table.name) SET _detail = NULL WHERE _key = ?").execute(arguments: [key])
     }

@@ -35,12 +35,12 @@ struct SecondaryIndexes {
         try db.execute(sql: "DROP INDEX \(name.quoted(by: "\""))")
     }
 
-    /// The longest value, in bytes, that an index is built with. SQLite sorts all values of the table for that, and has one of
-    /// every few MiB in memory, which many values as large as records would fill.
+    /// The longest value, in bytes, that a table may have when an index is built. To build it, SQLite sorts all values
+    /// and keeps one of every few MiB in memory, so many values as large as records would fill that.
     static let longest = 64 << 10
 
-    /// Builds all that are missing. Call this before a longer value is written: one that is inserted into an index takes the
-    /// memory of a single value.
+    /// Builds all that are missing. Call this before writing a longer value: inserting it into an existing index takes
+    /// only its own memory.
     func buildAll() throws {
         guard try areMissing() else { return }
         while try buildNext() {}

@@ -160,9 +160,9 @@ struct Acknowledgement {
             }
     }
 
-    /// Whether the known version came before the change was first sent, and shows in its fields what it was based on. An answer
-    /// with the change is then newer, even if its time is earlier: the clocks of several servers differ, and local time is set
-    /// back in autumn. A version that came later may be that of someone who has undone the change.
+    /// Whether the known version came before the change was first sent, and shows in its fields what it was based on.
+    /// An answer that shows the change is then newer, even if its time is earlier: servers' clocks differ, and local
+    /// time is set back in autumn. A version that came later may be from someone who has undone the change.
     private func isFromBefore(_ known: JSONText, _ comparison: ValueComparison) throws -> Bool {
         guard !isSaid(known, comparison), let sentAt = change.firstAttemptAt,
             let syncedAt = try context.row(table).syncedAt(of: change.key), syncedAt <= sentAt

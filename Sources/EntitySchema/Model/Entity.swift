@@ -145,7 +145,7 @@ package struct Relation: Sendable, Equatable {
     package var kind: Kind
     /// Of a `many` relation: no record may have more than one by a local write.
     package var isSingle = false
-    /// Of a `many` relation: the schema says what happens on deletion.
+    /// For a `many` relation: whether the schema sets `on_delete`.
     package var isRuled = false
 
     package var isMany: Bool { if case .many = kind { true } else { false } }

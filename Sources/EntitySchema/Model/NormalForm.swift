@@ -4,7 +4,7 @@ package import JSONText
 package enum NormalForm: String, Sendable, Equatable, CaseIterable {
     /// Text without the spaces around it.
     case trimmed
-    /// The same, and with one space for each run of white space inside it, as Rails' `squish` and HTML have it.
+    /// The same, with each run of white space inside collapsed to one space, as by Rails' `squish` and HTML.
     case squished
     case lowercased, uppercased
     /// Fewer digits after the point.

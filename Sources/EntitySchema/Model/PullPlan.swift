@@ -110,7 +110,7 @@ package struct PullPlan: Sendable, Equatable {
         package var by: String?
         /// The key field of the other entity.
         package var key: String?
-        /// Whether they are deleted with this one: they come in no other way, and no relation says otherwise.
+        /// Whether they are deleted with this one: they come in no other way, and no relation sets a rule.
         package var goesAlong = false
 
         /// Whether the records of the list embed them.

@@ -217,7 +217,7 @@ extension EntitySchema {
         return schema
     }
 
-    /// Marks the details whose records go with their parent, because nothing else would ever delete them.
+    /// Marks the details whose records are deleted with their parent, because nothing else would ever delete them.
     fileprivate var withDeletedDetails: EntitySchema {
         var schema = self
         for (index, parent) in entities.enumerated() {

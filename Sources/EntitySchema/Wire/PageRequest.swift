@@ -21,7 +21,7 @@ package struct PageRequest: Sendable, Equatable {
     package var list: ListPlan
     /// `next` of the page before; nil for the first page.
     package var position: String?
-    /// The statuses of answers without records that have another position (`SignalEvents.expired`).
+    /// The statuses of answers that have a new position and no records (`SignalEvents.expired`).
     package var renewing: [Int] = []
     /// False if an error must not quote the answer, which may hold secrets of any record.
     package var mayQuoteAnswer = true

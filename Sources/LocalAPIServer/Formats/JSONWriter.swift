@@ -2,13 +2,13 @@ internal import JSONText
 
 /// Writes JSON into one array, member by member.
 ///
-/// `JSONText.object` is shorter to write, but copies each value, and what is around it once more for each level.
+/// `JSONText.object` is simpler to use, but copies each value once for each level around it.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
 
     init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
-    /// What was written, once that is a whole value.
+    /// The written text; call this once it is a whole value.
     var text: JSONText { JSONText(validated: bytes) }
 
     // MARK: Values
@@ -50,7 +50,7 @@ struct JSONWriter {
 
     // MARK: Members
 
-    /// The name of a member, whose value must be written next. It needs no escapes.
+    /// Writes a member's name, which must need no escapes. Write its value next.
     mutating func name(_ name: StaticString) {
         separate()
         bytes.append(UInt8(ascii: "\""))
@@ -88,7 +88,7 @@ struct JSONWriter {
 
     // MARK: Parts
 
-    /// Writes a comma where one belongs before what comes next: no value ends like this.
+    /// Writes a comma if the next item needs one before it. No value ends with the bytes below.
     private mutating func separate() {
         switch bytes.last {
         case nil, UInt8(ascii: "{"), UInt8(ascii: ":"): break

@@ -1,7 +1,7 @@
 internal import SocketServer
 internal import Synchronization
 
-/// Limits, for each kind of call that takes long, how many are under way.
+/// Limits how many long calls of each kind run at once.
 package struct Places: Sendable {
     /// Event streams.
     let streams: PlaceLimit

@@ -105,7 +105,7 @@ package struct DaemonParts: Sendable {
     }
 }
 
-/// What handlers need from the process that they run in.
+/// What handlers need from the process they run in.
 package struct APIRuntime: Sendable {
     let now: @Sendable () -> Timestamp
     /// Measures how long callers wait.

@@ -91,7 +91,7 @@ extension Handlers {
         let summary = try store.summary()
         let rejection = await about.rejection().map { "the new configuration is not in use: \($0)" }
         let warnings = about.warnings + [rejection].compactMap(\.self)
-        // Written straight into one array, because pages and commands ask for it again and again.
+        // Written straight into one array, because pages and commands poll it.
         var document = JSONWriter(capacity: 256 + 256 * schema.entities.count)
         document.object { document in
             document.member("state", status.state.rawValue)
@@ -165,7 +165,7 @@ extension Handlers {
 
     private func writeEntities(_ status: SyncStatus, _ summary: CacheSummary, to document: inout JSONWriter) {
         document.object { document in
-            // By index, because a walk over the entities copies each of them.
+            // By index, because iterating over the entities copies each one.
             for index in schema.entities.indices {
                 let name = schema.entities[index].name
                 let isWindowed = schema.entities[index].pull?.window != nil

@@ -123,7 +123,7 @@ final class SignalFeed: Sendable {
 
     // MARK: Lists
 
-    /// The changes after the position that the caller gives. Without one, some upstreams answer an error that has one.
+    /// The changes after the caller's position. Without a position, some upstreams answer with an error that has one.
     func events(_ index: Int, _ request: Request) -> Answer {
         let source = sources[index]
         guard case .events(let events) = source.kind else { return Answer(status: 404) }

@@ -30,7 +30,7 @@ public struct Change: JSONDocument {
     public var fields: [String]? { json["fields"]?.array?.compactMap(\.string) }
     /// The change in the queue; nil for a change from the upstream.
     public var changeID: Int? { json["change_id"]?.int }
-    /// Of a change that was discarded because it corrected another one: that one, which is sent with its values.
+    /// For a change that was discarded because it corrected another: the other one, which is sent with its values.
     public var carrier: Int? { json["carrier"]?.int }
 }
 

@@ -7,7 +7,7 @@ struct InputBuffer {
     private var position = 0
     /// There is no line feed between `position` and here.
     private var searched = 0
-    /// A buffer that has grown to more than twice this gives its memory back once all of it is consumed.
+    /// A buffer that has grown beyond twice this size frees its memory once it is consumed.
     let usualCapacity: Int
 
     init(usualCapacity: Int) {
@@ -17,10 +17,10 @@ struct InputBuffer {
     /// How many bytes are not consumed.
     var count: Int { bytes.count - position }
     var isEmpty: Bool { position == bytes.count }
-    /// Consumed bytes count as well, as long as they take memory.
+    /// Counts consumed bytes too while they take memory.
     var heldBytes: Int { bytes.count }
 
-    /// The next byte but `offset`, which must have arrived.
+    /// The byte `offset` places after the next one; it must have arrived.
     subscript(offset: Int) -> UInt8 { bytes[position + offset] }
 
     /// The part of a line that has arrived, after `line` has returned nil or thrown.
@@ -61,7 +61,7 @@ struct InputBuffer {
         return line
     }
 
-    /// The place of the first one in a range of the bytes, or the range's end.
+    /// The position of the first such byte in a range, or the range's end.
     private func lineFeed(in range: Range<Int>) -> Int {
         bytes.withUnsafeBytes { bytes in
             let part = UnsafeRawBufferPointer(rebasing: bytes[range])

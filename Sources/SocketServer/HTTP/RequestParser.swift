@@ -243,7 +243,7 @@ package struct RequestParser {
         return wanted - part.count
     }
 
-    /// The next line of the request, which counts for the size of its head.
+    /// The next line of the request; it counts towards the size of the head.
     private mutating func nextLine(limit: Int, over refusal: Refusal) throws(Refusal) -> ArraySlice<UInt8>? {
         guard let line = try buffer.line(limit: limit, over: refusal) else { return nil }
         lineBytes += line.count + 2

@@ -19,7 +19,7 @@ extension AbsenceJudge {
         var reason: String?
         /// Of the undecided, those that the upstream refuses to show.
         var refused: Set<String> = []
-        /// Of the undecided, those for which the upstream answers with another record: the key of that one.
+        /// For the undecided that the upstream answers with another record: the key of the other.
         var others: [String: String] = [:]
         /// Whether one was answered with a failure, which may pass.
         var mayPass = false
@@ -82,7 +82,7 @@ extension AbsenceJudge {
     }
 
     private func answer(on suspect: CacheStore.UnseenRecord, of entity: Entity) async throws -> Answer {
-        // One that the cache has no longer is absent here as well.
+        // One that is no longer cached is absent here too.
         guard let known = try suspect.remote ?? store.remote(of: entity.name, key: suspect.key) else { return .absent }
         guard entity.recordPath(of: known) != nil else { return .notServed }
         do {

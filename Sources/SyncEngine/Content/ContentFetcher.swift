@@ -46,7 +46,7 @@ struct ContentFetcher: Sendable {
         }
     }
 
-    /// The places for which this content has to wait.
+    /// The places that this content has to wait for.
     private func places(_ key: String, _ entity: Entity) -> RequestCoalescer {
         let address = try? environment.store.contentStatus(of: key, entity.name)?.address
         return address.map { monitor.askedUpstream().serves($0) } ?? true ? coalescer : elsewhere

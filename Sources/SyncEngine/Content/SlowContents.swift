@@ -23,8 +23,8 @@ final class SlowContents: Sendable {
 
     init(clock: any Clock<Duration>) { self.clock = clock }
 
-    /// Returns the media type that `download` returns. Cancels it, and throws `GaveWay`, if it comes slowly while others wait
-    /// and another slow one goes on.
+    /// Returns the media type that `download` returns. If the download is slow while others wait and another slow one
+    /// is running, cancels it and throws `GaveWay`.
     func type(
         of pace: DownloadPace, isAwaited: @escaping @Sendable () async -> Bool,
         download: @escaping @Sendable () async throws -> String?

@@ -1,12 +1,12 @@
 package import EntitySchema
 
-/// The clocks that the engine goes by.
+/// The clocks that the engine uses.
 package struct SyncTime: Sendable {
     /// Measures waits.
     var clock: any Clock<Duration>
     /// The time of day.
     var now: @Sendable () -> Timestamp
-    /// How far the server's clock is ahead of `now`, nil while unknown: the last write wins by the server's clock.
+    /// How far the server's clock is ahead of `now`; nil while unknown. The server's clock decides which write is last.
     var serverOffset: @Sendable () -> Duration?
 
     package init(
@@ -19,13 +19,13 @@ package struct SyncTime: Sendable {
     }
 }
 
-/// What the engine tells the program around it, and asks it.
+/// What the engine reports to the program around it, and asks of it.
 package struct SyncCallbacks: Sendable {
     /// A piece of work is complete.
     var measure: @Sendable (SyncMeasurement) -> Void
     /// The status may have changed.
     var changed: @Sendable () -> Void
-    /// Whether changes may be sent. While it is false they wait, and everything is read; call
+    /// Whether changes may be sent. While this is false, changes wait, but pulls go on; call
     /// `SyncEngine.noteLocalWrite` when it turns true.
     var mayPush: @Sendable () -> Bool
 

@@ -28,9 +28,9 @@ struct HeldTombstones {
         return (deleted, keys.count - gone.count - (findings?.here ?? 0))
     }
 
-    /// As `resolve`, for a list without times that names each deletion once: all are believed but those of records that the
-    /// upstream still serves, because a list that lags also names what came back since. Throws if it cannot be asked;
-    /// then nothing was deleted.
+    /// Like `resolve`, for a list without times that names each deletion once: all are believed except those of records
+    /// that the upstream still serves, because a list that lags also names what came back since. Throws if it cannot be
+    /// asked; then nothing was deleted.
     func resolveUndated() async throws -> Int {
         guard !keys.isEmpty else { return 0 }
         let (store, position) = (puller.store, try puller.store.position())

@@ -85,9 +85,10 @@ struct UnseenSweep {
         return outcome
     }
 
-    /// The undecided records that were merged into another one: for the time to settle, no full pull has seen them, and asked
-    /// for them, the upstream answers with that one. A gateway may do so for a moment. `isOpen`: others may have been merged
-    /// too, which later pulls decide. The others that were missing before are forgotten.
+    /// The undecided records that were merged into others. For the time to settle, no full pull has seen them, and the
+    /// upstream has answered requests for them with the other record: a gateway may do so for a moment. `isOpen`: more
+    /// may have been merged, which later pulls decide. Those
+    /// that were missing before are forgotten.
     private func merged(
         _ findings: AbsenceJudge.Findings, _ suspects: [CacheStore.UnseenRecord], rows: Int
     ) async throws -> (keys: [String], isOpen: Bool) {
@@ -105,7 +106,8 @@ struct UnseenSweep {
         return (merged, merged.count < keys.count)
     }
 
-    /// Whether the upstream, asked for one more record, answers with that one. Some answer with one record to every request.
+    /// Whether the upstream answers a request for one more record with that record. Some answer every request with the
+    /// same one.
     private func answersByKey(besides keys: [String]) async throws -> Bool {
         guard let known = try store.anotherRecord(of: entity.name, than: keys), entity.recordPath(of: known) != nil,
             let found = try await puller.judge.read(known, of: entity)

@@ -118,7 +118,7 @@ struct BatchPusher {
         switch error {
         case .offline, .held, .throttled, .unauthorized: return try await takeBack(changes, after: error)
         case .locked:
-            // For one of its changes: that one waits, and the others go on.
+            // Only this change waits; the others go on.
             pusher.environment.batches.sendAlone(changes.map(\.change.id))
         case .unclear(501, let message): refuse(changes, 501, message)
         case .barred(let status, let message, _) where (300..<500).contains(status):

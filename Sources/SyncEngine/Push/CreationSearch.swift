@@ -3,7 +3,7 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// Searches a list for the record of a creation whose answer was lost: it has the values that were sent, and was not known
+/// Searches a list for the record of a creation whose answer was lost: a record with the sent values that was not known
 /// before.
 struct CreationSearch {
     let reconciler: CreateReconciler
@@ -20,10 +20,10 @@ struct CreationSearch {
 
     /// Reads the list until it says what became of the creation.
     ///
-    /// In a list of several pages the record may slide past them while they are read. It counts as absent when the next
-    /// reading shows the same records again, in the same order: their keys and what the look-up compares, since other
-    /// members may change with each reading. If others keep adding records, three readings are needed, each of which
-    /// has all that the one before had. If the list keeps changing otherwise, it is read again later; after a day, the
+    /// In a list of several pages, the record may slide between them while they are read. It counts as absent when the
+    /// next reading shows the same records in the same order: the same keys and compared fields, since other members
+    /// may change with each reading. If others keep adding records, three readings are needed, each of which has all
+    /// records of the one before. If the list keeps changing in other ways, it is read again later; after a day, the
     /// creation is left to a person.
     func finding() async throws -> CreateReconciler.Finding {
         var before: Reading?
@@ -46,16 +46,16 @@ struct CreationSearch {
         return .unknowable("\(restless) for a day (a look_up with a path that names the record avoids this)")
     }
 
-    /// Whether a look-up has been repeated for so long that a quiet moment of the list is unlikely.
+    /// Whether look-ups were repeated for so long that the list is unlikely to stop changing.
     private var isLongSince: Bool {
         guard let attempt = change.lastAttemptAt, change.tried >= Self.leastLookUps else { return false }
         return now.since(attempt) >= .seconds(86_400)
     }
 
-    /// With fewer, the machine may have been off for most of the day.
+    /// After fewer, the machine may have been off for most of the day.
     private static let leastLookUps = 20
 
-    /// What a list says that does not have the record.
+    /// The finding from a list that lacks the record.
     private func finding(_ reading: Reading) async throws -> CreateReconciler.Finding {
         if let near = reading.near ?? (reading.isTelling ? nil : reading.hidden) {
             return .unknowable("the upstream has a record that may be this one: \(near)")
@@ -75,8 +75,8 @@ struct CreationSearch {
         return .absent
     }
 
-    /// The key of a record that came after the attempt and was edited here since, in what the look-up compares. Before that it
-    /// may have had all that was sent.
+    /// The key of a record that came after the attempt and was edited here since, in a field that the look-up compares.
+    /// Before the edit it may have had all the sent values.
     private func editedTwin() throws -> String? {
         try store.editedTwins(of: change).first { twin in
             !twin.fields.isDisjoint(with: fields)
@@ -92,29 +92,29 @@ struct CreationSearch {
         var near: String?
         /// Some record shows a field of the look-up.
         var isTelling = false
-        /// The key of a record that shows none, and was not known.
+        /// The key of a record that shows no such field, and was not known.
         var hidden: String?
         /// The list has a change from after the attempt.
         var isNewer = false
         var pages = 0
         var records = 0
-        /// Of each record's key and what the look-up compares, in the order in which they were first shown.
+        /// One for each record's key and compared fields, in the order in which they were first shown.
         var digests: [Int] = []
         /// Why the list may be cut; nil if nothing suggests it.
         var doubt: String?
         /// How many fewer records the list showed than its total.
         var missing = 0
-        /// It showed as many records as its total says, each once, so none slid past its pages.
+        /// The list showed as many records as its total says, each once, so none slid between its pages.
         var isWhole = false
 
-        /// Some upstreams show records of one change time in another order each time.
+        /// Some upstreams show records with the same change time in a different order each time.
         func isSame(as other: Reading) -> Bool {
             if isWhole, other.isWhole, Set(digests) == Set(other.digests) { return true }
             return digests == other.digests && records == other.records
         }
 
-        /// Whether it shows all records of an earlier reading, as they were and in their order, and some more. A record that
-        /// had made others slide in that reading would be missing, or in another place.
+        /// Whether it shows all records of an earlier reading, unchanged and in the same order, and some more. A record
+        /// that had made others slide in that reading would be missing, or in another place.
         func extends(_ earlier: Reading) -> Bool {
             var rest = earlier.digests[...]
             guard !rest.isEmpty else { return false }
@@ -131,12 +131,12 @@ struct CreationSearch {
         var seen: Set<Int> = []
         repeat {
             let page = try await upstream.page(request)
-            // The records are small texts by now, and more is read before the next page.
+            // The records are small texts by now, and other reads follow before the next page.
             page.share?.release()
             try trail.add(page, of: request.path, askedAt: request.position, key: entity.key)
             for record in page.records.elements {
-                // Comparing long texts with many records can take minutes, in which all else must go on. Unlike `Task.yield()`, a
-                // task is enqueued by the runtime's hook, so that simulations decide what goes on.
+                // Comparing long texts with many records can take minutes, and all else must go on meanwhile. Unlike
+                // with `Task.yield()`, the runtime's hook enqueues a task, so simulations decide what runs.
                 await Task {}.value
                 guard !Task.isCancelled else { throw UpstreamError.cancelled }
                 let digest = digest(of: record)
@@ -188,7 +188,7 @@ struct CreationSearch {
         return hasher.finalize()
     }
 
-    /// A listed record that may be the one that was created: read by its key if the list shows less than was sent.
+    /// A listed record that may be the created one. It is read by its key if the list shows less than was sent.
     private func candidate(_ record: JSONText) async throws -> RemoteRecord? {
         let shown = fields.filter { entity.value(of: $0, in: record) != nil }
         let isPartial = shown.count < fields.count && change.isSaid(by: record, of: entity, shown)
@@ -209,14 +209,14 @@ struct CreationSearch {
         return isOther ? nil : whole
     }
 
-    /// Not if its key cannot be one, or if it was, or may have been, deleted before the creation was sent.
+    /// False if its key is unusable, or if it was or may have been deleted before the creation was sent.
     private func mayBeOwn(_ record: JSONText) -> Bool {
         !entity.hasUnusableKey(record) && wasDeletedEarlier(record) == false
     }
 
-    /// Whether the upstream deleted it before the first attempt, so that it is another one. Nil if it is marked as deleted,
-    /// and that cannot be said. Under the key that was made here, or if the creation itself has the mark, it is the
-    /// change's own.
+    /// Whether the upstream deleted the record before the first attempt, so that it is another one. Nil if it is marked
+    /// as deleted and the time is unknown. A record with the key made here is the change's own; so is any if the
+    /// creation itself has the mark.
     private func wasDeletedEarlier(_ record: JSONText) -> Bool? {
         guard entity.isDeleted(record), !entity.isDeleted(change.body), record[entity.key]?.plain != change.key
         else { return false }

@@ -44,7 +44,7 @@ struct PushDrain {
             var running = 0
             var failure: UpstreamError?
             while true {
-                // Twice the slots: as many changes again are read in advance or being finished.
+                // Twice the slots: as many changes again are being read in advance or finished.
                 let free = failure == nil ? await 2 * gate.slots() - running : 0
                 var began = false
                 for work in free > 0 ? try await next(limit: free, beside: inFlight, &paused) : [] {

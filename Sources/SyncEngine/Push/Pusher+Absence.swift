@@ -204,7 +204,8 @@ extension Pusher {
     /// A 404 without an answer from the witness says nothing about the record, so it is not counted: a long outage would end
     /// the change. The pauses grow all the same, by the time since the last attempt that was answered so.
     private func undecided(_ change: OutboxChange, _ failure: PushFailure, _ message: String) -> PushOutcome {
-        // Not of the class `gone`: only a change that was answered so while the record is there fails when it is again.
+        // Not of the class `gone`: after that the next 404 fails the change, which is right only if the record was
+        // there.
         let undecided = PushFailure(
             .server, status: failure.status, message: "\(failure.message); whether that is so is not known: \(message)")
         let last = change.errorClass == .server ? change.lastAttemptAt : nil

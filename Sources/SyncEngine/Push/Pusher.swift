@@ -7,7 +7,7 @@ internal import Upstream
 /// Sends queued changes, one attempt of one change at a time. `PushDrain` says which, `BatchPusher` sends several at once.
 struct Pusher {
     let environment: SyncEnvironment
-    /// As it is called for changes.
+    /// The upstream, guarded for sending changes.
     let upstream: any Upstream
     let freshness: Freshness
     let lane: PushLane
@@ -197,8 +197,8 @@ struct Pusher {
 
     /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no
     /// incremental pull covers it. Unless the server checks versions, an edit must that sends more than it changes: an
-    /// edit of a set sends what others have added to it, and a PUT the whole record. A change whose address needs a value that
-    /// the list lacks, such as a version, must have that first.
+    /// edit of a set sends what others have added to it, and a PUT the whole record. A change whose address needs a
+    /// value that the list lacks, such as a version, needs that first.
     func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
         guard change.operation != .create else { return false }
         if change.version == nil, change.replaced != nil { return true }
@@ -268,7 +268,7 @@ struct Pusher {
         return try await conclude(change, entity, result)
     }
 
-    /// Finishes an attempt by what the upstream answered to it.
+    /// Finishes an attempt by the upstream's answer to it.
     func conclude(
         _ change: OutboxChange, _ entity: Entity, _ result: BatchResult
     ) async throws -> UpstreamError? {

@@ -18,7 +18,8 @@ struct EventPoller: Sendable {
     private static let longestDelay = Duration.seconds(60)
     /// The most bytes of a position: a URL must have room for it.
     private static let longestPosition = 8 << 10
-    /// An upstream that does not know a position sooner after it gave it is taken to know none of its own.
+    /// If an upstream no longer knows a position sooner than this after giving it, it counts as knowing none of its
+    /// own.
     private static let shortestLife = Duration.seconds(3600)
 
     /// Where a poll ended.
@@ -29,7 +30,7 @@ struct EventPoller: Sendable {
         var seen: Set<JSONText> = []
         /// Positions that are not stored yet, each with the number of the last signal before it.
         var unstored: [(position: String, number: Int)] = []
-        /// When the upstream gave the position in place of another; nil once it has answered to it.
+        /// When the upstream replaced the previous position with this one; nil once it has accepted this one.
         var renewedAt: Timestamp?
     }
 
@@ -112,14 +113,14 @@ struct EventPoller: Sendable {
         place.unstored.append((position, desk.newest))
     }
 
-    /// Begins where the upstream says: it does not know the position, or was sent none. What changed before that is pulled, but
-    /// not each time if the upstream knows none of its own positions.
+    /// Begins at the position from the upstream, which does not know the one that was sent, or was sent none. What
+    /// changed before is pulled, but not each time if the upstream never knows its own positions.
     private func begin(_ place: inout Progress, at next: String?) throws {
         guard let next, next.utf8.count <= Self.longestPosition else {
             throw UpstreamError.malformed(
-                "\(events.path) answered a position of more than \(Self.longestPosition) bytes")
+                "\(events.path) sent a position of more than \(Self.longestPosition) bytes")
         }
-        // Later than that it may have expired before it could be used.
+        // After a longer time, the position may simply have expired.
         let isAgain = place.renewedAt.map { environment.now().since($0) < Self.shortestLife } ?? false
         if place.position != nil, !isAgain {
             environment.log.notice(
@@ -132,7 +133,7 @@ struct EventPoller: Sendable {
         }
         note(next, in: &place)
         throw UpstreamError.malformed(
-            "\(events.path) does not know the position that it answered last; correct since of this source in the schema"
+            "\(events.path) does not know the position that it sent last; correct since of this source in the schema"
         )
     }
 

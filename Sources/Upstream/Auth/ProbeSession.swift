@@ -8,7 +8,7 @@ package actor ProbeSession: Credentials {
     private var token: String?
     private var hasSignedIn = false
 
-    /// Nil if the schema has no session, or `access` no secrets.
+    /// Nil if the schema has no session or `access` has no secrets.
     package init?(_ access: UpstreamAccess, stored: Tokens?) {
         guard let call = access.plan.session, let secrets = access.secrets else { return nil }
         signIn = StoredSignIn(

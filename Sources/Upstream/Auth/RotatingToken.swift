@@ -34,7 +34,7 @@ package actor RotatingToken: Credentials {
     /// How long a refused refresh token is not sent again.
     private static let retryAfterRefusal = Duration.seconds(60)
 
-    /// Without secrets, nothing signs in by itself. `refusals` remembers over a restart that they were refused.
+    /// Without secrets, there is no automatic sign-in. `refusals` remembers across restarts that they were refused.
     package init(_ access: UpstreamAccess, store: TokenStore, refusals: SignInRefusalFile? = nil) {
         let (plan, caller) = (access.plan, HTTPCaller(access, deadline: .seconds(15)))
         refresh = plan.refresh.map { TokenRefresh(plan: $0, caller: caller, secrets: access.secrets) }

@@ -7,7 +7,7 @@ package struct SignInSession: Sendable {
     private let caller: HTTPCaller
     private let now: @Sendable () -> Timestamp
 
-    /// `refresh` says where tokens are in answers; `deadline` is for each call as a whole.
+    /// `refresh` says where answers have tokens; `deadline` limits each whole call.
     package init(_ access: UpstreamAccess, refresh: UpstreamPlan.Refresh, deadline: Duration = .seconds(30)) {
         self.refresh = refresh
         now = access.now

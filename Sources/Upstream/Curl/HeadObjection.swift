@@ -1,12 +1,12 @@
 internal import JSONText
 
-/// Why nothing of a response's body may be taken, found in its head; the text says what to do.
+/// Why the body of a response must not be used, judged by its head; the text says what to do.
 ///
-/// A stream must not be compressed, and where it matters, a body that was cut must differ from a whole one. Content is asked
-/// for uncompressed, because the end of a compressed body is not checked. One that is stored compressed has its length,
-/// which is.
+/// A stream must not be compressed. Where it matters, a truncated body must be recognisable. Content is requested
+/// uncompressed, because the end of a compressed body is not checked; if it is stored compressed, its length is
+/// checked.
 enum HeadObjection {
-    /// Nil if the body may be taken. `isKept`: it is no failure, and goes into the sink of the request.
+    /// Nil if the body may be used. `isKept`: the response is not a failure, and its body goes into the request's sink.
     static func text(to head: HTTPResponse, of request: HTTPRequest, isKept: Bool, isHTTP2: Bool) -> String? {
         (isKept ? cut(head, request, isHTTP2: isHTTP2) : nil) ?? head.undecodedCodings.map(unasked)
             ?? head.differingLengths.map(differing)
@@ -22,29 +22,29 @@ enum HeadObjection {
 
     private static func unasked(_ coding: String) -> String {
         """
-        its body is coded as \(coding.cut(toBytes: 40)), which was not asked for; let the server, or the proxy before it, \
-        send gzip or nothing
+        its body is encoded as \(coding.cut(toBytes: 40)), which was not asked for; make the server, or the proxy in \
+        front of it, send gzip or no encoding
         """
     }
 
     private static func differing(_ lengths: String) -> String {
-        "it has more than one length (\(lengths.cut(toBytes: 40))), so where its body ends is uncertain (RFC 9112, 6.3)"
+        "it has more than one length (\(lengths.cut(toBytes: 40))), so the end of its body is uncertain (RFC 9112, 6.3)"
     }
 
     private static func notWhole(_ status: Int) -> String {
-        "it has status \(status), as a part or something else in place of the content has; only 200 and 203 count"
+        "it has status \(status), so its body may be only a part, or not the content; only 200 and 203 are accepted"
     }
 
     private static let compressedStream = """
-        it is compressed although it was asked for uncompressed; let the server, or the proxy before it, send event streams \
-        uncompressed
+        it is compressed although it was requested uncompressed; make the server, or the proxy in front of it, send \
+        event streams uncompressed
         """
     private static let compressed = """
-        it was compressed on the way although it was asked for uncompressed, so a body that was cut could not be told from \
-        a whole one; let the server, or the proxy before it, send content uncompressed or with Content-Length
+        it was compressed on the way although it was requested uncompressed, so a truncated body would look complete; \
+        make the server, or the proxy in front of it, send content uncompressed or with Content-Length
         """
     private static let endless = """
-        it has neither a length nor chunks, so a body that was cut could not be told from a whole one; let the server, or \
-        the proxy before it, send content with Content-Length
+        it has neither a length nor chunks, so a truncated body would look complete; make the server, or the proxy in \
+        front of it, send content with Content-Length
         """
 }

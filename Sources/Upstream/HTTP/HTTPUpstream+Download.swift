@@ -1,11 +1,11 @@
 internal import EntitySchema
 internal import JSONText
 
-/// From where content may be fetched besides the upstream's own address.
+/// Where content may be fetched from, besides the upstream's own address.
 package struct ContentOrigins: Sendable {
-    /// Whether any other address is asked.
+    /// Whether content is fetched from any other address.
     var allowsElsewhere: Bool
-    /// Whether another machine may be asked unencrypted.
+    /// Whether content may be fetched from another machine unencrypted.
     var allowsPlainHTTP: Bool
 
     package init(allowsElsewhere: Bool = true, allowsPlainHTTP: Bool = false) {

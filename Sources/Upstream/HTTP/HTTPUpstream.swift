@@ -12,8 +12,8 @@ package struct HTTPUpstream: Upstream {
     let contents: ContentOrigins
     let elsewhere: @Sendable () -> [ListElsewhere]
 
-    /// `deadline` is for each exchange as a whole, `maximumBody` for each response, in bytes. `elsewhere` has the lists of
-    /// other schemas; it is called only for an answer without the expected list.
+    /// `deadline` limits each whole exchange, and `maximumBody` each response, in bytes. `elsewhere` returns the lists
+    /// of other schemas; it is called only for an answer without the expected list.
     package init(
         _ access: UpstreamAccess, token: (any Credentials)?, deadline: Duration = .seconds(60),
         maximumBody: Int = 8 << 20, contents: ContentOrigins = ContentOrigins(),

@@ -202,10 +202,10 @@ struct HTTPCaller: Sendable {
         switch status {
         case 401: return .unauthorized(message)
         case 429: return .throttled(delay(of: response), message)
-        // 421: a gateway took the request for another server than it is for.
+        // 421: a gateway sent the request to the wrong server.
         case 421, 511: return .barred(status: status, message)
         case 423: return .locked(status: status, message)
-        // No request compares with what it has, so a 304 comes from a broken cache on the way.
+        // No request is conditional, so a 304 comes from a broken cache in between.
         case 304, 408, 425, 500...599: return .unclear(status: status, message)
         case _ where body.map(answers.concernsAccount) ?? false: return .barred(status: status, message)
         case 300..<400:

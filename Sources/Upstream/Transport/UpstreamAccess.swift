@@ -1,12 +1,12 @@
 package import EntitySchema
 
-/// What every request to one upstream needs: its address and rules, the way there, and what may be spent.
+/// What every request to one upstream needs: its address, rules, transport and budget.
 package struct UpstreamAccess: Sendable {
     package var plan: UpstreamPlan
     /// Replaces the address of the plan.
     package var baseURL: String?
     package var transport: any HTTPTransport
-    /// The stored credentials that stand in requests.
+    /// The stored credentials that requests contain.
     package var secrets: SecretFiles?
     /// Observes every response.
     package var clock: ServerClock?

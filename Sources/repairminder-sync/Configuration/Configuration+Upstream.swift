@@ -2,7 +2,7 @@ import EntitySchema
 import Upstream
 
 extension Configuration {
-    /// The way to the upstream of `plan`, with the address and the stored credentials configured here.
+    /// Access to the upstream of `plan`, with the configured address and stored credentials.
     func access(
         to plan: UpstreamPlan, over transport: any HTTPTransport, clock: ServerClock? = nil,
         budget: RequestBudget? = nil, now: @escaping @Sendable () -> Timestamp

@@ -1,6 +1,6 @@
 import JSONText
 
-/// Checks what a status of the daemon says: its state, and what it cannot fix by itself.
+/// Checks the daemon's status: its state, and problems that it cannot fix by itself.
 struct StatusChecks {
     /// As `GET /v1/status` answers.
     let status: JSONText

@@ -36,7 +36,7 @@ struct BackupFolder {
     /// The time of the newest backup; nil when there is none.
     var newest: Timestamp? { backups.first.flatMap(Self.time) }
 
-    /// The time of the newest backup made by `now`. A later time is from when the clock was ahead.
+    /// The time of the newest backup that is not later than `now`. A later time comes from a clock that was ahead.
     func newest(at now: Timestamp) -> Timestamp? { backups.lazy.compactMap(Self.time).first { $0 <= now } }
 
     /// The path for the next backup; creates the directory.

@@ -12,7 +12,7 @@ extension CacheStore {
         }
     }
 
-    /// The changes that carry the write by now: others may have taken over its own.
+    /// The changes that carry the write now: its own may have been merged into others.
     package func carriers(of write: QueuedWrite) throws -> [Int64] {
         try snapshot { db in try Self.current(write, db).changes }
     }
@@ -55,12 +55,12 @@ extension CacheStore {
 
     private static func current(_ write: QueuedWrite, _ db: Database) throws -> QueuedWrite {
         var current = write
-        // A change only goes into an older one, so this ends.
+        // A change is only merged into an older one, so this ends.
         while let next = try carried(current, db) { current = next }
         return current
     }
 
-    /// The write as it goes on in the changes that took over its own; nil if none did.
+    /// The same write with the changes that its own were merged into; nil if none were.
     private static func carried(_ write: QueuedWrite, _ db: Database) throws -> QueuedWrite? {
         let rows = try Row.fetchAll(
             db.cachedStatement(

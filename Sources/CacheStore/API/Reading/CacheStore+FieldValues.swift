@@ -3,10 +3,10 @@ internal import GRDB
 package import JSONText
 internal import SQLiteStore
 
-/// Secrets in the clear, for callers that ask for them by name.
+/// Secrets in plain text, for callers that request them by name.
 extension CacheStore {
-    /// The values of a record's secret fields, null for one that it does not have; a field that cannot be opened is
-    /// left out. Nil when the record is not cached. A former key is followed.
+    /// The values of a record's secret fields: null where it has no value. A field that cannot be opened is left out.
+    /// Nil if the record is not cached. A former key also finds the record.
     package func reveal(
         _ fields: [String], of entity: String, key: String
     ) throws -> [(key: String, value: JSONText)]? {
@@ -28,8 +28,8 @@ extension CacheStore {
 
 /// The upstream's side of a record with queued changes.
 extension CacheStore {
-    /// What the upstream last said of the fields that queued changes set, secret fields left out; null without a value.
-    /// Nil when the upstream has no such record, or none is cached. A former key is followed.
+    /// The upstream's last values of the fields that queued changes set, without secret fields; null where there is no
+    /// value. Nil if the upstream has no such record, or it is not cached. A former key also finds the record.
     package func serverValues(of entity: String, key: String) throws -> JSONText? {
         let table = try table(entity)
         let sql = "SELECT _remote, _local FROM \(table.name) WHERE _key = ? AND _deleted = 0"

@@ -13,7 +13,7 @@ final class LongReads: Sendable {
     private let space: @Sendable () -> DiskSpace?
     private let writer: GroupCommit?
     private let uptime: GroupCommit.Uptime
-    /// Reads run in it side by side. What makes a gap between them runs as a barrier.
+    /// Reads run in it concurrently; a barrier makes a gap between them.
     private let gaps = DispatchQueue(label: "gaps-of-long-reads", attributes: .concurrent)
 
     /// The longest that a list may take while the log is too long.

@@ -30,8 +30,8 @@ struct Keyset {
         }
     }
 
-    /// The conditions of these ranges, and how many of the position's first values are bound to each. They are the same for all
-    /// positions with nulls in the same places.
+    /// The conditions of these ranges, and how many leading values of the position are bound to each. Positions with
+    /// nulls in the same places share them.
     func conditions(
         after position: [DatabaseValue], isNotNull: (_ column: String) -> String
     ) -> [(sql: String, values: Int)] {

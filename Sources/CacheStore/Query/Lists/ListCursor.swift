@@ -4,12 +4,13 @@ internal import SQLiteStore
 
 /// The text form of a position in a list: base64url of a JSON array, marked with the list that it belongs to.
 enum ListCursor {
-    /// What fits into a request's line (8 KiB) beside other parameters. The server may make any value longer.
+    /// The most bytes that fit into a request line (8 KiB) with other parameters. A value from the server can be
+    /// longer.
     static let longest = 6000
-    /// So many bytes of texts fit into a cursor however many of them have to be escaped.
+    /// This many bytes of text fit into a cursor, even if all must be escaped.
     static let mostText = 700
 
-    /// What distinguishes the cursors of a list from those of others: a hash of its parts, which is the same in every run.
+    /// Marks the cursors of one list: a hash of its parts, which is the same in every run.
     static func mark(of parts: [String]) -> [UInt8] {
         var name: [UInt8] = []
         name.reserveCapacity(128)
@@ -23,7 +24,7 @@ enum ListCursor {
         return Array(String(hash, radix: 36).utf8)
     }
 
-    /// `mark`: that of the list.
+    /// `mark`: the list's mark.
     static func text(_ position: [DatabaseValue], mark: [UInt8]) -> String {
         var json: [UInt8] = []
         json.reserveCapacity(96)
@@ -55,7 +56,7 @@ enum ListCursor {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil for text that is no base64. Takes the digits of both alphabets, and padding.
+    /// Nil for text that is not base64. Accepts both alphabets, and padding.
     private static func bytes(ofBase64 text: String) -> [UInt8]? {
         var text = text
         return text.withUTF8 { text in

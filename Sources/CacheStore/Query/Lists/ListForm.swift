@@ -2,29 +2,29 @@ internal import GRDB
 internal import SQLiteStore
 internal import Synchronization
 
-/// The statements of a list's first page, or of all its pages after positions with nulls in the same places: they differ only in
-/// the values that are bound to them.
+/// The statements of a list's first page, or of all its later pages whose positions have nulls in the same places:
+/// those differ only in the bound values.
 ///
 /// A list consists of parts that an index can each seek and return in order: the ranges after the position
 /// (`Keyset.ranges`), and the values of a filter that accepts several. So the thousandth page costs as much as the
 /// first. If the index of the filter gives another order, the rows are found first and then sorted.
 final class ListForm: Sendable {
-    /// The number of statements; 0 after a position that nothing follows, which only a made-up cursor has.
+    /// The number of statements; 0 after a position that nothing follows, which only a forged cursor has.
     let count: Int
-    /// The condition of each range, and how many of the position's first values are bound to it.
+    /// The condition of each range, and how many leading values of the position are bound to it.
     let ranges: [(sql: String, values: Int)]
     private let filter: ListFilter
     private let order: ListOrder
     /// See `ListStatement.selection`.
     private let selection: String
     private let limit: DatabaseValue
-    /// Those that are bound to the filter's condition.
+    /// The values bound to the filter's condition.
     private let arguments: [DatabaseValue]
-    /// The text of each statement. Made when it is asked for: most pages need the first alone, and making it takes as long as
+    /// The text of each statement, made on demand: most pages need only the first, and making one takes as long as
     /// reading five records.
     private let texts: Mutex<[String?]>
 
-    /// `filter` is not arranged yet. `position`: one of those that the list goes on after; nil for its start.
+    /// `filter` is not arranged yet. `position`: any position that the form is for; nil for the first page.
     init(
         _ filter: ListFilter, _ order: ListOrder, _ selection: String, limit: Int, after position: [DatabaseValue]?
     ) {
@@ -41,7 +41,7 @@ final class ListForm: Sendable {
         texts = Mutex(Array(repeating: nil, count: count))
     }
 
-    /// A statement for a page after `position`, which is empty for the first page.
+    /// One statement of the page after `position`, which is empty for the first page.
     func statement(_ place: Int, after position: [DatabaseValue]) -> ReadConnection.Statement {
         (sql(place), isMerged ? parts.flatMap { arguments($0, position) } + [limit] : arguments(place, position))
     }

@@ -34,7 +34,7 @@ final class ListOrder: Sendable {
         self.init(terms: Self.completed(asked, entity), table)
     }
 
-    /// A position after all values that begin as long ones of this position do.
+    /// A shorter position, after all values that share their beginning with a long one in this position.
     func shortened(_ position: [DatabaseValue]) -> [DatabaseValue] {
         let most = ListCursor.mostText / max(terms.count, 1)
         let areDescending = terms.map(\.descending) + [true]
@@ -52,7 +52,7 @@ final class ListOrder: Sendable {
         }
     }
 
-    /// The first text that comes after all that begin with this one; nil if there is none.
+    /// The first text after all texts that begin with this one; nil if there is none.
     private static func successor(of text: String) -> String? {
         var scalars = text.unicodeScalars
         while let last = scalars.popLast() {

@@ -1,12 +1,12 @@
 internal import GRDB
 internal import SQLiteStore
 
-/// The statements of a list from a cursor on, or from its start, with the values that are bound to them.
+/// The statements that read a list from a cursor or from its start, with their bound values.
 struct ListParts: RandomAccessCollection, Sendable {
     let startIndex = 0
     let endIndex: Int
     private let form: ListForm
-    /// That of the cursor; empty without one.
+    /// The cursor's position; empty without a cursor.
     private let position: [DatabaseValue]
     /// The first statement, which every read needs.
     private let first: ReadConnection.Statement?
@@ -23,6 +23,6 @@ struct ListParts: RandomAccessCollection, Sendable {
         return form.statement(place, after: position)
     }
 
-    /// Those after the cursor; one without a condition if there is none.
+    /// The ranges after the cursor; a single one without a condition if there is no cursor.
     var ranges: [Keyset.Range] { form.ranges.map { ($0.sql, Array(position.prefix($0.values))) } }
 }

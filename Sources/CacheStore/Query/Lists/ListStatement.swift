@@ -19,7 +19,7 @@ final class ListStatement: Sendable {
     private let selection: String
     /// Run one after the other, they give the list from the cursor on, each at most one row more than a page.
     let statements: ListParts
-    /// That of the pages after positions without nulls, which are nearly all; nil until the first of them is read.
+    /// The form of pages after positions without nulls, which are nearly all; nil until the first is read.
     private let laterForm = Mutex<ListForm?>(nil)
 
     /// `common`: what the caller has of it. `extraColumns` come after those of `RecordSelect` and the order's.
@@ -107,7 +107,7 @@ final class ListStatement: Sendable {
     var countSQL: String { "SELECT count(*) FROM \(table.name) WHERE \(all.condition)" }
     var countArguments: [DatabaseValue] { all.arguments }
 
-    /// Where values are too long for a cursor, it has their beginnings, and values that begin alike do not follow.
+    /// A value too long for a cursor is shortened; the rows with other values of the same beginning are then skipped.
     func cursor(after position: [DatabaseValue]) -> String {
         let cursor = ListCursor.text(position, mark: mark)
         guard cursor.utf8.count > ListCursor.longest else { return cursor }
@@ -140,7 +140,7 @@ final class ListStatement: Sendable {
         return SearchWalk(table: table, match: match, order: order, ranges: statements.ranges, selection: selection)
     }
 
-    /// That of a list with these filters in this order.
+    /// The mark of a list with these filters in this order.
     private static func mark(_ query: ListQuery, _ order: ListOrder) -> [UInt8] {
         // The number distinguishes cursors whose positions have another form.
         var parts: [String] = []

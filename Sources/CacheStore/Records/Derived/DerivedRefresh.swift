@@ -59,8 +59,7 @@ struct DerivedRefresh {
         try log.append(.deleted, entity: entity.name, keys: changes.hidden)
     }
 
-    /// The next of these records, as `BoundStatement.images` says. They are found by their `_pk`, so that no whole records
-    /// are sorted.
+    /// The next of these records, as in `BoundStatement.images`. Only their `_pk` is sorted, not whole records.
     private func load(
         _ keys: JSONText, after pk: Int64, _ table: EntityTable
     ) throws -> (images: [RecordImage], areAll: Bool) {

@@ -11,8 +11,8 @@ struct RelationAggregateStatement {
 
     /// Follows the time in the text whose maximum is the latest record's.
     static let separator: Character = "\u{1F}"
-    /// The most characters of a time or a number that count. SQLite sorts the children with these texts, and holds a part of
-    /// them in memory, so one that the server makes long must not be among them.
+    /// How many characters of a time or a number count. SQLite sorts the children together with these texts, partly in
+    /// memory, so a long one from the server must be cut.
     private static let longest = 1000
 
     private var child: EntityTable { figures.child }
@@ -52,7 +52,7 @@ struct RelationAggregateStatement {
             """
     }
 
-    /// The value of a field in the child with the `_pk` ?1.
+    /// Selects the value of a field in the child whose `_pk` is ?1.
     func value(of field: String, _ side: RelationAggregates.Side) -> String {
         "SELECT coalesce(\(json(of: field, side)), 'null') FROM \(child.name) WHERE _pk = ?1"
     }
@@ -65,7 +65,7 @@ struct RelationAggregateStatement {
         case .sum(let field):
             value = "substr(\(json(of: field, side)), 1, \(Self.longest))"
         case .latest(_, let by):
-            // The value itself is read of the latest child alone.
+            // The value itself is read only from the latest child.
             value = """
                 substr(\(time(by, side)), 1, \(Self.longest)) || char(\(Self.separator.unicodeScalars.first?.value ?? 0)) \
                 || printf('%019d', _pk)

@@ -54,11 +54,11 @@ struct RelationAggregates {
         }
     }
 
-    /// What the members of some records may take of the memory together; those of one are always computed.
+    /// The most bytes of members computed at once; those of one record are always computed.
     private static let mostBytes = 8 << 20
 
-    /// Gives `use` all records in parts, each with its derived members, as stored in `_derived`; no entry for a record without
-    /// any.
+    /// Calls `use` for all records in parts, each with its derived members, as stored in `_derived`; a record without any has
+    /// no entry.
     static func forEachPart(
         of rows: [RecordImage], _ figures: [RelationAggregates], _ db: Database,
         _ use: (_ part: ArraySlice<RecordImage>, _ members: [String: JSONText]) throws -> Void
@@ -97,7 +97,7 @@ struct RelationAggregates {
         }
     }
 
-    /// For each key, the members that differ from the server's; of the first `count` rows.
+    /// For each key of the first `count` rows, the members that differ from the server's.
     private func values(
         for rows: [(key: String, remote: JSONText?)], _ db: Database
     ) throws -> (values: [String: [(key: String, value: JSONText)]], count: Int) {
@@ -165,7 +165,7 @@ struct RelationAggregates {
     ) throws -> Bool {
         if let latest { return (now?.time ?? "") >= latest || (before?.time ?? "") >= latest }
         guard now?.place == before?.place else { return true }
-        // In the same version it has the same value.
+        // The same version of a child has the same value.
         return try now?.side != before?.side && shown(now, field, db) != shown(before, field, db)
     }
 

@@ -59,7 +59,7 @@ struct ChangeLog {
             detail: .object([ChangeLogKind.reminder.rawValue: reminder.document]))
     }
 
-    /// Of an entry for a change that another one took over, in its detail: that one's id.
+    /// In the detail of an entry for a change that was merged into another: the id of the other.
     static let carrier = "carrier"
 
     /// In the log, but not in `ChangeLogKind`: entries that only hooks read.
@@ -95,7 +95,7 @@ struct ChangeLog {
             fields: JSONText(parsing: change["body"] as String).members.map(\.key), detail: detail)
     }
 
-    /// Gives an entry of this transaction another kind, because more has followed from what it notes.
+    /// Changes the kind of an entry of this transaction, when more follows from what it records.
     func revise(_ entry: Int64, as kind: ChangeLogKind) throws {
         try db.cachedStatement(sql: "UPDATE sync_change_log SET kind = ? WHERE seq = ?")
             .execute(arguments: [kind.rawValue, entry])
@@ -177,12 +177,12 @@ struct ChangeLog {
 /// Why a change is queued or left the queue, or a record the cache, if the kind alone does not say; part of an entry's
 /// detail.
 enum ChangeLogReason: String {
-    /// Queued by an edit; by a user who corrected or retried it, or a later edit that corrected it; after an attempt that sent
+    /// Queued by an edit; corrected by a user or by a later edit; retried by a user; after an attempt that sent
     /// nothing; after the process died while sending it; or by an import from another database.
     case edited, corrected, retried, notSent = "not_sent", interrupted, carried
-    /// Discarded by a user, by a later local deletion, or by a merge or a user's choice; one that is discarded as corrected has
-    /// corrected the change before it, which was refused. A merge may also queue an edit in
-    /// place of a creation (`RevivedRecord`).
+    /// Discarded by a user, by a later local deletion, or by a merge or a user's choice. (One discarded as `corrected`
+    /// was merged into the refused change before it.) A merge may also queue an edit in place of a creation
+    /// (`RevivedRecord`).
     case asked, superseded, merged
     /// A conflict was found; resolved by a user; or undone, which queues its other side.
     case found, resolved, undone

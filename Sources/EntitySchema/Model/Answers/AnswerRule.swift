@@ -13,7 +13,7 @@ package struct AnswerRule: Sendable, Equatable {
         case signedOut = "signed_out"
         /// Too many requests; nothing is sent until a time.
         case throttled
-        /// What the request is about is locked for a while; nothing was applied.
+        /// The target of the request is locked for a while; nothing was applied.
         case locked
         /// There is no such record.
         case gone

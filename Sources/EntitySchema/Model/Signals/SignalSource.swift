@@ -62,7 +62,7 @@ package struct SignalEvents: Sendable, Equatable {
     package var list: ListPlan
     /// How the next poll asks only for what is new; nil for what the list's paging says.
     package var since: Since?
-    /// The statuses of answers to an unknown position, or to none, that have a new one in its place.
+    /// The statuses that answer an unknown or missing position with a new one.
     package var expired: [Int] = []
     package var every: Duration
 

@@ -22,7 +22,8 @@ struct EventListReader {
         return events
     }
 
-    /// `{ param: after, next: meta.cursor, expired: 412 }`, `{ param: after, next: { last: id } }`, `{ param: from, greatest: at }`.
+    /// Such as `{ param: after, next: meta.cursor, expired: 412 }`, `{ param: after, next: { last: id } }` or
+    /// `{ param: from, greatest: at }`.
     private func position(_ node: SchemaNode, _ events: inout SignalEvents) throws(SchemaError) {
         try node.requireKeys(["param", "next", "greatest", "expired"])
         let parameter = try node.required("param").string()

@@ -41,7 +41,7 @@ final class AskedLists: Sendable {
     /// A query's text without its cursor, and the cursor; nil unless it ends with one, as `NextLink` writes it.
     private static func parts(of text: String) -> (rest: String, cursor: String)? {
         var text = text
-        // Through a pointer, because a walk through a `String` takes several times as long.
+        // Through a pointer, because iterating over a `String` takes several times as long.
         return text.withUTF8 { text in
             let end = text.lastIndex(of: UInt8(ascii: "&"))
             let last = text[(end.map { $0 + 1 } ?? 0)...]
