@@ -268,12 +268,12 @@ class Window:
     def check_keyboard(self, scene):
         """Fails if the Tab key leaves out something that can be used, or gives something the focus without showing it."""
         hidden = self.walk_by_tab(scene)
-        # The browser may fail to show it for a moment; what the page hides is hidden every time.
+        # The browser may briefly fail to show the focus; if the page hides it, it is hidden every time.
         if hidden and (again := set(hidden) & set(self.walk_by_tab(scene))):
             raise Failed(f"{scene}: nothing shows that the focus is at {sorted(again)}")
 
     def walk_by_tab(self, scene):
-        """Goes through all that can be used; returns what had the focus without showing it."""
+        """Tabs through all controls; returns those that had the focus without showing it."""
         wanted = self.run(WATCH_FOCUS)
         # An input for a time has several parts, so there are more stops.
         for _ in range(6):

@@ -2,7 +2,7 @@ package import EntitySchema
 package import Upstream
 
 extension HTTPUpstream {
-    /// One without what few tests need: see `UpstreamAccess` for the rest.
+    /// An upstream with what most tests need; see `UpstreamAccess` for the rest.
     package init(
         plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: (any Credentials)? = nil,
         budget: RequestBudget? = nil, now: @escaping @Sendable () -> Timestamp = { .sample }

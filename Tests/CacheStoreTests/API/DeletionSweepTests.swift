@@ -197,7 +197,7 @@ struct DeletionSweepTests {
         #expect(again == ["a"])
     }
 
-    @Test("a record is not missing while answers may be older than the acknowledged change of it")
+    @Test("a record is not missing while answers may be older than its acknowledged change")
     func missingAfterChange() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)

@@ -57,7 +57,7 @@ struct HookTests {
     }
 
     @Test
-    func `what a page made of many large records is told, though not all of them fit into memory`() async throws {
+    func `hooks are told what a page did to many large records, even if not all fit into memory`() async throws {
         let cache = try await cache([Self.all, Self.ready])
         let large = String(repeating: "x", count: 3 << 20)
         func page(_ status: String, _ text: String) -> String {
@@ -92,7 +92,7 @@ struct HookTests {
     }
 
     @Test
-    func `a refused change is told unless an edit behind it corrects it`() async throws {
+    func `hooks are told of a refused change unless an edit behind it corrects it`() async throws {
         let rule = HookRule(name: "failed", events: [.changeFailed], entity: "orders")
         let cache = try await cache([rule])
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)

@@ -54,7 +54,7 @@ struct GoneRecordTests {
         #expect(try cache.record("messages", "m1")?["text"] == "hello")
     }
 
-    /// An order whose edit is being sent when the server's answers lack it, or say that it was deleted.
+    /// An order with an edit in progress, while the server's answers lack the order or say that it was deleted.
     private func edited(isInferred: Bool) async throws -> (cache: TestCache, edit: OutboxChange) {
         let cache = try TestCache()
         _ = try await cache.pull("orders", order)
@@ -69,7 +69,7 @@ struct GoneRecordTests {
         return (cache, edit)
     }
 
-    @Test("an answer that shows the record outweighs answers that lacked it; it is read again later")
+    @Test("an answer that shows the record outweighs earlier ones that lacked it, and the record is read again later")
     func shown() async throws {
         let (cache, edit) = try await edited(isInferred: true)
         let answer = try JSONText(parsing: #"{"id":"a","notes":"n"}"#)
@@ -78,7 +78,7 @@ struct GoneRecordTests {
         #expect(try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key) == ["a"])
     }
 
-    @Test("children that went with a record which is there after all are fetched again")
+    @Test("children deleted with a record that is there after all are fetched again")
     func childrenOfShown() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", order)
@@ -99,7 +99,7 @@ struct GoneRecordTests {
         #expect(try outdated().map(\.key) == ["a"])
     }
 
-    @Test("what the server said of a deletion counts, although answers without the record come after it")
+    @Test("a deletion that the server reported counts even if answers without the record follow")
     func reportedAndInferred() async throws {
         let (cache, edit) = try await edited(isInferred: false)
         _ = try await cache.store.delete(["a"], of: "orders", position: .max, at: now)
@@ -108,7 +108,7 @@ struct GoneRecordTests {
         #expect(try cache.record("orders", "a") == nil)
     }
 
-    @Test("an answer without the record does not, nor does one after the server said that it was deleted")
+    @Test("an answer does not bring the record back if it lacks it, or if the server has reported the deletion")
     func notShown() async throws {
         let inferred = try await edited(isInferred: true)
         try await inferred.cache.store.finish(inferred.edit.id, .acknowledged(record: nil), at: now)
@@ -119,7 +119,7 @@ struct GoneRecordTests {
         #expect(try reported.cache.record("orders", "a") == nil)
     }
 
-    @Test("a record that is not served just after an edit of it was accepted stays, and is read again later")
+    @Test("a record that is missing just after its edit was accepted stays, and is read again later")
     func vanished() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", order)

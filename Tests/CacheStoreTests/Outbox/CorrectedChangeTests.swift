@@ -141,7 +141,7 @@ struct CorrectedChangeTests {
         #expect(try ready(cache).map(\.body.text) == [#"{"total":2}"#])
     }
 
-    @Test("#17 a good value that waits behind an edit when that is refused replaces it and is sent")
+    @Test("#17 if an edit is refused, a good value that waits behind it replaces it and is sent")
     func goodValueBefore() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
@@ -167,7 +167,7 @@ struct CorrectedChangeTests {
         #expect(try cache.store.progress(of: good) == .confirmed)
     }
 
-    @Test("a person decides about a refused edit and the one behind it if the record seems to be deleted meanwhile")
+    @Test("a refused edit and the one behind it are left to a person if the record seems to have been deleted")
     func deletedMeanwhile() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
@@ -181,7 +181,7 @@ struct CorrectedChangeTests {
         #expect(try cache.record("orders", "a")?["notes"] == "good")
     }
 
-    @Test("what an attempt with a lost answer has set is no conflict with the edit that corrects it after a refusal")
+    @Test("a value set by an attempt with a lost answer is in no conflict with the correction of the refused change")
     func lostBefore() async throws {
         let cache = try TestCache(
             schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
@@ -199,7 +199,7 @@ struct CorrectedChangeTests {
         #expect(try cache.record("orders", "a")?["notes"] == "best")
     }
 
-    @Test("#17 an edit that waits behind a creation when that is refused corrects it")
+    @Test("#17 if a creation is refused, an edit that waits behind it corrects it")
     func creationBefore() async throws {
         let cache = try TestCache()
         let key = try await cache.make("orders", #"{"notes":"bad"}"#)
@@ -212,7 +212,7 @@ struct CorrectedChangeTests {
         #expect(try cache.record("orders", key)?["notes"] == "good")
     }
 
-    @Test("an edit of another field goes on waiting behind an edit that is refused")
+    @Test("an edit of another field keeps waiting behind a refused edit")
     func otherFieldBefore() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)

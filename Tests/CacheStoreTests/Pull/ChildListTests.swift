@@ -167,7 +167,7 @@ struct ChildListTests {
         #expect(try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).map(\.key) == ["new"])
     }
 
-    @Test("a child that was just changed stays when lists of its parent lack it, and is looked for later")
+    @Test("a child that was just changed stays if its parent's lists lack it, and is looked for later")
     func changedChild() async throws {
         let create = #"create: { call: "POST /orders/{order_id}/messages" }"#
         let update = #"update: { call: "PATCH /messages/{id}" }"#

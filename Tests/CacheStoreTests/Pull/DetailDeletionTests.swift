@@ -5,7 +5,7 @@ import Testing
 
 @testable import CacheStore
 
-/// Records without a list of their own: nothing but the deletion of their parent ever shows that they are gone.
+/// Records without a list of their own: only the deletion of their parent shows that they are gone.
 @Suite("Records that come only with their parent")
 struct DetailDeletionTests {
     private static let relation = "messages: { of: messages, by: order_id, on_delete: cascade }"
@@ -31,7 +31,7 @@ struct DetailDeletionTests {
     }
 
     @Test(
-        "go with it when the upstream deletes it, with or without a relation, unless that has a rule",
+        "are deleted when the upstream deletes the parent, unless a relation has a rule for that",
         arguments: [(nil, 1), ("", 1), (", on_delete: cascade", 1), (", on_delete: keep", 3), (", on_delete: deny", 3)])
     func deletedThere(_ rule: String?, _ left: Int) async throws {
         let cache = try await cache(Self.shop(rule))
@@ -40,7 +40,7 @@ struct DetailDeletionTests {
         #expect(try cache.record("messages", "o") != nil)
     }
 
-    @Test("go with it when the upstream confirms the deletion, and not before")
+    @Test("are deleted when the upstream confirms the parent's deletion, and not before")
     func deletedHere() async throws {
         let cache = try await cache(Self.shop(nil))
         try await cache.store.delete("orders", key: "a", at: TestCache.now)
@@ -51,7 +51,7 @@ struct DetailDeletionTests {
         #expect(try cache.store.rowCounts() == ["orders": 1, "messages": 1])
     }
 
-    @Test("stay if they have a list of their own, or come with another entity too", arguments: [true, false])
+    @Test("stay if they have a list of their own or also come with another entity", arguments: [true, false])
     func otherWays(isListed: Bool) async throws {
         var schema = Self.shop(nil)
         if isListed {

@@ -147,7 +147,7 @@ struct LoadingTests {
         try await finish(reopened)
     }
 
-    @Test("a value that is too long to be sorted has the indexes built before it is written")
+    @Test("indexes are built before a value too long to be sorted is written")
     func long() async throws {
         let cache = try TestCache()
         let wanted = try indexes(cache)

@@ -92,11 +92,11 @@ struct UnsentFieldTests {
         #expect(try cache.record("orders", "a")?["notes"] == "mine")
     }
 
-    @Test("leave a refused edit that a later edit corrects, with the newest value")
+    @Test("are removed from a refused edit that a later edit corrects, and keep their newest value")
     func newer() async throws {
         let cache = try await refused(behind: #"{"notes":"newer"}"#)
         try await edit(cache, #"{"total":3}"#)
-        // The newer value has corrected the refused edit, which the schema now cannot send.
+        // The newer value corrected the refused edit, which the schema can no longer send.
         let corrected = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(corrected.body.text == #"{"total":2,"notes":"newer"}"#)
         #expect(try await cache.store.begin(corrected, at: now))

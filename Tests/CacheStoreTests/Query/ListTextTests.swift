@@ -49,7 +49,7 @@ struct ListTextTests {
         later.cursor = first.cursor(after: first.order.terms.map { _ in value } + [pk])
         let (shared, alone) = (try list(later, ListStatement.Common(table)), try list(later, nil))
         let continued = try ListStatement(first, from: try #require(later.cursor))
-        // Shares the texts of its statements with the one before, unless there are nulls.
+        // Shares its statements' texts with the previous one, unless there are nulls.
         let again = try ListStatement(first, from: try #require(later.cursor))
         for other in [shared, continued, again] {
             #expect(other.statements.map(\.sql) == alone.statements.map(\.sql))
@@ -69,7 +69,7 @@ struct ListTextTests {
         #expect(try JSONText([UInt8](json)).elements.count == 4)
         #expect(json.base64EncodedString() == padded)
     }
-    @Test("a cursor reads the same in the other alphabet of base64 and with padding, and not with anything else")
+    @Test("a cursor is also read in the other base64 alphabet and with padding, but with nothing else")
     func alphabets() throws {
         let mark = ListCursor.mark(of: ["list"])
         let values = ["~~?>\u{ff}\u{fb}\u{ef}".databaseValue, (1 << 62).databaseValue]

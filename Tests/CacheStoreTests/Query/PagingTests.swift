@@ -16,7 +16,7 @@ struct PagingTests {
     }
 
     @Test(
-        "values too long for an address do not end a list that is sorted by them", arguments: ["notes", "-notes,total"])
+        "a list sorted by values too long for a URL is complete", arguments: ["notes", "-notes,total"])
     func long(sort: String) async throws {
         let cache = try TestCache()
         let rest = String(repeating: "\u{1}\u{10FFFF}", count: 10_000)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CacheStore
 
-/// The upstream may make each record 8 MiB large, and as many as it likes of them.
+/// The upstream can send any number of records of up to 8 MiB each.
 @Suite("Large records")
 struct LargeRecordTests {
     private static let large = String(repeating: "x", count: 3 << 20)
@@ -18,7 +18,7 @@ struct LargeRecordTests {
         return cache
     }
 
-    @Test("no more are read at once than fit into memory, and always one")
+    @Test("only as many are read at once as fit into memory, but at least one")
     func bounded() async throws {
         let cache = try await cache(talks: 7)
         let (store, table) = (cache.store, try cache.store.table("talks"))
@@ -27,14 +27,14 @@ struct LargeRecordTests {
                 try store.context(db, at: TestCache.now).writer(table).images(after: pk, limit: 9).map(\.key)
             }
         }
-        // Of each there are two texts: what the server said, and what readers see.
+        // Each has two texts: the server's version, and what readers see.
         #expect(try await keys(after: 0) == ["t0", "t1"])
         #expect(try await keys(after: 3) == ["t3", "t4"])
         #expect(try await keys(after: 6) == ["t6"])
         #expect(try await keys(after: 7) == [])
     }
 
-    @Test("the figures of many are computed, though not all fit into memory")
+    @Test("the figures of many are computed, even if not all fit into memory")
     func figures() async throws {
         let cache = try await cache(talks: 7)
         let lines = (0..<14).map { #"{"id":"l\#($0)","talk_id":"t\#($0 % 7)","cost":\#($0)}"# }
@@ -44,7 +44,7 @@ struct LargeRecordTests {
         }
     }
 
-    @Test("a new indexed field is filled for all of them at the next start")
+    @Test("a new indexed field is filled in all of them at the next start")
     func backfilled() async throws {
         let cache = try await cache(talks: 7)
         let schema = DerivedFieldSchema.yaml.replacing(
@@ -55,7 +55,7 @@ struct LargeRecordTests {
         #expect(try reopened.store.list(query).total == 7)
     }
 
-    @Test("indexes are built again though columns are too long to be sorted")
+    @Test("indexes are rebuilt even if values are too long to be sorted")
     func rebuilt() async throws {
         let cache = try await cache(talks: 2)
         let indexed = DerivedFieldSchema.yaml.replacing(
@@ -69,7 +69,7 @@ struct LargeRecordTests {
         #expect(try reopened.store.inconsistencies() == [])
     }
 
-    @Test("those that a pull did not see are held as far as they fit into memory, and all are deleted")
+    @Test("those that a pull did not see are loaded as far as they fit into memory, and all are deleted")
     func unseen() async throws {
         let cache = try await cache(talks: 7)
         let seen = try cache.store.startDeletionSweep(of: "talks")
@@ -79,7 +79,7 @@ struct LargeRecordTests {
         #expect(try await cache.store.deleteUnseen(of: "talks", seen, at: TestCache.now) == 7)
     }
 
-    @Test("the latest values of many are taken over, though not all fit into memory")
+    @Test("the latest values of many are computed, even if not all fit into memory")
     func latest() async throws {
         let cache = try TestCache(schema: DerivedFieldSchema.yaml)
         let talks = (0..<7).map { #"{"id":"t\#($0)"}"# }
@@ -101,7 +101,7 @@ struct LargeRecordTests {
         #expect(try cache.store.inconsistencies() == [])
     }
 
-    @Test("a time and a number of any length are compared by their beginnings")
+    @Test("times and numbers of any length are compared by their beginnings")
     func long() async throws {
         let cache = try TestCache(schema: DerivedFieldSchema.yaml)
         _ = try await cache.pull("talks", #"[{"id":"t"}]"#)

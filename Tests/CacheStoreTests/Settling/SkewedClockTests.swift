@@ -28,7 +28,7 @@ struct SkewedClockTests {
         _ = try await cache.store.apply(page, at: now + .seconds(seconds))
     }
 
-    /// Sets the notes to B and sends that. `meanwhile` runs before the answer comes.
+    /// Sets the notes to B and sends the edit. `meanwhile` runs before the answer comes.
     private func send(_ cache: TestCache, answer: String, meanwhile: () async throws -> Void) async throws {
         try await cache.change("orders", "a", #"{"notes":"B"}"#)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)

@@ -41,7 +41,7 @@ struct SignalTests {
         }
     }
 
-    @Test("another position can come with an error only where an answer has it at a place")
+    @Test("a new position can come with an error only if `next` is a place in the answer")
     func expiredPosition() throws {
         func events(_ since: String) throws -> SignalEvents? {
             let source = try source("events: { path: /events, since: \(since), entity: orders, key: id }")

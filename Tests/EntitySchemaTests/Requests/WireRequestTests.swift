@@ -107,7 +107,7 @@ struct WireRequestTests {
         #expect(other == #"{"id":1,"by":{"name":"Cy"},"state":"done"}"#, "what was sent before is not undone")
     }
 
-    /// What an edit of `email`, which is read from the first of a list, sends over `emails`.
+    /// What an edit of `email` sends, if the record has `emails`: the field is read from the first element.
     private func sentEmail(_ route: String, over emails: String) throws -> String? {
         let schema = try EntitySchema(
             yaml: """
@@ -125,7 +125,7 @@ struct WireRequestTests {
         return request?.body?.text
     }
 
-    @Test("a whole record has a change of one element of a list in its place, if that is there")
+    @Test("a whole record has the change of a list element in its place, if the list has that element")
     func replacesElement() throws {
         let put = #""PUT /people/{id}""#
         #expect(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Writing JSON")
 struct JSONWriterTests {
-    @Test("members follow each other with commas, however deep, and what is missing is null")
+    @Test("members are separated by commas at any depth, and missing values are null")
     func members() throws {
         var writer = JSONWriter(capacity: 8)
         writer.object { whole in

@@ -74,7 +74,7 @@ struct WaitingWritesTests {
         #expect(behind.json["_sync"]?["push"]?["state"] == "blocked")
     }
 
-    @Test("a write that corrects a refused change is reported with that change")
+    @Test("a write that corrects a refused change reports that change")
     func corrected() async throws {
         let api = try await TestAPI.filled()
         _ = await api.call("PATCH", "/v1/orders/a", body: #"{"total":1.00}"#)

@@ -15,7 +15,7 @@ struct CrowdCheck {
         try world.check { try checkDecisions() }
     }
 
-    /// Only what waits for a person's choice is queued, and edits behind a creation that does.
+    /// Only changes that wait for a person are queued, and edits behind a creation that does.
     private func checkQueues() throws {
         for daemon in world.daemons {
             guard let store = daemon.life?.store else { continue }

@@ -96,7 +96,7 @@ final class OneWriterCheck {
         let plan = world.plan
         guard !plan.hasPeople, !plan.deletes, !plan.habits[.locked], !plan.habits[.slugs], plan.otherYAMLs.isEmpty,
             let failed = try reader.changes().first(where: {
-                // A look-up that cannot say goes to a person, and so does an edit whose version no list shows.
+                // A look-up without a clear result is left to a person, and so is an edit whose version no list shows.
                 $0.state == "failed" && $0.error?.hasPrefix("unclear") == false
                     && !(plan.habits[.listsOnly] && $0.error?.hasPrefix("conflict") == true)
             })

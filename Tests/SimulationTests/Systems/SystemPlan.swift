@@ -112,8 +112,8 @@ struct SystemPlan {
         if schema.upstream.idempotencyHeader == nil || hidesKeys { habits.drop(.repeatedRequests) }
         // One that forgets keys before a lost answer is repeated makes a second row too.
         if let time = habits.time(.forgottenKeys), time < schema.upstream.settle { habits.drop(.forgottenKeys) }
-        // Where only lists are served, a row that slides past two full pulls in a row is gone for all that can be
-        // known. So is one of a list of children that has pages and no total.
+        // Where only lists are served, a record that slides between the pages of two full pulls in a row looks the same
+        // as a deleted one. The same goes for a list of children with pages and no total.
         let hasBlindPages = schema.entities.flatMap { $0.pull?.details ?? [] }.contains { detail in
             schema[detail.entity]?.pull == nil && detail.path != nil && detail.list.style != .single
                 && detail.list.total == nil

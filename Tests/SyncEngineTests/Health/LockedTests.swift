@@ -27,7 +27,7 @@ struct LockedTests {
         #expect(await monitor.breaker.isDown)
     }
 
-    @Test("stop only the list, the detail and the read that they answer, until they are asked for again")
+    @Test("stop only the list, detail or read that they answer, until it is requested again")
     func reads() async throws {
         let locked = UpstreamError.locked(status: 409, "being exported")
         let test = try TestEngine()

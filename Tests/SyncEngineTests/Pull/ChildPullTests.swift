@@ -378,7 +378,7 @@ struct ChildPullTests {
         #expect(try test.keys("messages") == ["m", "n", "o", "p", "q", "r"])
     }
 
-    @Test("a child that comes only with its parent stays if it refers to that by what is no key")
+    @Test("a child that comes only with its parent stays if it refers to the parent by something other than its key")
     func otherReference() async throws {
         let many = "    many:\n      messages: { of: messages, by: order_id, on_delete: cascade }\n"
         let test = try TestPull(Self.embedded) {

@@ -5,8 +5,8 @@ import Testing
 @testable import CacheStore
 @testable import SyncEngine
 
-/// The list lacks a record, and asked for it, the upstream answers with another one.
-@Suite("Records that were merged into another one")
+/// The list lacks a record, and the upstream answers a request for it with another one.
+@Suite("Records that were merged into another")
 struct MergedRecordTests {
     private func page(_ range: Range<Int>) -> String {
         JSONText.array(range.map { .object(["id": .string("k\($0)"), "updated_at": "2026-01-01"]) }).text
@@ -19,7 +19,7 @@ struct MergedRecordTests {
         return test
     }
 
-    @Test("a record that the upstream has merged into another one goes when it was shown so for the time to settle")
+    @Test("a record that was merged into another is deleted once the upstream has shown that for the time to settle")
     func merged() async throws {
         let test = try await filled(8)
         test.clock.advance(by: .seconds(1))
@@ -36,7 +36,7 @@ struct MergedRecordTests {
         #expect(try test.cursor.held == nil)
     }
 
-    @Test("a record stays if the upstream answers with the same record, whichever it is asked for")
+    @Test("a record stays if the upstream answers every request with the same record")
     func sameForAll() async throws {
         let test = try await filled(8)
         try test.upstream.serve([page(0..<7)], total: 7)
@@ -48,7 +48,7 @@ struct MergedRecordTests {
         #expect(try test.keys().count == 8)
     }
 
-    @Test("a record stays for which the upstream answers with one that its list lacks as well")
+    @Test("a record stays if the upstream answers with another one that its list also lacks")
     func mergedIntoAnUnlisted() async throws {
         let test = try await filled(8)
         try test.upstream.serve([page(0..<6)], total: 6)

@@ -103,7 +103,7 @@ struct AbsencePushTests {
     }
 
     @Test(
-        "nor does the next 404 fail the change, as the outage ends before the witness is read",
+        "nor does the next 404 fail the change if the outage ends before the witness is read",
         arguments: [Operation.create, .update])
     func witnessReadAsOutageEnds(_ operation: Operation) async throws {
         let test = try await unreadable(operation)

@@ -144,13 +144,13 @@ struct CreateReconcilerTests {
         #expect(requests == 8, "four readings")
     }
 
-    /// The second reading shows the records of the first in another order.
+    /// The second reading shows the same records as the first, in another order.
     private let shuffled = [
         #"[{"id":"a","notes":"x"},{"id":"b","notes":"y"}]"#, #"[{"id":"d","notes":"z"}]"#,
         #"[{"id":"d","notes":"z"},{"id":"a","notes":"x"}]"#, #"[{"id":"b","notes":"y"}]"#,
     ]
 
-    @Test("a record is absent from a list in another order each time, if each reading shows as many as the total says")
+    @Test("a record is absent from a list whose order keeps changing if each reading shows as many as the total")
     func otherOrder() async throws {
         let (finding, requests) = try await finding(shuffled, total: 3)
         guard case .absent = finding else {

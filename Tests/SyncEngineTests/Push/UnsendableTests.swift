@@ -62,7 +62,7 @@ struct UnsendableTests {
         return test
     }
 
-    @Test("a value of the address that the list lacks is read from the record before an edit and before a deletion")
+    @Test("a value that the address needs and the list lacks is read from the record before an edit or a deletion")
     func unlistedVersion() async throws {
         let test = try await withoutVersion(#"[{"id":"a","name":"n","version":7}]"#)
         try await test.change("a", #"{"name":"new"}"#)
@@ -74,7 +74,7 @@ struct UnsendableTests {
         #expect(other.upstream.pushes.map(\.request.path) == ["/orders/a/8"])
     }
 
-    @Test("says which value of the address is missing if reading the record brings none")
+    @Test("says which value of the address is missing if reading the record does not bring it")
     func nowhere() async throws {
         let test = try await withoutVersion(#"[{"id":"a","name":"n"}]"#)
         _ = try await test.store.delete("orders", key: "a", at: test.clock.timestamp)

@@ -49,7 +49,7 @@ struct EventPlaceTests {
         }
     }
 
-    @Test("one that comes with an error is where the events begin, and what may have changed before is pulled")
+    @Test("the events begin at one that comes with an error, and what may have changed before is pulled")
     func renewedPlace() async throws {
         let source = "path: /log, since: { param: sync, next: sync, expired: 412 }, entity: parts, key: id, every: 10s"
         let test = try TestEngine(
@@ -77,7 +77,7 @@ struct EventPlaceTests {
         }
     }
 
-    @Test("one that is not known although it was just given is an error, until one is")
+    @Test("an error is reported if the upstream does not know one that it just sent, until it knows one")
     func uselessPlace() async throws {
         let source = "path: /log, since: { param: sync, next: sync, expired: 412 }, entity: parts, key: id, every: 10s"
         let test = try TestEngine(

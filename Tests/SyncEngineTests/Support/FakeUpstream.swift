@@ -21,7 +21,7 @@ final class FakeUpstream: Upstream, Sendable {
         /// Answers to the next pushes; nil lets one through. `afterApplying` loses the answer of a change that was made.
         var failures: [(error: UpstreamError, afterApplying: Bool)] = []
         var listFailures: [String: UpstreamError] = [:]
-        /// The only position that a list knows; it answers any other with this one.
+        /// The only position that a list knows. It answers any other with this one.
         var positions: [String: String] = [:]
         var recordFailure: UpstreamError?
         var hidesRecords = false
@@ -156,7 +156,7 @@ final class FakeUpstream: Upstream, Sendable {
 
     func failList(_ path: String, _ error: UpstreamError?) { state.withLock { $0.listFailures[path] = error } }
 
-    /// Lets a list know no other position than this, and answer with it to any other, or to none.
+    /// Makes a list know only this position, and answer with it to any other or none.
     func renew(_ path: String, _ position: String) { state.withLock { $0.positions[path] = position } }
 
     /// Answers 404 to every request for a single record.

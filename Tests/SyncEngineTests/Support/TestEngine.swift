@@ -74,7 +74,7 @@ struct TestEngine {
         #expect(try await condition())
     }
 
-    /// What sends changes, without the engine.
+    /// A pusher for changes, without the engine.
     func pusher(
         at now: Timestamp, to remote: (any Upstream)? = nil, random: Double = 0, batches: BatchRoutes = BatchRoutes(),
         callableSince: Timestamp? = nil
@@ -137,7 +137,7 @@ struct TestEngine {
 }
 
 extension Pusher {
-    /// One for which time stands still.
+    /// An environment whose time stands still.
     static func test(
         _ store: CacheStore, _ contents: ContentFolder? = nil, to upstream: any Upstream, at now: Timestamp,
         random: Double = 0, batches: BatchRoutes = BatchRoutes(), callableSince: Timestamp, lane: PushLane = .fields

@@ -216,7 +216,7 @@ struct StoredSessionTests {
     }
 
     @Test(
-        "of all that a rule can mean, only a refusal is about the credentials; the rest waits and tries again",
+        "of all meanings of a rule, only a refusal concerns the credentials; after the others, it tries again later",
         arguments: AnswerRule.Meaning.allCases)
     func ruledMeaning(_ meaning: AnswerRule.Meaning) async throws {
         server.state.withLock { $0.answers["/sign-in"] = .json(409, "{}") }

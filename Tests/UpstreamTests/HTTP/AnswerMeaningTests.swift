@@ -5,14 +5,14 @@ import Testing
 
 @testable import Upstream
 
-/// What each `means` of a rule says in answer to each kind of request.
+/// What each `means` of a rule does in the answer to each kind of request.
 @Suite("The meaning that a rule gives an answer")
 struct AnswerMeaningTests {
     private static let rules = AnswerRule.Meaning.allCases.map { meaning in
         "    - { when: { say: \(meaning.rawValue) }, means: \(meaning.rawValue) }"
     }.joined(separator: "\n")
 
-    /// The body of each answer has its meaning in a word, whatever its status.
+    /// Each answer's body names its meaning, with any status.
     private static let schema = """
         schema: shop
         upstream:
@@ -84,7 +84,7 @@ struct AnswerMeaningTests {
 
     private static let statuses = [200, 404, 409, 500]
 
-    @Test("is that of the answer to a change of any kind", arguments: AnswerRule.Meaning.allCases, statuses)
+    @Test("applies to the answer to any kind of change", arguments: AnswerRule.Meaning.allCases, statuses)
     func changes(_ meaning: AnswerRule.Meaning, _ status: Int) async throws {
         let server = try Server(status, #"{"say":"\#(meaning.rawValue)"}"#)
         let requests = [
@@ -98,7 +98,7 @@ struct AnswerMeaningTests {
         }
     }
 
-    @Test("is that of the answer to an upload", arguments: AnswerRule.Meaning.allCases, statuses)
+    @Test("applies to the answer to an upload", arguments: AnswerRule.Meaning.allCases, statuses)
     func uploads(_ meaning: AnswerRule.Meaning, _ status: Int) async throws {
         let server = try Server(status, #"{"say":"\#(meaning.rawValue)"}"#)
         let content = Content(sha256: String(repeating: "0", count: 64), size: 0, type: "image/png")
@@ -111,7 +111,7 @@ struct AnswerMeaningTests {
     }
 
     @Test(
-        "is that of one result of a batch, and the others have their own", arguments: AnswerRule.Meaning.allCases,
+        "applies to one result of a batch, and the others keep theirs", arguments: AnswerRule.Meaning.allCases,
         statuses)
     func results(_ meaning: AnswerRule.Meaning, _ status: Int) async throws {
         let result = #"{"code":\#(status),"body":{"say":"\#(meaning.rawValue)"}}"#
@@ -130,7 +130,7 @@ struct AnswerMeaningTests {
     }
 
     @Test(
-        "is that of the answer to a batch as a whole", arguments: AnswerRule.Meaning.allCases.filter { $0 != .ok },
+        "applies to the answer to a whole batch", arguments: AnswerRule.Meaning.allCases.filter { $0 != .ok },
         statuses)
     func batches(_ meaning: AnswerRule.Meaning, _ status: Int) async throws {
         let server = try Server(status, #"{"say":"\#(meaning.rawValue)"}"#)
@@ -144,7 +144,7 @@ struct AnswerMeaningTests {
     }
 
     @Test(
-        "is that of the answer to a list, and to the list of a detail", arguments: AnswerRule.Meaning.allCases, statuses
+        "applies to the answer to a list, and to a detail's list", arguments: AnswerRule.Meaning.allCases, statuses
     )
     func lists(_ meaning: AnswerRule.Meaning, _ status: Int) async throws {
         let server = try Server(status, #"{"say":"\#(meaning.rawValue)"}"#)
@@ -157,7 +157,7 @@ struct AnswerMeaningTests {
         }
     }
 
-    @Test("is that of the answer to a single record", arguments: AnswerRule.Meaning.allCases, statuses)
+    @Test("applies to the answer to a single record", arguments: AnswerRule.Meaning.allCases, statuses)
     func records(_ meaning: AnswerRule.Meaning, _ status: Int) async throws {
         let server = try Server(status, #"{"say":"\#(meaning.rawValue)"}"#)
         var isAbsent = false

@@ -66,7 +66,7 @@ struct StatusTests {
         #expect(try await failure(status) == .unclear(status: status, "\(words) \(status): the shop says no"))
     }
 
-    @Test("423 says that only what the request is about is locked")
+    @Test("423 means that only the target of the request is locked")
     func locked() async throws {
         #expect(try await failure(423) == .locked(status: 423, "\(words) 423: the shop says no"))
         let rule = ", error_message: error.text, answers: [{ status: 423, means: unclear }]"
@@ -96,7 +96,7 @@ struct StatusTests {
         #expect(try await failure(status) == .refused(status: status, "\(words) \(status): the shop says no"))
     }
 
-    @Test("what concerns the account, or a gateway, bars", arguments: [402, 403, 407, 421, 511])
+    @Test("a status about the account or a gateway bars changes", arguments: [402, 403, 407, 421, 511])
     func barred(_ status: Int) async throws {
         #expect(try await failure(status) == .barred(status: status, "\(words) \(status): the shop says no"))
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Upstream
 
-/// A list of events whose upstream answers a position that it does not know with another one, as Asana does.
+/// A list of events whose upstream answers an unknown position with a new one, as Asana does.
 @Suite("A position that comes with an error")
 struct RenewedPositionTests {
     private static func schema() throws -> EntitySchema {
@@ -46,13 +46,13 @@ struct RenewedPositionTests {
         #expect(page.isRenewed && page.next == "s1" && page.count == 0)
     }
 
-    @Test("is none in an answer with events, and their position counts")
+    @Test("comes only with an error: the position in an answer with events is an ordinary one")
     func usual() async throws {
         let page = try await page(200, #"{"data":[{"resource":{"gid":"7"}}],"sync":"s2"}"#, at: "s1")
         #expect(!page.isRenewed && page.next == "s2" && page.count == 1)
     }
 
-    @Test("must be there, and other errors are what they are")
+    @Test("must be there, and other errors stay errors")
     func others() async throws {
         await #expect(throws: UpstreamError.self) { try await page(412, #"{"errors":[]}"#) }
         await #expect(throws: UpstreamError.changed(status: 409, "GET /events answered 409: sync: s1")) {
@@ -60,7 +60,7 @@ struct RenewedPositionTests {
         }
     }
 
-    @Test("is what the reference upstream answers too")
+    @Test("is also sent by the reference upstream")
     func reference() async throws {
         let schema = try Self.schema()
         let events = try Self.events(schema)

@@ -7,10 +7,10 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-/// What becomes of changes that are answered with the job that will apply them.
+/// What happens to changes that are answered with a job that will apply them.
 @Suite("A change that is accepted for later")
 struct JobTests {
-    @Test("leaves the queue, and readers see what was sent, also if the job has a field of the record")
+    @Test("leaves the queue, and readers see what was sent, even if the job shares a field with the record")
     func edit() async throws {
         let test = try await TestEngine.with()
         try await test.change("a", #"{"notes":"mine"}"#)
@@ -22,7 +22,7 @@ struct JobTests {
         #expect(try test.store.rowCounts()["orders"] == 1)
     }
 
-    @Test("shows what the upstream has when the time to settle is over and the job has changed nothing")
+    @Test("shows the upstream's value after the time to settle if the job has changed nothing")
     func unfinished() async throws {
         let test = try await TestEngine.with()
         try await test.running {
@@ -41,7 +41,7 @@ struct JobTests {
         }
     }
 
-    @Test("does not become a record with the job's key, also if the job has a field of the record")
+    @Test("does not become a record with the job's key, even if the job shares a field with the record")
     func creation() async throws {
         let test = try await TestEngine.with(TestEngine.shopWithLookUp)
         let key = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
@@ -56,7 +56,7 @@ struct JobTests {
         #expect(try test.record(key)?["id"] == "b")
     }
 
-    @Test("is the record in the answer if that has what was sent", arguments: [true, false])
+    @Test("becomes the record in the answer if that has the sent values", arguments: [true, false])
     func record(hasLookUp: Bool) async throws {
         let test = try await TestEngine.with(hasLookUp ? TestEngine.shopWithLookUp : TestEngine.shop)
         let key = try await test.store.create("orders", body: .object(["notes": " new"]), at: test.clock.timestamp)

@@ -7,12 +7,12 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-/// Of a batch, only what is locked waits.
-@Suite("A batch with a record that is locked")
+/// Only the locked change of a batch waits.
+@Suite("A batch with a locked record")
 struct LockedBatchTests {
     private static let locked = UpstreamError.locked(status: 409, "being exported")
 
-    /// An engine with four orders, each of which is edited.
+    /// An engine with four orders, each with an edit.
     private func edited(_ more: String = "") async throws -> TestEngine {
         let batch =
             #"  batch: { call: POST /batch, element: { method: "{$method}", path: "{$path}", key: "{$key}", body: $body }\#(more) }"#
@@ -26,7 +26,7 @@ struct LockedBatchTests {
         test.upstream.refuse { $0.path == path ? Self.locked : nil }
     }
 
-    @Test("sends that one again later, and has done the others")
+    @Test("sends that change again later, and is done with the others")
     func oneResult() async throws {
         let test = try await edited()
         lock("/orders/o2", test)
@@ -40,7 +40,7 @@ struct LockedBatchTests {
         #expect(test.upstream.batches.count == 1 && test.upstream.pushes.count == 1)
     }
 
-    @Test("sends all one by one if it is locked as a whole", arguments: ["", ", atomic: true"])
+    @Test("sends its changes one by one if it is locked as a whole", arguments: ["", ", atomic: true"])
     func whole(_ more: String) async throws {
         let (test, batches) = (try await edited(more), BatchRoutes())
         lock("/orders/o2", test)
@@ -52,7 +52,7 @@ struct LockedBatchTests {
         #expect(batches.restriction(at: test.clock.timestamp) == nil, "the route itself is open")
     }
 
-    @Test("sends all one by one if all or none are applied")
+    @Test("sends its changes one by one if it is atomic")
     func atomic() async throws {
         let (test, batches) = (try await edited(", atomic: true"), BatchRoutes())
         lock("/orders/o2", test)
