@@ -93,14 +93,14 @@ struct AbsenceJudge: Sendable {
     private static let notServed = "not served"
 
     /// Whether the upstream serves another record by its key now: one of the newest three that are known, since one may
-    /// have been deleted.
+    /// have been deleted. Some answer every request with the same record.
     func servesAnother(of entity: Entity, than keys: [String]) async throws -> Bool {
         var asked = keys
         for _ in 1...3 {
             guard let other = try store.anotherRecord(of: entity.name, than: asked),
                 let key = other[entity.key]?.plain, entity.recordPath(of: other) != nil
             else { return false }
-            if try await read(other, of: entity) != nil { return true }
+            if try await read(other, of: entity)?.record[entity.key]?.plain == key { return true }
             asked.append(key)
         }
         return false
@@ -112,7 +112,7 @@ struct AbsenceJudge: Sendable {
         guard let plan = entity.pull else { return false }
         let listed = try await page(plan, of: entity, at: nil).records
         guard let shown = witness(in: listed, than: keys, of: entity) else { return false }
-        return try await read(shown, of: entity) != nil
+        return try await read(shown, of: entity)?.record[entity.key]?.plain == shown[entity.key]?.plain
     }
 
     /// A record of a list that must be served by its key too.

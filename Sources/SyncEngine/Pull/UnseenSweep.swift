@@ -87,8 +87,7 @@ struct UnseenSweep {
 
     /// The undecided records that were merged into others. For the time to settle, no full pull has seen them, and the
     /// upstream has answered requests for them with the other record: a gateway may do so for a moment. `isOpen`: more
-    /// may have been merged, which later pulls decide. Those
-    /// that were missing before are forgotten.
+    /// may have been merged, which later pulls decide. Those that were missing before are forgotten.
     private func merged(
         _ findings: AbsenceJudge.Findings, _ suspects: [CacheStore.UnseenRecord], rows: Int
     ) async throws -> (keys: [String], isOpen: Bool) {
@@ -100,19 +99,11 @@ struct UnseenSweep {
                 return current != key && !suspects.contains { $0.key == current }
             }.map(\.key)
         }
-        if !keys.isEmpty, try await !answersByKey(besides: suspects.map(\.key) + findings.others.values) { keys = [] }
+        let named = suspects.map(\.key) + findings.others.values
+        if !keys.isEmpty, try await !puller.judge.servesAnother(of: entity, than: named) { keys = [] }
         let merged = try await store.noteMissing(
             keys, of: entity.name, upTo: puller.now() - puller.schema.upstream.settle, at: puller.now())
         return (merged, merged.count < keys.count)
-    }
-
-    /// Whether the upstream answers a request for one more record with that record. Some answer every request with the
-    /// same one.
-    private func answersByKey(besides keys: [String]) async throws -> Bool {
-        guard let known = try store.anotherRecord(of: entity.name, than: keys), entity.recordPath(of: known) != nil,
-            let found = try await puller.judge.read(known, of: entity)
-        else { return false }
-        return found.record[entity.key]?.plain == known[entity.key]?.plain
     }
 
     /// The undecided records that a person has confirmed to be gone. The upstream must serve another one while it refuses to

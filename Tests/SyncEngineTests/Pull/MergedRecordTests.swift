@@ -1,3 +1,4 @@
+import EntitySchema
 import JSONText
 import TestSupport
 import Testing
@@ -46,6 +47,16 @@ struct MergedRecordTests {
             _ = try await test.pull(full: true)
         }
         #expect(try test.keys().count == 8)
+    }
+
+    @Test("an upstream that answers every request with the same record is no witness for others")
+    func noWitness() async throws {
+        let test = try await filled(8)
+        let (judge, orders) = (test.puller().judge, try #require(test.schema["orders"]))
+        test.upstream.serveSingles { _, _ in .success(#"{"id":"k1"}"#) }
+        #expect(try await !judge.servesAnother(of: orders, than: ["k7"]))
+        test.upstream.serveSingles { _, key in .success(#"{"id":"\#(key)"}"#) }
+        #expect(try await judge.servesAnother(of: orders, than: ["k7"]))
     }
 
     @Test("a record stays if the upstream answers with another one that its list also lacks")
