@@ -113,6 +113,8 @@ package struct RemoteRecord: Sendable, Equatable {
     package var version: String?
     /// The answer to a change that will be applied (202): it may be the job that does so, and not the record.
     package var isLater = false
+    /// A gateway answered with what it had kept, so the record may be gone by now.
+    package var isRepeated = false
 
     package init(_ record: JSONText, version: String? = nil, isLater: Bool = false) {
         self.record = record

@@ -180,7 +180,8 @@ extension Pusher {
             return .waiting(unseen, at: monotonicNow() + retry.base, counted: false)
         // The record exists, so the answer is about this change: the path of its route, or a rule of the server. The first time
         // it may also be a deletion whose answer was lost, at a server whose reads lag.
-        case .here where failure.errorClass == .gone && change.errorClass == .gone: return .failed(failure)
+        case .here(let found) where failure.errorClass == .gone && change.errorClass == .gone && !found.isRepeated:
+            return .failed(failure)
         case .here: return again(change, failure)
         case .cannotSay(let reason):
             var failure = failure

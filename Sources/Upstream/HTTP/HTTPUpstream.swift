@@ -63,10 +63,8 @@ package struct HTTPUpstream: Upstream {
                     + "upstream.account.id in the schema")
         }
         let name = account.name?.text { answer.at(path: $0)?.plain }
-        // Some gateways send `Age: 0` with what they have just fetched.
-        let isRepeated = response.age.map { $0 > .seconds(1) } ?? false
         return SignedInAccount(
-            id: id, name: name?.cut(toScalars: SignedInAccount.longestName), isRepeated: isRepeated)
+            id: id, name: name?.cut(toScalars: SignedInAccount.longestName), isRepeated: response.isRepeated)
     }
 
     /// A page as the upstream answers it; see `page`.
@@ -185,7 +183,9 @@ package struct HTTPUpstream: Upstream {
                 "\(request.path) answered no record with \(key) at \(single.place.description); correct "
                     + "pull.record.at in the schema")
         }
-        return RemoteRecord(record, version: version(of: record, response))
+        var found = RemoteRecord(record, version: version(of: record, response))
+        found.isRepeated = response.isRepeated
+        return found
     }
 
     package func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {

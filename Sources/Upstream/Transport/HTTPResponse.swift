@@ -32,6 +32,9 @@ package struct HTTPResponse: Sendable, Equatable {
     package var age: Duration? {
         header("Age").map { .seconds(1 + (UInt32($0).map(Int64.init) ?? 0)) }
     }
+
+    /// Whether a gateway has kept the response. Some send `Age: 0` with what they have just fetched.
+    var isRepeated: Bool { age.map { $0 > .seconds(1) } ?? false }
 }
 
 /// One field of a request's or a response's header.

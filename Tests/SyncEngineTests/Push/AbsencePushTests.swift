@@ -118,6 +118,18 @@ struct AbsencePushTests {
         #expect(test.upstream.records("/orders").last?["notes"] == "mine")
     }
 
+    @Test("404s to a change do not fail it while a gateway repeats the record from before")
+    func repeatedRecord() async throws {
+        for repeats in [true, false] {
+            let test = try await test()
+            try await test.change("c", #"{"notes":"mine"}"#)
+            test.upstream.repeatRecords(repeats)
+            test.upstream.fail(notFound, times: 2)
+            for _ in 1...2 { try await send(test) }
+            #expect(try test.store.pendingCount() == PendingCount(pending: repeats ? 1 : 0, failed: repeats ? 0 : 1))
+        }
+    }
+
     @Test("#3 a token that expires into empty lists drops no edit and acknowledges no deletion")
     func expired() async throws {
         let test = try await test()

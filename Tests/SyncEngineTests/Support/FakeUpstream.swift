@@ -28,6 +28,7 @@ final class FakeUpstream: Upstream, Sendable {
         var hidden: Set<String> = []
         /// The record that is served in place of every one that is asked for.
         var standIn: String?
+        var repeatsRecords = false
         var pushes: [Push] = []
         var applied: [String: JSONText?] = [:]
         var pages: [PageRequest] = []
@@ -167,6 +168,8 @@ final class FakeUpstream: Upstream, Sendable {
 
     /// Answers every request for a single record with this one of its list.
     func answerRecords(with id: String) { state.withLock { $0.standIn = id } }
+    /// As a gateway does that has kept them.
+    func repeatRecords(_ repeats: Bool) { state.withLock { $0.repeatsRecords = repeats } }
 
     /// Called before each single record is answered.
     func onRecord(_ action: @escaping @Sendable () async -> Void) { state.withLock { $0.onRecord = action } }
@@ -233,7 +236,10 @@ final class FakeUpstream: Upstream, Sendable {
             let id = state.standIn.map { JSONText.string($0) } ?? known["id"]
             return state.lists[entity.pull?.path ?? ""]?.first { $0["id"] == id }
         }
-        return found.map { RemoteRecord($0, version: $0["revision"]?.plain) }
+        guard let found else { return nil }
+        var record = RemoteRecord(found, version: found["revision"]?.plain)
+        record.isRepeated = state.withLock { $0.repeatsRecords }
+        return record
     }
 
     func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {

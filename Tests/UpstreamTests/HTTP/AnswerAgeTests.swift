@@ -1,4 +1,5 @@
 import EntitySchema
+import JSONText
 import TestSupport
 import Testing
 
@@ -15,7 +16,7 @@ struct AnswerAgeTests {
     }
 
     @Test(
-        "who is signed in is repeated by a gateway if the answer has an age above zero",
+        "who is signed in, or a record, is repeated by a gateway if the answer has an age above zero",
         arguments: [(nil, false), ("0", false), ("1", true), ("3600", true)] as [(String?, Bool)])
     func account(header: String?, isRepeated: Bool) async throws {
         let schema = try EntitySchema(
@@ -31,5 +32,7 @@ struct AnswerAgeTests {
         }
         let upstream = HTTPUpstream(plan: schema.upstream, transport: transport)
         #expect(try await upstream.account()?.isRepeated == isRepeated)
+        let orders = try #require(schema["orders"])
+        #expect(try await upstream.record(of: orders, known: .object(["id": "me"]))?.isRepeated == isRepeated)
     }
 }
