@@ -27,6 +27,11 @@ package enum UpstreamError: Error, Sendable, Equatable {
     case held(String)
     case cancelled
 
+    /// The address has no such method (405, 501): for a read, the upstream serves no single records there.
+    package var isUnknownMethod: Bool {
+        if case .refused(let status, _) = self { status == 405 || status == 501 } else { false }
+    }
+
     package var message: String {
         switch self {
         case .offline(let text), .unclear(_, let text), .locked(_, let text), .throttled(_, let text),

@@ -87,7 +87,7 @@ extension AbsenceJudge {
         guard entity.recordPath(of: known) != nil else { return .notServed }
         do {
             return try await read(known, of: entity).map(Answer.found) ?? .absent
-        } catch UpstreamError.refused(let status, _) where status == 405 || status == 501 {
+        } catch let error as UpstreamError where error.isUnknownMethod {
             return .notServed
         }
     }

@@ -199,14 +199,21 @@ struct CreationSearch {
         guard try key == change.key || !store.wasKnown(key, before: change) else { return nil }
         guard wasDeletedEarlier(record) != true else { return nil }
         guard isPartial, entity.recordPath(of: record) != nil else { return RemoteRecord(record) }
-        guard let whole = try await upstream.record(of: entity, known: record) else {
-            return RemoteRecord(record)
-        }
+        guard let whole = try await whole(record) else { return RemoteRecord(record) }
         let isOther =
             fields.allSatisfy { entity.value(of: $0, in: whole.record) != nil }
             && !change.isSaid(by: whole.record, of: entity, fields)
             && !change.mayBe(whole.record, of: entity, fields)
         return isOther ? nil : whole
+    }
+
+    /// The listed record as it is served by its key; nil if it is not.
+    private func whole(_ record: JSONText) async throws -> RemoteRecord? {
+        do {
+            return try await upstream.record(of: entity, known: record)
+        } catch  where error.isUnknownMethod {
+            return nil
+        }
     }
 
     /// False if its key is unusable, or if it was or may have been deleted before the creation was sent.

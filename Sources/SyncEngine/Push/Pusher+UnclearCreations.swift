@@ -105,14 +105,7 @@ extension Pusher {
         _ change: OutboxChange, _ entity: Entity, _ key: String?
     ) async throws -> PushOutcome {
         do {
-            if let key {
-                let known = change.record.setting(entity.key, to: .string(key))
-                if try reader.canRead(entity, known), let found = try await reader.record(of: entity, known: known),
-                    let record = try own(found, of: change, entity)
-                {
-                    return acknowledged(asRead: record)
-                }
-            }
+            if let key, let outcome = try await created(change, entity, at: key) { return outcome }
             guard hasLookUp(change, entity) else { return try await withoutLookUp(change, entity) }
             if case .applied(let found) = try await reconciler.finding(for: change, entity) {
                 return self.found(found, as: .single, otherwise: .accepted)
@@ -123,6 +116,22 @@ extension Pusher {
             guard hasLookUp(change, entity) else { return repeated(change) }
         }
         return notListed(change)
+    }
+
+    /// The `Location` of the answer has this key: nil if the record there is not the new one. If the upstream serves no
+    /// single records there, a key that was not known before counts.
+    private func created(
+        _ change: OutboxChange, _ entity: Entity, at key: String
+    ) async throws -> PushOutcome? {
+        let known = change.record.setting(entity.key, to: entity.keyValue(key))
+        guard try reader.canRead(entity, known) else { return nil }
+        do {
+            guard let found = try await reader.record(of: entity, known: known) else { return nil }
+            return try own(found, of: change, entity).map { acknowledged(asRead: $0) }
+        } catch let error as UpstreamError where error.isUnknownMethod {
+            guard try !isAnother(key, than: change) else { return nil }
+            return .acknowledged(record: .object([entity.key: entity.keyValue(key)]))
+        }
     }
 
     /// What a look-up found, unless another creation with the same values has found it too; it fails with this class then.

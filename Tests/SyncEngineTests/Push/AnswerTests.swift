@@ -32,50 +32,6 @@ struct AnswerTests {
 
     // MARK: Accepted
 
-    @Test("#18 a creation answered with its address is read there, and has its key at once")
-    func location() async throws {
-        let test = try await test()
-        let key = try await create(#"{"notes":"new"}"#, test)
-        test.upstream.answerLocations(times: 1)
-        try await test.send()
-        #expect(try test.store.pendingCount().pending == 0)
-        #expect(test.upstream.pushes.count == 1)
-        #expect(try test.record("server-1")?["notes"] == "new")
-        #expect(try test.record(key)?["id"] == "server-1", "the old key leads to the record")
-    }
-
-    @Test("a creation answered with the address of a job, or of another record, does not become what is there")
-    func anotherLocation() async throws {
-        for (location, lookUp) in [
-            ("/api/jobs/a", true), ("/api/jobs/a", false), ("/api/jobs/z", true), ("/orders/a", true),
-        ] {
-            let test = try await test(lookUp ? Self.lookUp : TestEngine.shop)
-            try test.upstream.set("/orders", #"[{"id":"a","notes":"n"},{"id":"z","notes":"theirs"}]"#)
-            let key = try await create(#"{"notes":"new"}"#, test)
-            test.upstream.answerLocations(location, times: 1)
-            for _ in 1...2 { try await test.send(after: .seconds(1)) }
-            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
-            #expect(try test.record("a")?["notes"] == "n" && test.record("z") == nil)
-            #expect(try test.record(key)?["id"] == "server-1", "found by its values, or by its key in a repeat")
-            #expect(test.upstream.records("/orders").count == 3)
-        }
-    }
-
-    @Test("a creation answered with the address of its record is that one, though a pull was faster")
-    func pulledLocation() async throws {
-        let test = try await test()
-        let key = try await create(#"{"notes":"new"}"#, test)
-        test.upstream.answerLocations(times: 1)
-        test.upstream.onPush { [store = test.store, now = test.clock.timestamp] in
-            _ = try? await store.apply(
-                PulledPage(entity: "orders", records: #"[{"id":"server-1","notes":"new","total":3}]"#), at: now)
-        }
-        try await test.send()
-        #expect(try test.store.pendingCount().pending == 0)
-        #expect(test.upstream.pushes.count == 1)
-        #expect(try test.record(key)?["id"] == "server-1" && test.store.rowCounts()["orders"] == 2)
-    }
-
     @Test("a creation answered with a job becomes the record that the job has made")
     func job() async throws {
         let test = try await test(Self.lookUp)
