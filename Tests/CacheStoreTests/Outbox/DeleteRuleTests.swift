@@ -1,4 +1,5 @@
 import EntitySchema
+import Foundation
 import JSONText
 import SQLiteStore
 import TestSupport
@@ -61,6 +62,31 @@ struct DeleteRuleTests {
         #expect(try cache.store.readyChanges(limit: 10, at: now).map(\.entity) == ["talks"])
         #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 0))
         #expect(try cache.record("lines", key) == nil)
+    }
+
+    private static let withoutLines = DerivedFieldSchema.yaml.components(separatedBy: "\n  lines:\n")[0]
+        .replacing("    many:\n      lines: { of: lines, by: talk_id, on_delete: cascade }", with: "")
+        .split(separator: "\n").filter { !$0.contains(" lines") && !$0.contains("unread_count") }.joined(
+            separator: "\n")
+
+    @Test("cascade: a deletion does not wait for that of a child whose entity the schema no longer has")
+    func lostChild() async throws {
+        let cache = try await cache()
+        try await cache.store.delete("lines", key: "a", at: now)
+        try await cache.store.delete("talks", key: "t", at: now)
+        #expect(try cache.store.readyChanges(limit: 10, at: now).map(\.entity) == ["lines"])
+        let reopened = try cache.reopened(schema: Self.withoutLines)
+        #expect(try reopened.store.readyChanges(limit: 10, at: now).map(\.entity) == ["talks"])
+    }
+
+    @Test("cascade: a deletion waits for a child that was moved away, also when the schema no longer has its entity")
+    func lostMove() async throws {
+        let cache = try await cache()
+        _ = try await cache.pull("talks", #"[{"id":"u"}]"#)
+        try await cache.change("lines", "a", #"{"talk_id":"u"}"#)
+        try await cache.store.delete("talks", key: "t", at: now)
+        let reopened = try cache.reopened(schema: Self.withoutLines)
+        #expect(try reopened.store.readyChanges(limit: 10, at: now).isEmpty)
     }
 
     @Test("cascade: a child without derived fields that a page brings is hidden until the deletion is discarded")
