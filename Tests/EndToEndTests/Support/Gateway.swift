@@ -5,27 +5,28 @@ import Upstream
 actor Gateway {
     private let target: String
     private let transport: CurlTransport
-    private var port: UInt16 = 0
+    /// Otherwise the daemon, started while this is closed, or another program could get the port.
+    private let port: ReservedPort
     private var serving: Task<Void, any Error>?
 
     init(to target: String) throws {
         self.target = target
+        port = try ReservedPort()
         transport = try CurlTransport(userAgent: "gateway")
     }
 
-    var address: String { "http://127.0.0.1:\(port)" }
+    var address: String { "http://127.0.0.1:\(port.number)" }
 
-    /// Listens, on the same port as before.
+    /// Listens, always on the same port.
     func open() throws {
         var limits = ServerLimits()
         limits.bodyBytes = 256 << 20
         limits.allBodiesBytes = 512 << 20
-        let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: port)], limits: limits, threads: 1) {
-            [target, transport] in
+        let listener = Listener.tcp(host: "127.0.0.1", port: port.number)
+        let server = SocketServer(listeners: [listener], limits: limits, threads: 1) { [target, transport] in
             await Self.forward($0, to: target, transport)
         }
-        guard case .tcp(let endpoint) = try server.bind().first else { return }
-        port = endpoint.port
+        try server.bind()
         serving = Task { try await server.run() }
     }
 
