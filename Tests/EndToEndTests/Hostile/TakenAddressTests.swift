@@ -22,11 +22,12 @@ struct TakenAddressTests {
         socket: String = "off"
     ) async throws -> (status: Int32, output: String, received: String) {
         let thief = Process()
-        let output = Pipe()
+        let (input, output) = (Pipe(), Pipe())
         thief.executableURL = URL(filePath: "/usr/bin/setpriv")
-        // Answers each caller, and prints what came.
+        // Answers the caller, and prints what came. The end of its input ends it when there was none: a caller who has connected by
+        // then waits in the socket, and goes first.
         let script = """
-            import socket, sys
+            import select, socket, sys
             at = sys.argv[1]
             if at.startswith("/"):
                 s = socket.socket(socket.AF_UNIX); s.bind(at)
@@ -34,7 +35,7 @@ struct TakenAddressTests {
                 s = socket.create_server((at, 0), family=socket.AF_INET6 if ":" in at else socket.AF_INET)
             s.listen()
             print(s.getsockname()[1] if not at.startswith("/") else 0, flush=True)
-            s.settimeout(20)
+            if s not in select.select([s, sys.stdin], [], [])[0]: sys.exit()
             c, _ = s.accept()
             c.settimeout(5)
             try: got = c.recv(65536)
@@ -45,6 +46,7 @@ struct TakenAddressTests {
         thief.arguments = [
             "--reuid=\(user)", "--regid=\(user)", "--clear-groups", "/usr/bin/python3", "-c", script, address,
         ]
+        thief.standardInput = input
         thief.standardOutput = output
         try thief.run()
         let first = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
@@ -57,8 +59,7 @@ struct TakenAddressTests {
             """, to: "c.yaml")
         let (status, text) = try await Program.run(
             "repairminder-sync", [command] + (arguments.isEmpty ? ["--config", config] : arguments))
-        // Ends a listener that had no caller.
-        kill(thief.processIdentifier, SIGTERM)
+        try input.fileHandleForWriting.close()
         let received = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         thief.waitUntilExit()
         return (status, text, received)
