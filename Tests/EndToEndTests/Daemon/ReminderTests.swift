@@ -57,11 +57,12 @@ struct ReminderTests {
         try await running("reminders: { command: FOLDER/deliver FOLDER/delivered }") { daemon in
             let began = daemon.folder.appending(path: "began").path
             #expect(mkfifo(began, 0o600) == 0)
+            // The first delivery goes on until the daemon is gone.
             try program(
                 "deliver",
                 #"""
                 echo "$REMINDER_ID $HOOK_KEY" >> "$1"
-                if [ -p "\#(began)" ]; then echo began > "\#(began)"; exec sleep 2; fi
+                if [ -p "\#(began)" ]; then echo began > "\#(began)"; exec tail -f --pid=$PPID /dev/null; fi
                 """#, in: daemon.folder)
             let id = try await daemon.call("POST", "/v1/chores", dueChore()).body["id"]?.string
             // Opening the pipe waits until the program has begun.
