@@ -17,11 +17,13 @@ SETTINGS = {"sync": {"interval": "24h", "full_every": "90d", "write_delay": "0ms
 READY_S = 60
 
 
-def free_port():
-    """A port at which nothing listens: until the queue is checked, the daemon finds no upstream."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def reserved_port():
+    """A port at which nothing listens: until the queue is checked, the daemon finds no upstream. The socket keeps the system
+    from giving it to another program, even to that daemon, whose API has any port; the upstream can still bind it."""
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    return reserved, reserved.getsockname()[1]
 
 
 class Shop:
@@ -29,7 +31,7 @@ class Shop:
 
     def __init__(self, folder, rows, changes):
         self.folder = Path(folder)
-        self.port = free_port()
+        self.reserved, self.port = reserved_port()
         self.address = f"127.0.0.1:{self.port}"
         self.state = self.folder / "old"
         old_database.make(self.state, self.address, rows, changes)
