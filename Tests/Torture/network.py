@@ -11,6 +11,7 @@ from lib.shared import Shared
 from lib.topic import main
 
 NOTICE_S = 1.0
+ATTEMPTS = 3
 
 
 class Scene:
@@ -63,8 +64,18 @@ class Scene:
         self.wire.close()
 
 
+def in_time(part, limit, complaint):
+    """Calls `part` until it says that it took no longer than `limit`. A shared machine stalls now and then; a daemon that is too
+    slow is too slow each time."""
+    for _ in range(ATTEMPTS):
+        slowest = part()
+        if slowest <= limit:
+            return
+    raise Failed(f"{complaint} only after {slowest:.2f} s, in attempt {ATTEMPTS}")
+
+
 def come_and_go(run, scene, name, down, up, rounds):
-    """Takes the network down for a while and up again, with writes in between."""
+    """Takes the network down for a while and up again, with writes in between; returns the most seconds until it was noticed."""
     lost, found = [], []
     for _ in range(rounds):
         down()
@@ -79,12 +90,12 @@ def come_and_go(run, scene, name, down, up, rounds):
     figures = {"rounds": rounds, "offline_s": round(max(lost), 2), "online_s": round(max(found), 2)}
     run.say(f"{name}: {figures}")
     run.note(**{name: figures})
-    if max(lost + found) > NOTICE_S:
-        raise Failed(f"{name}: noticed only after {max(lost):.2f} s (offline), {max(found):.2f} s (online)")
+    return max(lost + found)
 
 
 def addresses(run, scene, name, rounds):
-    """The machine gets another address, as on a change of network: syncing and sending resume at once."""
+    """The machine gets another address, as on a change of network: syncing and sending resume at once. `rounds` is even, so that
+    it ends with its first one. Returns the most seconds until a write was sent."""
     addresses, slowest = [wire.NEAR, "10.77.0.3"], 0.0
     for number in range(rounds):
         old, new = addresses[number % 2], addresses[(number + 1) % 2]
@@ -100,8 +111,7 @@ def addresses(run, scene, name, rounds):
         time.sleep(0.3)
     run.say(f"{name}: {slowest:.2f} s")
     run.note(**{name: {"rounds": rounds, "sent_again_s": round(slowest, 2)}})
-    if slowest > NOTICE_S + 0.3:
-        raise Failed(f"{name}: a write was sent only {slowest:.2f} s after the address changed")
+    return slowest
 
 
 def loss(run, scene, name, writes):
@@ -129,13 +139,15 @@ def body(run):
             scene = Scene(run, folder, interval)
             state = "busy" if interval == "200ms" else "idle"
             parts = {
-                f"link_{state}": lambda name: come_and_go(
+                f"link_{state}": lambda name: in_time(lambda: come_and_go(
                     run, scene, name, lambda: scene.wire.near_run("ip", "link", "set", "near0", "down"),
                     lambda: scene.wire.near_run("ip", "link", "set", "near0", "up"), run.of(1, 20)),
-                f"carrier_{state}": lambda name: come_and_go(
+                    NOTICE_S, f"{name}: noticed"),
+                f"carrier_{state}": lambda name: in_time(lambda: come_and_go(
                     run, scene, name, lambda: scene.wire.set_carrier(False), lambda: scene.wire.set_carrier(True),
-                    run.of(1, 20)),
-                f"addresses_{state}": lambda name: addresses(run, scene, name, run.of(2, 30)),
+                    run.of(1, 20)), NOTICE_S, f"{name}: noticed"),
+                f"addresses_{state}": lambda name: in_time(
+                    lambda: addresses(run, scene, name, run.of(2, 30)), NOTICE_S + 0.3, f"{name}: a write was sent"),
                 f"loss_{state}": lambda name: loss(run, scene, name, run.of(5, 200)),
             }
             try:
