@@ -25,11 +25,7 @@ struct OriginalSpecificationTests {
 
     /// Lets the engine's delays pass until `condition` holds.
     private func until(_ test: TestEngine, _ condition: () async throws -> Bool) async throws {
-        for _ in 1...10_000 where try await !condition() {
-            await test.clock.waitForSleepers(2)
-            test.clock.advance(by: .seconds(1))
-        }
-        #expect(try await condition())
+        try await test.until(step: .seconds(1), condition)
     }
 
     @Test("a full sync completes")
