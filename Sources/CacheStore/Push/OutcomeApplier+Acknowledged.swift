@@ -32,7 +32,8 @@ extension OutcomeApplier {
         let latest = try sealed.map { try twin?.updated($0) ?? $0 }
         let known = try context.row(table).remote(of: change.key)
         var result = try Acknowledgement(table: table, context: context, change: change)
-            .result(latest, answer.view, known: known, appliedAt: answer.appliedAt)
+            .result(
+                latest.map { twin?.completed($0) ?? $0 }, answer.view, known: known, appliedAt: answer.appliedAt)
         if isDoubtful || !answer.isShown { result.settling.isConfirmed = false }
         twin?.add(to: &result.settling)
         let version = result.isCurrent && latest == sealed ? answer.version : nil

@@ -7,6 +7,8 @@ internal import JSONText
 struct PulledTwin {
     let table: EntityTable
     let context: WriteContext
+    /// The fields that the creation has sent.
+    private let sent: [String]
     /// What the server last said of it.
     private let remote: JSONText
     private var settling: Settling?
@@ -19,6 +21,7 @@ struct PulledTwin {
         self.table = table
         self.context = context
         self.remote = remote
+        sent = change.body.members.map(\.key)
         settling = try SettlingTable(entity: change.entity, db: context.db)
             .alive(key, at: context.now, context.schema.upstream.settle)
     }
@@ -33,6 +36,17 @@ struct PulledTwin {
             return settling == nil ? answer : remote
         }
         return kept.reduce(answer) { $0.setting($1.key, to: $1.value) }
+    }
+
+    /// The answer with what the server has made of values that only the pull has shown: a list of changes may not show them
+    /// again.
+    func completed(_ answer: JSONText) -> JSONText {
+        sent.reduce(answer) { answer, field in
+            guard table.entity.value(of: field, in: answer) == nil,
+                let value = table.entity.value(of: field, in: remote)
+            else { return answer }
+            return answer.setting(field, to: value)
+        }
     }
 
     /// Gives its queued edits what they were made on where no list had shown that: what the creation had sent. `remote`: the
