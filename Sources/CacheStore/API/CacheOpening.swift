@@ -125,7 +125,7 @@ struct CacheOpening {
             try DriftTable.adapt(schema, sealers, db)
             try LocalRecords.note(schema, db)
             try plans.added.load(schema, db)
-            for entity in schema.entities { try plans[entity.name]?.given?.load(db) }
+            for entity in schema.entities { try plans[entity.name]?.marks.load(db) }
         }
         try SealingAdapter.scrub(pool)
         // Readers' prepared statements for the older tables would fail once: start with new ones.

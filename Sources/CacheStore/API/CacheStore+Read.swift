@@ -69,7 +69,8 @@ extension CacheStore {
         }
         let extras = query.labels ? reading.extras.labelled(table.entity) : reading.extras
         return PreparedList(
-            query: query, include: include, statement: statement, extras: extras, opening: opening)
+            query: query, include: include, statement: statement, extras: extras, large: reading.large, opening: opening
+        )
     }
 
     /// The records of a list in order, as a JSON array, and the cursor of the next page.
@@ -78,11 +79,11 @@ extension CacheStore {
         return try readers.read { try self.page(of: list, $0) }
     }
 
-    /// The same for a thread that others wait for: nil for a list that takes long, or that looks into texts. `thousands` is how
-    /// many thousands of SQLite's own instructions it may take.
+    /// The same for a thread that others wait for: nil for a list that takes long, looks into texts, or may have large
+    /// records. `thousands` is how many thousands of SQLite's own instructions it may take.
     package func quickList(_ list: PreparedList, thousands: Int = 50) throws -> ListPage? {
         // Of these, a single instruction can take milliseconds.
-        guard !list.statement.readsWholeValues else { return nil }
+        guard !list.statement.readsWholeValues, !list.large.isRaised else { return nil }
         return try quickly(thousands: thousands) { try self.page(of: list, isQuick: true, $0) }
     }
 

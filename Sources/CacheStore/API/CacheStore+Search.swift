@@ -29,7 +29,8 @@ extension CacheStore {
         _ query: SearchQuery, entities: [String]? = nil, limit: Int, for caller: ReadCaller = .daemon
     ) async throws -> SearchResult {
         let tables = try searched(entities)
-        if !query.isLong, let found = try quickly({ try Self.found(query, in: tables, limit, $0) }) { return found }
+        let isLong = query.isLong || tables.contains { queries.records[$0.entity.name]?.large.isRaised ?? false }
+        if !isLong, let found = try quickly({ try Self.found(query, in: tables, limit, $0) }) { return found }
         return try await longReads.read(for: caller) { try Self.found(query, in: tables, limit, $0) }
     }
 

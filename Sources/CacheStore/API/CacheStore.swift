@@ -78,7 +78,7 @@ package final class CacheStore: Sendable {
         sealers = RecordSealers(schema, sealer)
         var numbers = StatementNumbers()
         queries = FixedQueries(schema, sealers, &numbers)
-        plans = RecordPlans(schema, hooks: hooks, &numbers, noting: sealers.added, given: sealers.given)
+        plans = RecordPlans(schema, hooks: hooks, &numbers, noting: sealers.added, marks: sealers.marks)
         searchCatchUp = SearchCatchUp(schema: schema)
         let preview = preview ?? DatabasePreview(path: path)
         let opening = CacheOpening(

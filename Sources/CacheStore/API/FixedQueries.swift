@@ -14,6 +14,7 @@ struct FixedQueries: Sendable {
         let lists: ListStatement.Common
         /// Without labels.
         let extras: RecordExtras
+        let large: RecordMark
 
         init(_ entity: Entity, _ sealers: RecordSealers, _ numbers: inout StatementNumbers) {
             table = EntityTable(entity: entity)
@@ -22,6 +23,7 @@ struct FixedQueries: Sendable {
             changed = select.changed.map { numbers.next($0) }
             lists = ListStatement.Common(table)
             extras = RecordExtras(table, sealers)
+            large = sealers.marks[entity.name]?.large ?? .large(table)
         }
     }
 

@@ -20,10 +20,10 @@ final class ComputedMembers: Sendable {
     /// each record.
     private let openings: [UInt8]
     /// Nil if it is not known: then every document is searched.
-    private let given: GivenFields?
+    private let given: RecordMark?
 
     /// `fields`: those whose columns follow `RecordSelect.pkColumn`, in their order. `given`: whether the server sends them.
-    init(_ fields: [Field], given: GivenFields?) {
+    init(_ fields: [Field], given: RecordMark?) {
         self.given = given
         names = fields.map { ($0.name, "\"\($0.name)\"") }
         var openings: [UInt8] = []
@@ -39,7 +39,7 @@ final class ComputedMembers: Sendable {
     /// the next one.
     func append(_ statement: OpaquePointer, to output: OutputBuffer) {
         let document = RecordBytes.bytes(RecordSelect.documentColumn, of: statement)
-        let mayBeGiven = given?.mayBeSent ?? true
+        let mayBeGiven = given?.isRaised ?? true
         let start = output.count
         output.append(UnsafeBufferPointer(rebasing: document.dropLast()))
         openings.withUnsafeBufferPointer { openings in

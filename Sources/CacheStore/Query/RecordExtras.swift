@@ -16,7 +16,7 @@ final class RecordExtras: Sendable {
     /// Takes as long as reading a record: `FixedQueries` keeps one for each entity.
     init(_ table: EntityTable, _ sealers: RecordSealers) {
         let sealer = sealers[table.entity.name]
-        self.computed = ComputedMembers(table.computedFields, given: sealers.given[table.entity.name])
+        self.computed = ComputedMembers(table.computedFields, given: sealers.marks[table.entity.name]?.given)
         self.sealer = sealer.opens ? sealer : nil
         self.added = sealers.added
         labels = nil

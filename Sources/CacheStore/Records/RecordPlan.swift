@@ -61,8 +61,8 @@ final class RecordPlan: Sendable {
     /// The fields that are computed on reading: the place of each, and those of the fields that it is made of.
     private let computed: [Computed]
     private let computedPlaces: [Int]
-    /// Notes each version that has one of these fields.
-    let given: GivenFields?
+    /// Raised by what is written.
+    let marks: RecordMarks
 
     private struct Computed {
         var place: Int
@@ -81,7 +81,7 @@ final class RecordPlan: Sendable {
     var entity: Entity { table.entity }
 
     init(
-        _ entity: Entity, in schema: EntitySchema, hooks: [HookRule], given: GivenFields?,
+        _ entity: Entity, in schema: EntitySchema, hooks: [HookRule], marks: RecordMarks,
         _ numbers: inout StatementNumbers
     ) {
         let search = SearchNotes(entity)
@@ -105,7 +105,7 @@ final class RecordPlan: Sendable {
         holders = Set(sources.compactMap { JSONPath.steps($0.1).first.map(String.init) }).sorted()
         computed = Self.computed(entity, watched: names, search)
         computedPlaces = computed.map(\.place)
-        self.given = given
+        self.marks = marks
         columns = table.columns
         columnFields = table.storedFields.map { ($0.place(in: names), ColumnValue.Kind($0)) }
         references = Self.references(entity, schema, watched: names)
@@ -158,7 +158,7 @@ final class RecordPlan: Sendable {
 
     /// Null counts: what is computed is shown in its place.
     private func noteComputed(_ values: [JSONText?]) {
-        if let given, computedPlaces.contains(where: { values[$0] != nil }) { given.note() }
+        if let given = marks.given, computedPlaces.contains(where: { values[$0] != nil }) { given.raise() }
     }
 
     /// Those that the record has; none is computed.

@@ -13,18 +13,19 @@ struct RecordPlans: Sendable {
     let canPostponeFigures: Bool
     private let plans: [String: RecordPlan]
 
-    /// `added`: where to note what records have of the members that answers add. `given`: where to note which entities' records
-    /// have fields that are computed on reading.
+    /// `added`: where to note what records have of the members that answers add. `marks`: where to note which entities' records
+    /// have what few have.
     init(
         _ schema: EntitySchema, hooks: [HookRule] = [], _ numbers: inout StatementNumbers,
-        noting added: AddedMembers = AddedMembers(), given: [String: GivenFields] = [:]
+        noting added: AddedMembers = AddedMembers(), marks: [String: RecordMarks] = [:]
     ) {
         self.schema = schema
         self.added = added
         var plans: [String: RecordPlan] = [:]
         for entity in schema.entities {
             plans[entity.name] = RecordPlan(
-                entity, in: schema, hooks: hooks, given: given[entity.name], &numbers)
+                entity, in: schema, hooks: hooks,
+                marks: marks[entity.name] ?? RecordMarks(EntityTable(entity: entity)), &numbers)
         }
         self.plans = plans
         canPostponeFigures = !schema.entities.contains { $0.readsFigures(in: schema) }

@@ -17,7 +17,7 @@ final class RecordTransaction {
     /// While an entity is read for the first time, hooks get no events.
     var isLoading = false
     /// The entities that are noted as sending a field that is computed here.
-    private var given: Set<String> = []
+    private var marked: Set<String> = []
     /// What values mean to the server, by entity, as far as it was asked for.
     var meanings: [String: Meaning] = [:]
     /// While the tables are being adapted: what depends on records is not in place yet, and is built
@@ -40,23 +40,23 @@ final class RecordTransaction {
     func forgetNotes(since noted: HookNotes) {
         stale = StaleRecords()
         hooks = noted
-        given = []
+        marked = []
         indexed = [:]
         lastChanged = nil
         numbers = nil
     }
 
-    /// Call this for each write of the plan's records, once their values are known (`GivenFields`).
-    func storeGiven(_ plan: RecordPlan) throws {
-        guard let fields = plan.given, fields.mayBeSent, given.insert(plan.entity.name).inserted else { return }
-        try fields.store(db)
+    /// Call this for each write of records with this mark, once their values are known.
+    func store(_ mark: RecordMark?) throws {
+        guard let mark, mark.isRaised, marked.insert(mark.name).inserted else { return }
+        try mark.store(db)
     }
 
     /// The same since the last mark of the notes for hooks.
     func forgetNotes() {
         stale.undoWrite()
         hooks.undo()
-        given = []
+        marked = []
         indexed = [:]
         lastChanged = nil
         numbers = nil

@@ -225,6 +225,8 @@ struct RecordWriter {
         if image.size > longest, plan.columnFields.contains(where: { values[$0.place]?.bytes.count ?? 0 > longest }) {
             try SecondaryIndexes(table: table, db: db).buildAll()
         }
-        try transaction.storeGiven(plan)
+        if image.size > RecordMark.largeSize { plan.marks.large.raise() }
+        try transaction.store(plan.marks.given)
+        try transaction.store(plan.marks.large)
     }
 }

@@ -159,13 +159,13 @@ struct RecordSealers: Sendable {
     let sealer: SecretSealer
     /// What is not shown of any record.
     let added = AddedMembers()
-    /// Whether the server sends what is computed here, by entity.
-    let given: [String: GivenFields]
+    /// By entity.
+    let marks: [String: RecordMarks]
 
     init(_ schema: EntitySchema, _ sealer: SecretSealer) {
         self.sealer = sealer
         none = RecordSealer([], sealer)
-        given = GivenFields.all(of: schema)
+        marks = RecordMarks.all(of: schema)
         let secret = schema.entities.filter { !$0.secretPlaces.isEmpty }
         sealers = Dictionary(
             uniqueKeysWithValues: secret.map {

@@ -165,7 +165,7 @@ struct OldDatabaseTests {
     @Test("the settings are the same, but for what follows the layout and the file")
     func sameSettings() throws {
         let own = [
-            "added_members", "columns:", "derived", "drift:", "epoch", "given:", "reminders", "search_merge:",
+            "added_members", "columns:", "derived", "drift:", "epoch", "given:", "large:", "reminders", "search_merge:",
             "secrets_proof:", "tables",
         ]
         let (old, new) = try rows(of: "sync_setting")

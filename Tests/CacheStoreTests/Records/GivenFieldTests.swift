@@ -14,7 +14,7 @@ struct GivenFieldTests {
     private static let given = #"[{"id":"b","number":8,"ref":"server's"}]"#
 
     private func mayBeSent(_ cache: TestCache, _ entity: String = "orders") -> Bool? {
-        cache.store.sealers.given[entity]?.mayBeSent
+        cache.store.sealers.marks[entity]?.given?.isRaised
     }
 
     private func listed(_ cache: TestCache) throws -> [String: String] {

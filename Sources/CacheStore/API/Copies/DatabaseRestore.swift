@@ -103,7 +103,7 @@ package struct DatabaseRestore: Sendable {
     private static func forgetNotes(_ db: Database) throws {
         guard try db.tableExists("sync_setting") else { return }
         try AddedMembers.forget(db)
-        try GivenFields.forget(db)
+        try RecordMark.forget(db)
     }
 
     private func fill(_ fresh: String, at now: Timestamp) async throws -> Report {

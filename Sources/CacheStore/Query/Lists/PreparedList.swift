@@ -6,15 +6,19 @@ package final class PreparedList: Sendable {
     let include: [Inclusion]
     let statement: ListStatement
     let extras: RecordExtras
+    /// Of its entity.
+    let large: RecordMark
     let opening: StaticString
 
     init(
-        query: ListQuery, include: [Inclusion], statement: ListStatement, extras: RecordExtras, opening: StaticString
+        query: ListQuery, include: [Inclusion], statement: ListStatement, extras: RecordExtras, large: RecordMark,
+        opening: StaticString
     ) {
         self.query = query
         self.include = include
         self.statement = statement
         self.extras = extras
+        self.large = large
         self.opening = opening
     }
 
@@ -24,6 +28,6 @@ package final class PreparedList: Sendable {
         query.cursor = cursor
         return PreparedList(
             query: query, include: include, statement: try ListStatement(statement, from: cursor), extras: extras,
-            opening: opening)
+            large: large, opening: opening)
     }
 }
