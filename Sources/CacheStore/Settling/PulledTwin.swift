@@ -7,8 +7,6 @@ internal import JSONText
 struct PulledTwin {
     let table: EntityTable
     let context: WriteContext
-    /// The fields that the creation has sent.
-    private let sent: [String]
     /// What the server last said of it.
     private let remote: JSONText
     private var settling: Settling?
@@ -21,7 +19,6 @@ struct PulledTwin {
         self.table = table
         self.context = context
         self.remote = remote
-        sent = change.body.members.map(\.key)
         settling = try SettlingTable(entity: change.entity, db: context.db)
             .alive(key, at: context.now, context.schema.upstream.settle)
     }
@@ -38,16 +35,9 @@ struct PulledTwin {
         return kept.reduce(answer) { $0.setting($1.key, to: $1.value) }
     }
 
-    /// The answer with what the server has made of values that only the pull has shown: a list of changes may not show them
-    /// again.
-    func completed(_ answer: JSONText) -> JSONText {
-        sent.reduce(answer) { answer, field in
-            guard table.entity.value(of: field, in: answer) == nil,
-                let value = table.entity.value(of: field, in: remote)
-            else { return answer }
-            return answer.setting(field, to: value)
-        }
-    }
+    /// The answer with what only the pull has shown: the server's values of other fields, and what it has made of those that
+    /// were sent. A list of changes may not show them again.
+    func completed(_ answer: JSONText) -> JSONText { remote.setting(answer) }
 
     /// Gives its queued edits what they were made on where no list had shown that: what the creation had sent. `remote`: the
     /// record since the creation was acknowledged.

@@ -61,17 +61,18 @@ struct AcknowledgedCreationTests {
         #expect(try cache.record("orders", "b")?["status"] == "ready")
     }
 
-    @Test("a new record keeps what a pull has shown of it before the answer to its creation, which has only the key")
+    @Test("a new record keeps what a pull has shown of it before the answer to its creation, which has less")
     func shownByPull() async throws {
         let cache = try TestCache()
         let key = try await cache.make("orders", #"{"notes":" n ","total":2.126}"#)
         let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(creation, at: now))
-        _ = try await cache.pull("orders", #"[{"id":"b","notes":"n","total":2.13}]"#)
+        _ = try await cache.pull("orders", #"[{"id":"b","notes":"n","total":2.13,"status":"open"}]"#)
         try await cache.store.finish(
-            creation.id, .acknowledged(record: JSONText(parsing: #"{"id":"b"}"#)), at: now)
+            creation.id, .acknowledged(record: JSONText(parsing: #"{"id":"b","notes":"n"}"#)), at: now)
         let record = try #require(try cache.record("orders", key))
         #expect(record["id"] == "b" && record["notes"] == "n" && record["total"]?.text == "2.13")
+        #expect(record["status"] == "open")
     }
 
     @Test("what another creation became is not the lost one's, also after it was edited and renamed")
