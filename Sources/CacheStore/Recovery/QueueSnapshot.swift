@@ -18,6 +18,8 @@ struct QueueSnapshot {
     private(set) var local = LocalRecords()
     /// Changes that have left the queue, according to the change log.
     private(set) var ended: Set<Int64> = []
+    /// Those of them that were merged into another change, with its id.
+    private(set) var carriers: [Int64: Int64] = [:]
     /// Changes with an attempt in the change log.
     private(set) var sent: Set<Int64> = []
     /// When each change in the change log was made.
@@ -110,7 +112,9 @@ struct QueueSnapshot {
         let made = detail?["created_at"]?.integer.map { Int64($0) } ?? at
         begun[id] = min(begun[id] ?? made, made)
         switch ChangeLogKind(rawValue: kind) {
-        case .acknowledged, .discarded: ended.insert(id)
+        case .acknowledged, .discarded:
+            ended.insert(id)
+            carriers[id] = detail?[ChangeLog.carrier]?.integer.map { Int64($0) }
         case .uploading: sent.insert(id)
         default: break
         }
@@ -178,11 +182,7 @@ struct QueueSnapshot {
     /// Takes what only an older reading has; `newer` are all readings before that one. Returns how many of the changes
     /// may have reached the upstream since.
     mutating func add(_ older: QueueSnapshot, knownBy newer: [QueueSnapshot]) -> Int {
-        let known = KnownChanges(changes)
-        let missing = older.changes.filter { change in
-            known.index(of: change) == nil && !newer.contains { $0.hasEnded(change) }
-        }
-        let added = missing.map { change in
+        let added = missing(of: older, newer).map { change in
             newer.contains { $0.isUnsent(change) } ? change : change.uncertain
         }
         changes = (changes + added).sorted { $0.id < $1.id }
@@ -191,6 +191,22 @@ struct QueueSnapshot {
         local.merge(older.local)
         for (table, found) in older.rows where rows[table]?.isEmpty ?? true { rows[table] = found }
         return added.count { $0.tried > 0 }
+    }
+
+    /// The changes of an older reading that are not here and have not ended since. One that was merged into another since
+    /// has not if the older reading alone has the other: without it.
+    private func missing(of older: QueueSnapshot, _ newer: [QueueSnapshot]) -> [ExportedChange] {
+        let known = KnownChanges(changes)
+        var missing: [ExportedChange] = []
+        var ids: Set<Int64> = []
+        // A change is only merged into an older one, which comes first.
+        for change in older.changes where known.index(of: change) == nil {
+            let isCarrierMissing = newer.contains { $0.carriers[change.id].map(ids.contains) ?? false }
+            guard isCarrierMissing || !newer.contains(where: { $0.hasEnded(change) }) else { continue }
+            missing.append(change)
+            ids.insert(change.id)
+        }
+        return missing
     }
 
     /// Whether the log is complete and has the change, but no attempt to send it.

@@ -268,6 +268,26 @@ struct QueueRescueTests {
         #expect(try RescueFixture.queue(cache.store).map(\.key) == before.map(\.key))
     }
 
+    @Test("an edit that was merged into a refused change is queued again if only an older backup has that change")
+    func mergedSince() async throws {
+        let fixture = try await RescueFixture()
+        let (store, now) = (fixture.cache.store, RescueFixture.now)
+        try await store.update("orders", key: "a", body: .object(["notes": "bad"]), at: now)
+        let bad = try #require(try store.readyChanges(limit: 1, at: now).first)
+        #expect(try await store.begin(bad, at: now))
+        try await store.update("orders", key: "a", body: .object(["notes": "good"]), at: now)
+        let before = try fixture.queue()
+        let backup = try fixture.backUp()
+        try await store.finish(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
+        #expect(try fixture.queue().map(\.id) == before.map(\.id).dropLast())
+        try store.close()
+        try fixture.overwrite(at: fixture.page(of: "sync_outbox"), with: Array(repeating: 0, count: 4096))
+        let (cache, _) = try await fixture.rescued(from: [backup])
+        #expect(try RescueFixture.queue(cache.store).map(\.id) == before.map(\.id))
+        #expect(try RescueFixture.queue(cache.store).last?.tried == false)
+        #expect(try cache.record("orders", "a")?["notes"] == "good")
+    }
+
     @Test("if only a backup is left, its changes are queued as possibly sent, under their keys")
     func onlyBackup() async throws {
         let fixture = try await RescueFixture()
