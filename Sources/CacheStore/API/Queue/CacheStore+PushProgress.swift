@@ -33,9 +33,10 @@ extension CacheStore {
         if rows.contains(where: { $0["state"] == OutboxState.failed.rawValue }) { return .failed }
         if rows.contains(where: { $0["blocked_by"] as Int? != nil || $0["lacks_content"] }) { return .blocked }
         guard rows.isEmpty else { return nil }
-        if let carried = try Self.carried(write, db) { return try end(of: carried, db) }
+        let ends = try Self.ends(of: write, db)
+        if let carried = Self.carried(write, ends) { return try end(of: carried, db) }
         if try Self.isLost(write, db) { return .conflict }
-        return try Self.isDiscarded(write, db) ? .discarded : .confirmed
+        return try Self.isDiscarded(write, ends) ? .discarded : .confirmed
     }
 
     private static func list(of write: QueuedWrite) -> String {
@@ -56,22 +57,36 @@ extension CacheStore {
     private static func current(_ write: QueuedWrite, _ db: Database) throws -> QueuedWrite {
         var current = write
         // A change is only merged into an older one, so this ends.
-        while let next = try carried(current, db) { current = next }
+        while let next = carried(current, try ends(of: current, db)) { current = next }
         return current
     }
 
-    /// The same write with the changes that its own were merged into; nil if none were.
-    private static func carried(_ write: QueuedWrite, _ db: Database) throws -> QueuedWrite? {
+    /// How one of a write's changes left the queue.
+    private struct End {
+        var change: Int64
+        var isDiscarded: Bool
+        var reason: String?
+        /// The change that it was merged into.
+        var carrier: Int64?
+    }
+
+    private static func ends(of write: QueuedWrite, _ db: Database) throws -> [End] {
         let rows = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT change_id, detail ->> '$.\(ChangeLog.carrier)' FROM sync_change_log
-                    WHERE seq > ?2 AND kind = 'discarded' AND detail ->> '$.\(ChangeLog.carrier)' IS NOT NULL
+                    SELECT change_id, kind = 'discarded', detail ->> '$.reason', detail ->> '$.\(ChangeLog.carrier)'
+                    FROM sync_change_log
+                    WHERE seq > ?2 AND kind IN ('acknowledged', 'discarded')
                       AND change_id IN (SELECT value FROM json_each(?1))
                     """),
             arguments: [list(of: write), write.mark.position])
-        guard !rows.isEmpty else { return nil }
-        let carriers = Dictionary(rows.map { ($0[0] as Int64, $0[1] as Int64) }) { _, last in last }
+        return rows.map { End(change: $0[0], isDiscarded: $0[1], reason: $0[2], carrier: $0[3]) }
+    }
+
+    /// The same write with the changes that its own were merged into; nil if none were.
+    private static func carried(_ write: QueuedWrite, _ ends: [End]) -> QueuedWrite? {
+        let carriers = Dictionary(ends.compactMap { end in end.carrier.map { (end.change, $0) } }) { _, last in last }
+        guard !carriers.isEmpty else { return nil }
         var carried = write
         carried.changes = Set(write.changes.map { carriers[$0] ?? $0 }).sorted()
         return carried
@@ -90,23 +105,12 @@ extension CacheStore {
     }
 
     /// Whether one of its changes left the queue without being sent. All of them must have left it.
-    private static func isDiscarded(_ write: QueuedWrite, _ db: Database) throws -> Bool {
-        let ends = try Row.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT change_id, kind, detail ->> '$.reason' FROM sync_change_log
-                    WHERE seq > ?2 AND kind IN ('acknowledged', 'discarded')
-                      AND change_id IN (SELECT value FROM json_each(?1))
-                    """),
-            arguments: [list(of: write), write.mark.position])
-        guard Set(ends.map { $0[0] as Int64 }).isSuperset(of: write.changes) else {
+    private static func isDiscarded(_ write: QueuedWrite, _ ends: [End]) throws -> Bool {
+        guard Set(ends.map(\.change)).isSuperset(of: write.changes) else {
             throw CacheError.gone("the outcome of this write is no longer kept; read the record")
         }
-        return ends.contains { end in
-            // Merging drops a deletion without a conflict when the server has deleted the record too: nothing is
-            // missing.
-            let isDone = write.operation == .delete && end[2] as String? == ChangeLogReason.merged.rawValue
-            return end[1] as String == "discarded" && !isDone
-        }
+        // Merging drops a deletion without a conflict when the server has deleted the record too: nothing is missing.
+        let merged = ChangeLogReason.merged.rawValue
+        return ends.contains { $0.isDiscarded && !(write.operation == .delete && $0.reason == merged) }
     }
 }
