@@ -87,6 +87,21 @@ extension CacheStore {
             ])
     }
 
+    /// What the events of an entry of this kind say of its detail.
+    private static func members(ofDetail detail: String, _ kind: String) throws -> [(key: String, value: JSONText)] {
+        let name: String
+        switch ChangeLogKind(rawValue: kind) {
+        case .renamed: name = "old_id"
+        case .deleted: name = "reason"
+        case .discarded: name = ChangeLog.carrier
+        case .reminder: name = kind
+        default: return []
+        }
+        let value = try JSONText(parsing: detail)[name]
+        // Only a change that was merged into another has a carrier.
+        return value == nil && name == ChangeLog.carrier ? [] : [(name, value ?? .null)]
+    }
+
     /// Appends the entries of one row after number `since`, until the page is full. `bytes`: how many its entries have.
     private static func append(
         _ row: Row, _ since: Int64, _ limit: Int, to page: inout ChangePage, _ bytes: inout Int
@@ -96,30 +111,17 @@ extension CacheStore {
         let kind: String = row["kind"]
         let at = JSONText.string(Timestamp(milliseconds: row["at"]).description)
         let fields = try (row["fields"] as String?).map { try JSONText(parsing: $0) } ?? .null
+        let more = try (row["detail"] as String?).map { try members(ofDetail: $0, kind) } ?? []
         for (index, key) in keys.enumerated() {
             let seq = first + Int64(index)
             guard seq > since else { continue }
             guard page.events.count < limit, bytes < ListPage.mostBytes else { return page.isFull = true }
-            var members: [(key: String, value: JSONText)] = [
+            let members: [(key: String, value: JSONText)] = [
                 ("seq", .integer(Int(seq))), ("at", at), ("kind", .string(kind)),
                 ("entity", .string(row["entity"] as String)), ("id", key), ("fields", fields),
                 ("change_id", .integer(row["change_id"] as Int?)),
             ]
-            if kind == ChangeLogKind.renamed.rawValue, let detail: String = row["detail"] {
-                members.append(("old_id", try JSONText(parsing: detail)["old_id"] ?? .null))
-            }
-            if kind == ChangeLogKind.deleted.rawValue, let detail: String = row["detail"] {
-                members.append(("reason", try JSONText(parsing: detail)["reason"] ?? .null))
-            }
-            if kind == ChangeLogKind.discarded.rawValue, let detail: String = row["detail"],
-                let carrier = try JSONText(parsing: detail)[ChangeLog.carrier]
-            {
-                members.append((ChangeLog.carrier, carrier))
-            }
-            if kind == ChangeLogKind.reminder.rawValue, let detail: String = row["detail"] {
-                members.append((kind, try JSONText(parsing: detail)[kind] ?? .null))
-            }
-            let document = JSONText.object(members: members)
+            let document = JSONText.object(members: members + more)
             bytes += document.bytes.count
             page.events.append(ChangeEvent(seq: seq, kind: kind, document: document))
         }
