@@ -33,7 +33,7 @@ struct ReminderKeeperTests {
     ) -> ReminderKeeper {
         ReminderKeeper(
             store: store, delivers: delivers, deliveredBefore: deliveredBefore, isCaughtUp: { isCaughtUp },
-            now: { clock.timestamp }, clock: clock, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            now: { clock.timestamp }, clock: clock, log: .silent)
     }
 
     /// The keeper of the hook, which refuses a given number of deliveries first, and what it was given.
@@ -42,7 +42,7 @@ struct ReminderKeeperTests {
         let hook = Hook(rule: .reminders, attempts: attempts) { try given.take($0) }
         let keeper = HookKeeper(
             store: store, hooks: [hook], reachability: nil, now: { clock.timestamp }, clock: clock,
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: .silent)
         return (keeper, given)
     }
 

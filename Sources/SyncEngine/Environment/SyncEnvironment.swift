@@ -55,14 +55,12 @@ extension SyncEnvironment {
 
     var schedule: SyncSchedule { SyncSchedule(settings: settings, random: random) }
 
-    /// The upstream has refused a batch.
-    var noteBatchLimit: @Sendable (_ message: String, _ size: Int) -> Void {
-        { [log, changed] message, size in
-            log.warning(
-                "the upstream refuses batches of changes; sending fewer at a time, and trying again later",
-                metadata: ["at_a_time": "\(max(size, 1))", "error": "\(message)"])
-            changed()
-        }
+    /// The upstream has refused a batch with this message, and gets `size` changes at a time from now on, or one.
+    func noteBatchLimit(_ message: String, _ size: Int) {
+        log.warning(
+            "the upstream refuses batches of changes; sending fewer at a time, and trying again later",
+            metadata: ["at_a_time": "\(max(size, 1))", "error": "\(message)"])
+        changed()
     }
 
     /// An attempt has ended; it is logged if the change belongs to a trace.

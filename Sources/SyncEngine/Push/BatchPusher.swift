@@ -146,7 +146,7 @@ struct BatchPusher {
         }
         let size = status == 413 ? changes.count / 2 : 0
         if pusher.environment.batches.limit(plan, to: size, message, at: pusher.monotonicNow()) {
-            pusher.noteBatchLimit(message, size)
+            pusher.environment.noteBatchLimit(message, size)
         }
     }
 }

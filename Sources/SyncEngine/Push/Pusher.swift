@@ -13,8 +13,6 @@ struct Pusher {
     let lane: PushLane
     /// Learns which changes get through.
     var passage: PushPassage
-    /// Called when the upstream has refused a batch, with its words and how many changes it gets at a time from now on.
-    var noteBatchLimit: @Sendable (_ message: String, _ size: Int) -> Void
     /// Called when an attempt has ended.
     var noteEnd: @Sendable (OutboxChange, PushOutcome) -> Void
     var changedParents = ChangedParents()
@@ -34,7 +32,6 @@ struct Pusher {
         self.freshness = freshness
         self.lane = lane
         self.passage = passage
-        noteBatchLimit = environment.noteBatchLimit
         noteEnd = environment.noteEnd
     }
 

@@ -25,7 +25,7 @@ struct ActivityKeeperTests {
     private func keeping(_ body: () async throws -> Void) async throws {
         let keeper = ActivityKeeper(
             store: test.store, meter: meter, now: { [clock] in clock.timestamp }, clock: clock,
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: .silent)
         let task = Task { try await keeper.run() }
         await clock.waitForSleepers(1)
         try await body()

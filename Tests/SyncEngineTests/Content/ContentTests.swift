@@ -55,7 +55,7 @@ struct ContentTests {
             settings: SyncSettings(
                 writeDelay: .zero, parallel: 1, retry: RetryPolicy(base: .milliseconds(1), cap: .milliseconds(1))),
             time: SyncTime(clock: UnhurriedClock(), now: now), random: { 0.5 },
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: .silent)
         _ = try await store.apply(
             PulledPage(entity: "photos", records: #"[{"id":"a","url":"/a"},{"id":"b","url":"/b"}]"#), at: now())
     }

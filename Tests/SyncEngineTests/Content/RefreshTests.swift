@@ -74,7 +74,7 @@ struct RefreshTests {
         let store = try CacheStore.temporary(schema)
         let engine = SyncEngine(
             store: store, upstream: upstream, time: SyncTime(clock: clock, now: { clock.timestamp }), random: { 0.5 },
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: .silent)
         return (engine, store, try #require(schema["orders"]))
     }
 }

@@ -66,7 +66,7 @@ struct SlowContentTests {
             settings: SyncSettings(
                 writeDelay: .zero, parallel: 1, retry: RetryPolicy(base: .milliseconds(1), cap: .milliseconds(1))),
             time: SyncTime(clock: clock, now: { .sample }), random: { 0.5 },
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: .silent)
         _ = try await store.apply(PulledPage(entity: "photos", records: Self.records), at: .sample)
     }
 

@@ -15,7 +15,7 @@ struct LockedTests {
         let environment = SyncEnvironment(
             store: try CacheStore.temporary(schema), upstream: FakeUpstream(), settings: SyncSettings(),
             time: SyncTime(clock: clock, now: { clock.timestamp }), random: { 0.5 }, callbacks: SyncCallbacks(),
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: .silent)
         let monitor = HealthMonitor(environment, account: AccountCheck(environment))
         for entity in ["orders", "messages", "orders", "messages"] {
             await monitor.note(.locked(status: 423, "locked"), about: RequestOrigin(entity: entity))

@@ -84,7 +84,7 @@ struct DeliveryTurnTests {
                 load: { [account] in try account.load() }, save: { [account] in account.save($0) }),
             isOwn: { [account] in account.isOwn }, changed: account.changed, pulled: { [:] }, deliversReminders: true,
             now: { [clock] in clock.timestamp }, clock: clock,
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: .silent)
     }
 
     /// Runs a turn whose deliveries last until they are cancelled.

@@ -57,7 +57,7 @@ struct HookKeeperTests {
     private func keeper(attempts: Int = 3, _ deliver: @escaping Hook.Delivery) -> HookKeeper {
         HookKeeper(
             store: store, hooks: [Hook(rule: Self.rule, attempts: attempts, deliver: deliver)], reachability: nil,
-            now: { clock.timestamp }, clock: clock, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            now: { clock.timestamp }, clock: clock, log: .silent)
     }
 
     private func chore(_ id: String) async throws {

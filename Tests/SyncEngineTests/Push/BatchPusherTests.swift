@@ -1,6 +1,5 @@
 import EntitySchema
 import JSONText
-import Synchronization
 import TestSupport
 import Testing
 import Upstream
@@ -31,10 +30,6 @@ struct BatchPusherTests {
     private static let shopWithoutKeys = shop(element: withoutKeys).replacing(lookUp.0, with: lookUp.1)
         .replacing(
             #""POST /orders/{order_id}/messages" }"#, with: #""POST /orders/{order_id}/messages", batch: false }"#)
-
-    private final class Notes: Sendable {
-        let all = Mutex<[String]>([])
-    }
 
     private func counts(_ test: TestEngine) throws -> PendingCount { try test.store.pendingCount() }
 
@@ -258,14 +253,13 @@ struct BatchPusherTests {
         ])
     func refusedBatch(_ error: UpstreamError) async throws {
         let test = try await TestEngine.editing(10, Self.shop(size: 4))
-        let (batches, said) = (BatchRoutes(), Notes())
+        let (batches, log) = (BatchRoutes(), LogLines())
         test.upstream.failBatch(error, times: 9)
-        try await test.drain(batches: batches, slots: 1) { message, size in
-            said.all.withLock { $0.append("\(size) \(message)") }
-        }
+        try await test.drain(batches: batches, slots: 1, log: log.logger)
         #expect(test.upstream.batches.count < 4 && test.upstream.pushes.count == 10)
         #expect(try counts(test) == PendingCount(pending: 0, failed: 0))
-        #expect(said.all.withLock { $0 } == ["0 \(error.message)"])
+        let said = log.warnings.map(\.metadata).filter { $0["at_a_time"] != nil }
+        #expect(said == [["at_a_time": "1", "error": error.message]])
         let now = test.clock.timestamp
         #expect(batches.restriction(at: now) == "changes are sent one by one, because \(error.message)")
         test.upstream.clearBatchFailures()

@@ -45,7 +45,7 @@ struct RationedRetryTests {
         let environment = SyncEnvironment(
             store: try CacheStore.temporary(schema), upstream: FakeUpstream(), settings: SyncSettings(),
             time: SyncTime(clock: clock, now: { clock.timestamp }), random: { 0.5 }, callbacks: SyncCallbacks(),
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: .silent)
         let monitor = HealthMonitor(environment, account: AccountCheck(environment))
         let gate = PushAdmission.contents(monitor, UnwrittenOutcomes(environment))
         #expect(await gate.allowance() == .all)

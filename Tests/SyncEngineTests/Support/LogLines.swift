@@ -35,3 +35,8 @@ final class LogLines: LogHandler, Sendable {
         lines.withLock { $0.append(line) }
     }
 }
+
+extension Logger {
+    /// Keeps nothing.
+    static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+}

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import Logging
 import TestSupport
 import Upstream
 
@@ -41,10 +42,9 @@ extension TestEngine {
     /// Sends all that is ready after a while, `slots` at a time.
     func drain(
         after delay: Duration = .zero, batches: BatchRoutes = BatchRoutes(), slots: Int = 4,
-        noteBatchLimit: @escaping @Sendable (_ message: String, _ size: Int) -> Void = { _, _ in }
+        log: Logger = .silent
     ) async throws {
-        var pusher = pusher(at: clock.timestamp + delay, random: 0.5, batches: batches)
-        pusher.noteBatchLimit = noteBatchLimit
+        let pusher = pusher(at: clock.timestamp + delay, random: 0.5, batches: batches, log: log)
         let gate = PushAdmission(
             slots: { slots }, allowance: { .all }, newest: { .max }, mayBegin: { _ in true }, barred: { nil },
             breaksOff: { _ in })

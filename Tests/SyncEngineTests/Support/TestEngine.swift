@@ -32,7 +32,7 @@ struct TestEngine {
         schema yaml: String = TestEngine.shop, place: Double? = nil,
         clockOffset: @escaping @Sendable () -> Duration? = { nil },
         mayPush: @escaping @Sendable () -> Bool = { true },
-        log: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        log: Logger = .silent
     ) throws {
         self.upstream = upstream
         let clock = ManualClock()
@@ -77,11 +77,11 @@ struct TestEngine {
     /// A pusher for changes, without the engine.
     func pusher(
         at now: Timestamp, to remote: (any Upstream)? = nil, random: Double = 0, batches: BatchRoutes = BatchRoutes(),
-        callableSince: Timestamp? = nil
+        callableSince: Timestamp? = nil, log: Logger = .silent
     ) -> Pusher {
         .test(
             store, to: remote ?? upstream, at: now, random: random, batches: batches,
-            callableSince: callableSince ?? clock.timestamp)
+            callableSince: callableSince ?? clock.timestamp, log: log)
     }
 
     /// Sends what is ready after a while, once, without the engine.
@@ -140,13 +140,14 @@ extension Pusher {
     /// An environment whose time stands still.
     static func test(
         _ store: CacheStore, _ contents: ContentFolder? = nil, to upstream: any Upstream, at now: Timestamp,
-        random: Double = 0, batches: BatchRoutes = BatchRoutes(), callableSince: Timestamp, lane: PushLane = .fields
+        random: Double = 0, batches: BatchRoutes = BatchRoutes(), callableSince: Timestamp, lane: PushLane = .fields,
+        log: Logger = .silent
     ) -> Pusher {
         var environment = SyncEnvironment(
             store: store, contents: contents, upstream: upstream,
             settings: SyncSettings(retry: RetryPolicy(maximumAttempts: 3)),
             time: SyncTime(clock: ManualClock(), now: { now }), random: { random }, callbacks: SyncCallbacks(),
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: log)
         environment.monotonicNow = { now }
         environment.batches = batches
         return Pusher(
