@@ -16,7 +16,7 @@ package final class LocalAPIServer: Sendable {
     let router: Router
     private let callers: CallerGuard
     private let refusals: RefusalLog
-    private let ids = RequestIDs(start: .random(in: .min ... .max))
+    private let ids: RequestIDs
     private let compression = CompressionThread()
 
     package init(
@@ -24,6 +24,7 @@ package final class LocalAPIServer: Sendable {
         calendar: DashboardCalendar = .utc, parts: DaemonParts = DaemonParts(), runtime: APIRuntime
     ) {
         self.callers = callers
+        ids = runtime.ids
         refusals = RefusalLog(metrics: runtime.metrics, log: runtime.log)
         let table = RouteTable(store.schema)
         router = Router(table, store.schema)

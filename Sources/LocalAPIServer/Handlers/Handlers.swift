@@ -112,16 +112,19 @@ package struct APIRuntime: Sendable {
     let clock: any Clock<Duration>
     let metrics: Metrics
     let places: Places
+    let ids: RequestIDs
     let log: Logger
 
     package init(
         now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration> = ContinuousClock(),
-        metrics: Metrics = Metrics(uptime: { .zero }), places: Places = Places(ofEach: 64), log: Logger
+        metrics: Metrics = Metrics(uptime: { .zero }), places: Places = Places(ofEach: 64),
+        ids: RequestIDs = RequestIDs(start: 0), log: Logger
     ) {
         self.now = now
         self.clock = clock
         self.metrics = metrics
         self.places = places
+        self.ids = ids
         self.log = log
     }
 }

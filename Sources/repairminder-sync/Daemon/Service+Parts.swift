@@ -260,7 +260,9 @@ extension Service {
                 signIns: try signInDesk(), standby: standby?.part,
                 thumbnailer: Thumbnailer(executable: "/proc/self/exe"),
                 doctor: { checks.findings($0).map(\.json) }),
-            runtime: APIRuntime(now: host.now, clock: TimerClock(), metrics: host.metrics, log: logger("api")))
+            runtime: APIRuntime(
+                now: host.now, clock: TimerClock(), metrics: host.metrics,
+                ids: RequestIDs(start: .random(in: .min ... .max)), log: logger("api")))
         return SocketServer(
             listeners: sockets.served, threads: configuration.listen.threads,
             answering: { api.reply(to: $0) },
