@@ -135,15 +135,10 @@ package enum SignInError: Error, Sendable, Equatable {
     case misconfigured(String)
 
     fileprivate init(_ error: UpstreamError) {
-        switch error {
-        case .unauthorized(let message), .barred(_, let message, _), .refused(_, let message), .changed(_, let message):
-            self = .refused("the upstream rejected the sign-in: \(message)")
-        case .gone(_, let message), .malformed(let message):
-            self = .misconfigured("\(message); check upstream.base_url and the schema's upstream.auth")
-        case .offline(let message), .unclear(_, let message), .locked(_, let message), .throttled(_, let message),
-            .held(let message):
-            self = .unavailable("the upstream is unavailable: \(message)")
-        case .cancelled: self = .unavailable("the sign-in was cancelled")
+        switch SignInFailure(error) {
+        case .refused(let message): self = .refused(message)
+        case .unavailable(let message): self = .unavailable(message)
+        case .misconfigured(let message): self = .misconfigured(message)
         }
     }
 }

@@ -102,15 +102,10 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
 extension CommandFailure {
     /// Why a sign-in failed, with the upstream's own message if there is one.
     fileprivate init(signIn error: UpstreamError) {
-        switch error {
-        case .unauthorized(let message), .barred(_, let message, _), .refused(_, let message), .changed(_, let message):
-            self.init(.notAllowed, "the upstream rejected the sign-in: \(message)")
-        case .gone(_, let message), .malformed(let message):
-            self.init(.badConfiguration, "\(message); check upstream.base_url and the schema's upstream.auth")
-        case .offline(let message), .unclear(_, let message), .locked(_, let message), .throttled(_, let message),
-            .held(let message):
-            self.init(.temporaryFailure, "the upstream is unavailable: \(message)")
-        case .cancelled: self.init(.temporaryFailure, "the sign-in was cancelled")
+        switch SignInFailure(error) {
+        case .refused(let message): self.init(.notAllowed, message)
+        case .unavailable(let message): self.init(.temporaryFailure, message)
+        case .misconfigured(let message): self.init(.badConfiguration, message)
         }
     }
 }
