@@ -63,14 +63,10 @@ struct TableBackfill {
             let name = column.name.quoted(by: "\"")
             return (name: name, isLong: "length(\(name)) > \(SecondaryIndexes.longest)")
         }
+        let values = columns.map { "\($0.name) = iif(\($0.isLong), NULL, \($0.name))" }.joined(separator: ", ")
         let areLong = columns.map(\.isLong).joined(separator: " OR ")
-        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.name) WHERE \(areLong))") == true else {
-            return
-        }
-        for column in columns {
-            try db.execute(sql: "UPDATE \(table.name) SET \(column.name) = NULL WHERE \(column.isLong)")
-        }
-        try Self.request(table, db)
+        try db.execute(sql: "UPDATE \(table.name) SET \(values) WHERE \(areLong)")
+        if db.changesCount > 0 { try Self.request(table, db) }
     }
 
     /// One step, in the caller's transaction; returns how far it is, nil when there is nothing left to do.
