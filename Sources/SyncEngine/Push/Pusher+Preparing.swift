@@ -1,0 +1,167 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// What precedes an attempt: the merge with the server's version, and the look-up after an answer that was lost.
+extension Pusher {
+    /// Whether the upstream knows by the idempotency key that a change was sent before. It does not if the request is formed
+    /// from the server's record: once an attempt has arrived, the repeat is another request under the same key.
+    func recognizesRepeat(of change: OutboxChange) -> Bool {
+        guard change.hasShownKey, change.replaced == nil, let entity = schema[change.entity] else { return false }
+        return entity.recognizesRepeats(
+            of: change.operation, record: change.record, fields: change.body.members.map(\.key), schema.upstream)
+    }
+
+    /// The change to send, merged with the server's version where needed; nil when there is nothing left to send.
+    func prepared(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+        // Sending a content twice is the same as sending it once.
+        guard !change.isContentOnly else { return change }
+        let isUnclear = change.isTried && !recognizesRepeat(of: change)
+        if change.operation == .create {
+            if isUnclear || change.wasAccepted { return try await lookedUp(change, entity) }
+            guard change.isTried, hasLookUp(change, entity) else { return change }
+            // Upstreams forget idempotency keys after a while, and some ignore them.
+            return reconciler.knowsKey(of: change)
+                ? try await repeatable(change, entity) : try await lookedUp(change, entity)
+        }
+        if isUnclear, change.operation == .delete { return try await repeatable(deletion: change, entity) }
+        guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
+        // The server's version decides what is left of the change, if it can be read.
+        guard let found = try await readable({ try await refresh(change, entity) }) else { return change }
+        guard let change = try store.sendableChange(change.id) else { return nil }
+        guard isUnclear, change.isSaid(by: found.record, of: entity) else { return change }
+        try await acknowledge(change, found)
+        return nil
+    }
+
+    /// Fails a change with a secret that cannot be opened: it is sent neither sealed nor without the secret.
+    func refuse(_ change: OutboxChange) async throws -> UpstreamError? {
+        guard try await store.begin(change, at: now()) else { return nil }
+        let fields = change.unreadable.joined(separator: ", ")
+        let failure = PushFailure(
+            .sealed,
+            message: "\(fields) cannot be opened: sealed with another key, or damaged; discard this change and make it "
+                + "again")
+        return try await finish(change, as: .failed(failure), isRefusal: true)
+    }
+
+    var reconciler: CreateReconciler {
+        CreateReconciler(
+            reader: reader, now: now(), clockOffset: environment.clockOffset(), contents: contents,
+            monotonicNow: monotonicNow)
+    }
+
+    private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+        switch try await reconciler.finding(for: change, entity) {
+        case .absent where change.wasAccepted:
+            guard try await store.begin(change, at: now()) else { return nil }
+            try await finish(change, as: notListed(change))
+        case .absent: return change
+        case .applied(let found): try await acknowledge(change, found)
+        case .notYet(let reason):
+            let failure = PushFailure(
+                change.wasAccepted ? .accepted : .unseen,
+                message: "\(change.wasAccepted ? "the answer had no record" : "the answer was lost"), and \(reason); "
+                    + "looking again later")
+            // After the time to settle only a list that keeps changing is the reason, and it may be long.
+            let wait = reconciler.hasSettled(change) ? max(lookUpRetry(change), Self.lookUpWait) : Self.lookUpWait
+            try await finish(lookedUp: change, as: .waiting(failure, at: monotonicNow() + wait, counted: false))
+        case .unknowable(let reason):
+            let failure = PushFailure(
+                .unclear,
+                message:
+                    "the answer was lost, and \(reason): check whether the upstream has the record, then retry or "
+                    + "discard")
+            try await finish(lookedUp: change, as: .failed(failure))
+        }
+        return nil
+    }
+
+    /// The change, to be repeated under its key, unless the upstream shows its record already.
+    private func repeatable(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+        do {
+            guard case .applied(let found) = try await reconciler.finding(for: change, entity) else { return change }
+            try await acknowledge(change, found)
+            return nil
+        } catch UpstreamError.refused, UpstreamError.gone {
+            return change
+        }
+    }
+
+    /// Between two look-ups of a creation that the upstream may not show yet.
+    static let lookUpWait = Duration.seconds(10)
+
+    /// Until the next look-up, after one that said nothing.
+    private func lookUpRetry(_ change: OutboxChange) -> Duration {
+        retry.delay(attempt: max(change.tried, 1), random: random())
+    }
+
+    /// Finishes a change that was looked up and not sent.
+    func finish(lookedUp change: OutboxChange, as outcome: PushOutcome) async throws {
+        guard try await store.begin(change, at: now(), isLookUp: true) else { return }
+        try await finish(change, as: outcome)
+    }
+
+    /// Finishes a change that turns out to be applied already.
+    private func acknowledge(_ change: OutboxChange, _ found: RemoteRecord) async throws {
+        let errorClass: ErrorClass = change.wasAccepted ? .accepted : .unseen
+        try await finish(lookedUp: change, as: self.found(found, as: .answer, otherwise: errorClass))
+    }
+
+    /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no
+    /// incremental pull covers it. Unless the server checks versions, an edit must that sends more than it changes: an
+    /// edit of a set sends what others have added to it, and a PUT the whole record. A change whose address needs a
+    /// value that the list lacks, such as a version, needs that first.
+    func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
+        guard change.operation != .create else { return false }
+        if change.version == nil, change.replaced != nil { return true }
+        if !entity.missingPathFields(for: change.operation, record: change.address).isEmpty { return true }
+        guard !change.isTried else { return false }
+        if change.version == nil, change.body.members.contains(where: { entity[field: $0.key]?.mergesAsSet == true }) {
+            return true
+        }
+        if isTrial { return true }
+        guard entity.pull.map({ $0.mode == .full }) ?? true else { return false }
+        return !freshness.times(at: now(), monotonicNow: monotonicNow()).contains(change.createdAt)
+    }
+
+    /// Brings the server's version of the record into the cache; nil when the server has none.
+    func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
+        let position = try store.position()
+        guard let found = try await reader.record(of: entity, known: change.address) else { return nil }
+        _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: now())
+        return found
+    }
+
+    /// Nil also if the upstream refuses to show the record by its key.
+    private func readable(_ read: () async throws -> RemoteRecord?) async throws -> RemoteRecord? {
+        do { return try await read() } catch UpstreamError.refused { return nil }
+    }
+
+    /// A look-up that fails says nothing about the change: one that was accepted stays so, and is never sent again.
+    func outcome(ofLookUp error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
+        let outcome = try await outcome(ofFailedLookUp: error, change)
+        guard change.wasAccepted, case .waiting(var failure, let next, let counted) = outcome else { return outcome }
+        failure.errorClass = .accepted
+        return .waiting(failure, at: next, counted: counted)
+    }
+
+    private func outcome(ofFailedLookUp error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
+        switch error {
+        case .unclear(let status, let message):
+            let failure = PushFailure(status == nil ? .timeout : .server, status: status, message: message)
+            return .waiting(failure, at: monotonicNow() + lookUpRetry(change), counted: false)
+        case .locked(let status, let message):
+            let failure = PushFailure(.server, status: status, message: message)
+            return .waiting(failure, at: monotonicNow() + lookUpRetry(change), counted: false)
+        case .gone(let status, let message):
+            return try await outcome(ofBarred: change, status, message, isLookUp: true)
+        case .refused(let status, let message):
+            return again(change, PushFailure(.unclear, status: status, message: message))
+        case .barred(let status, let message, _):
+            return try await outcome(ofBarred: change, status, message, isLookUp: true)
+        default: return try await outcome(of: error, change)
+        }
+    }
+}
