@@ -290,28 +290,3 @@ struct Merge {
         }
     }
 }
-
-/// The values that the local changes of a record set, as far as they come before the one that is being merged.
-private struct OwnValues {
-    let comparison: ValueComparison
-    private var values: [String: [JSONText]] = [:]
-    /// Those of changes that may have reached the server.
-    private(set) var sent: [String: [JSONText]] = [:]
-
-    init(comparison: ValueComparison) { self.comparison = comparison }
-
-    mutating func add(_ change: OutboxTable.Entry) {
-        for (field, _) in change.body.members where change.sent != nil {
-            values[field, default: []] += change.sent(field)
-            sent[field, default: []] += change.sent(field)
-        }
-        for (field, value) in change.body.members {
-            values[field, default: []].append(value)
-            if change.tried { sent[field, default: []].append(value) }
-        }
-    }
-
-    func contains(_ value: JSONText, of field: String) -> Bool {
-        values[field, default: []].contains { comparison.isSame(value, $0, of: field) }
-    }
-}
