@@ -26,13 +26,8 @@ struct BatchPusher {
         }
         guard !changes.isEmpty else { return nil }
         for sent in changes { await pusher.passage.begins(sent.change.id) }
-        do {
-            let error = try await attempt.sendBegun(changes, slot)
-            for sent in changes { await pusher.passage.ends(sent.change.id) }
-            return error
-        } catch {
-            for sent in changes { await pusher.passage.ends(sent.change.id) }
-            throw error
+        return try await pusher.passage.noting(endOf: changes.map(\.change.id)) { [attempt] in
+            try await attempt.sendBegun(changes, slot)
         }
     }
 

@@ -1,3 +1,5 @@
+internal import Upstream
+
 /// Learns which changes get through, to distinguish an account that may change nothing from a change that is refused.
 struct PushPassage: Sendable {
     /// The change is about to be sent.
@@ -20,6 +22,18 @@ struct PushPassage: Sendable {
     var barred: @Sendable () async -> Set<Int64> = { [] }
     /// Until the next trial.
     var wait: @Sendable () async -> Duration = { .seconds(60) }
+
+    /// Makes an attempt of these changes and notes its end, whatever comes of it.
+    func noting(endOf changes: [Int64], _ attempt: () async throws -> UpstreamError?) async throws -> UpstreamError? {
+        do {
+            let error = try await attempt()
+            for change in changes { await ends(change) }
+            return error
+        } catch {
+            for change in changes { await ends(change) }
+            throw error
+        }
+    }
 }
 
 extension PushPassage {

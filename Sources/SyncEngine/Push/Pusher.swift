@@ -56,14 +56,7 @@ struct Pusher {
 
     /// Makes one attempt and finishes it. Returns an error that concerns the whole upstream.
     func send(_ change: OutboxChange) async throws -> UpstreamError? {
-        do {
-            let error = try await sendOnce(change)
-            await passage.ends(change.id)
-            return error
-        } catch {
-            await passage.ends(change.id)
-            throw error
-        }
+        try await passage.noting(endOf: [change.id]) { try await sendOnce(change) }
     }
 
     private func sendOnce(_ change: OutboxChange) async throws -> UpstreamError? {
