@@ -40,6 +40,23 @@ struct OtherSystemTests {
         #expect(try reply.column("touched", of: "result.items") == ["–", time])
     }
 
+    @Test("a new record that comes with its parent changes that, and not the one that it refers to in another field")
+    func severalParents() async throws {
+        let yaml = TestSchema.plannerYAML
+            .replacing("many:\n", with: "many:\n      copies: { of: tasks, by: copied_to }\n")
+            .replacing(
+                "text: { type: string }\n",
+                with: "text: { type: string }\n      copied_to: { type: reference, to: courses }\n"
+            ).replacing("[text, is_note, state]", with: "[text, is_note, state, copied_to]")
+        let harness = try Harness(
+            EntitySchema(yaml: yaml, file: "planner.yaml"), ["courses": [#"{"code":"MA1"}"#, #"{"code":"PH2"}"#]])
+        let time = try harness.at("2023-02-02T02:02:02Z")
+        let task = #"{"text":"do","copied_to":"PH2"}"#
+        #expect(try await harness.send("POST", "/courses/MA1/tasks", task).status == 201)
+        #expect(harness.upstream.record("courses", "MA1")?["moved"]?.plain == time)
+        #expect(harness.upstream.record("courses", "PH2")?["moved"] == nil)
+    }
+
     @Test("a route's path and conditions supply what its body leaves out")
     func conditions() async throws {
         let harness = try planner()

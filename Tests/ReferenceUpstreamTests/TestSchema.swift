@@ -11,7 +11,7 @@ enum TestSchema {
     /// Another system: other names for everything, a key that is not `id`, conditions, renames.
     static func planner() throws -> EntitySchema { try EntitySchema(yaml: plannerYAML, file: "planner.yaml") }
 
-    private static let plannerYAML = """
+    static let plannerYAML = """
         schema: planner
         upstream:
           base_url: https://planner.example.org

@@ -24,15 +24,14 @@ struct ParentLink: Sendable {
             }
             for detail in parent.pull?.details ?? [] {
                 let whenChanged = detail.isInList ? nil : parent.pull?.whenChanged ?? parent.pull?.changedAt
-                if let index = links.firstIndex(where: { $0.child == detail.entity }) {
+                guard let field = detail.by ?? links.first(where: { $0.child == detail.entity })?.field else { continue }
+                if let index = links.firstIndex(where: { $0.child == detail.entity && $0.field == field }) {
                     links[index].whenChanged = whenChanged
-                    if detail.goesAlong, links[index].field == detail.by { links[index].onDelete = .cascade }
-                } else if let child = schema[detail.entity],
-                    let field = child.fields.first(where: { $0.kind == .reference(to: parent.name) })
-                {
+                    if detail.goesAlong { links[index].onDelete = .cascade }
+                } else {
                     links.append(
                         ParentLink(
-                            parent: parent.name, child: child.name, field: field.name, whenChanged: whenChanged,
+                            parent: parent.name, child: detail.entity, field: field, whenChanged: whenChanged,
                             onDelete: detail.goesAlong ? .cascade : .keep))
                 }
             }
