@@ -27,8 +27,7 @@ struct HookNotes {
 
         func brief(_ plan: RecordPlan) -> Version {
             guard isWhole else { return self }
-            let fields = Set(plan.hooks.flatMap { $0.conditions.map(\.field) }).sorted()
-            let values = fields.compactMap { field -> (key: String, value: JSONText)? in
+            let values = plan.hookFields.compactMap { field -> (key: String, value: JSONText)? in
                 guard let value = plan.entity.value(of: field, in: record), value.bytes.count <= HookNotes.longestValue
                 else { return nil }
                 return (key: field, value: value)
@@ -51,10 +50,10 @@ struct HookNotes {
     /// In the order in which the records were first written.
     private var changes: [Change] = []
     private var places: [Place: Int] = [:]
-    /// How many bytes the versions in `changes` have.
+    /// How many bytes the versions in `changes` had when they were noted: at least as many as they have now.
     private var bytes = 0
 
-    /// How many bytes of versions were noted since all were last made brief.
+    /// At least as many bytes as versions were noted since all were last made brief; those of an undone write still count.
     private var whole = 0
 
     private static let mostBytes = 4 << 20

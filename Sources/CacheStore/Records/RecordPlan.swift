@@ -36,6 +36,8 @@ final class RecordPlan: Sendable {
     let reminders: [ReminderSchedule]
     /// Those that get the records' own events.
     let hooks: [HookRule]
+    /// The fields in conditions of these.
+    let hookFields: [String]
     /// What to note for the search index before a change, and after a deletion.
     let searchNotes: [RecordSearchNote]
     let searchDeletion: NumberedSQL?
@@ -91,7 +93,9 @@ final class RecordPlan: Sendable {
         overlay = RecordOverlay(entity)
         let rules = schema.reminders.filter { $0.entity == entity.name }
         reminders = rules.map { ReminderSchedule(rule: $0, table: table) }
-        self.hooks = hooks.filter { $0.entity == entity.name && $0.events.contains(where: \.isOfRecord) }
+        let ownHooks = hooks.filter { $0.entity == entity.name && $0.events.contains(where: \.isOfRecord) }
+        self.hooks = ownHooks
+        hookFields = Set(ownHooks.flatMap { $0.conditions.map(\.field) }).sorted()
         followed = entity.fields.filter { $0.follow != nil }.map(\.name)
         let isAlike = entity.sendsUpdatesAlike
         sendsUpdatesAlike = isAlike
