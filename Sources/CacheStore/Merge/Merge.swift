@@ -73,12 +73,12 @@ struct Merge {
             if let merged = mergedSet(
                 field, before, local, server, sent: (own.sent[field] ?? []) + change.sent(field))
             {
-                change = try apply(merged, of: field, in: change)
+                change = try store(merged, of: field, in: change)
                 continue
             }
             if change.tried, FilledList(sent: local, before: before).isShown(by: server) {
                 if !isShown { shown.append((field, server, before)) }
-                change = try apply(server, of: field, in: change)
+                change = try store(server, of: field, in: change)
                 try conflicts.decideOpen(of: change.id, field: field, .local)
                 continue
             }
@@ -154,11 +154,11 @@ struct Merge {
         return SetMerge(base: shown ?? base.elements, local: local.elements, server: server.elements).merged
     }
 
-    /// Makes the change set the merged list, or what the server made of its own, based on the server's list.
-    private func apply(_ merged: JSONText, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
+    /// Makes the change set this list, based on the server's.
+    private func store(_ list: JSONText, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
         let server = try row.remote(of: change.key).flatMap { entity.value(of: field, in: $0) } ?? .null
         var changed = change
-        changed.body = change.body.setting(field, to: merged)
+        changed.body = change.body.setting(field, to: list)
         changed.base = change.base.setting(field, to: server)
         try queue.store(changed.body, base: changed.base, of: change, makeID: context.makeID)
         return changed
