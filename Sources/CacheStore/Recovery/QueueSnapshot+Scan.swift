@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Reads a queue and its log from the bare pages of a file.
 extension QueueSnapshot {
     /// Nil if the file cannot be read at all. Never complete, because it is unknown which of the rows were deleted.
@@ -12,13 +14,15 @@ extension QueueSnapshot {
             noteStep(of: id, at, kind, detail: row.values[7].text)
         }
         var found: [Int64: ExportedChange] = [:]
-        var tried: [Int64: Int] = [:]
+        var versions: [Int64: (attempted: Int64, edited: Int, tried: Int)] = [:]
         // The number of columns that the table has had, from the first version to this one.
         scan.forEachRow(columns: 17...23) { row in
             guard let change = ExportedChange(row), change.isSound else { return }
-            // Of several versions of a change, the one with the most attempts is the latest.
-            if let other = tried[change.id], other >= change.tried { return }
-            tried[change.id] = change.tried
+            // Of several versions of a change, the one that was attempted and edited last is the latest. A correction counts
+            // as never tried.
+            let version = (attempted: change.lastAttemptAt ?? 0, edited: change.lastEdit, tried: change.tried)
+            if let other = versions[change.id], other >= version { return }
+            versions[change.id] = version
             found[change.id] = hasEnded(change) ? nil : change
         }
         changes = found.values.sorted { $0.id < $1.id }
@@ -27,6 +31,12 @@ extension QueueSnapshot {
 }
 
 extension ExportedChange {
+    /// When a field was last edited, in milliseconds of the server's clock; 0 if that is not known.
+    fileprivate var lastEdit: Int {
+        let times = edited.flatMap { try? JSONText(parsing: $0) }?.members ?? []
+        return times.compactMap(\.value.integer).max() ?? 0
+    }
+
     /// Reads the columns in the order of the table `sync_outbox`; nil for a row of another table.
     fileprivate init?(_ row: PageScan.Row) {
         let values = row.values

@@ -92,6 +92,29 @@ struct QueueRescueTests {
         #expect(reading.changes.map(\.idempotencyKey) == before.map(\.key))
     }
 
+    @Test("of two versions of a change in the bare pages, the corrected one counts, though it was never tried")
+    func correctedVersion() async throws {
+        let fixture = try await RescueFixture()
+        let (store, now) = (fixture.cache.store, RescueFixture.now)
+        let refused = try #require(try store.readyChanges(limit: 1, at: now).first)
+        #expect(try await store.begin(refused, at: now))
+        try await store.finish(refused.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
+        // What a page that is free by now may still have.
+        try await store.pool.write { db in
+            let columns = try db.columns(in: "sync_outbox").dropFirst().map(\.name).joined(separator: ", ")
+            try db.execute(
+                sql: """
+                    CREATE TABLE former (id INTEGER PRIMARY KEY, \(columns));
+                    INSERT INTO former SELECT * FROM sync_outbox
+                    """)
+        }
+        try await store.update("orders", key: "a", body: .object(["status": "open"]), at: RescueFixture.later)
+        try store.close()
+        let reading = try #require(QueueSnapshot(scanning: fixture.path, withLog: true))
+        #expect(reading.changes.first?.id == refused.id)
+        #expect(reading.changes.first?.body == #"{"status":"open"}"#)
+    }
+
     @Test("a file larger than the memory is read page by page")
     func largerFile() async throws {
         let fixture = try await RescueFixture()
