@@ -95,7 +95,7 @@ extension Pusher {
         ofUncertain change: OutboxChange, _ entity: Entity, _ answer: PushAnswer, showing answered: RemoteRecord?
     ) async throws -> PushOutcome? {
         if case .accepted(let location) = answer {
-            return try await created(change, entity, location.flatMap(entity.key(at:)))
+            return try await created(change, entity, key: location.flatMap(entity.key(at:)))
         }
         guard let answered else { return nil }
         if !change.isShown(in: answered.record, of: entity)
@@ -127,14 +127,8 @@ extension Pusher {
             return try await acknowledgement(of: change, entity, .accepted(location: nil))
         }
         let words = "the upstream answered with the key \(entity.shownKey(of: record)), which cannot be used"
-        guard hasLookUp(change, entity) else {
-            let message = "\(words): check what it has made, then retry or discard"
-            return .failed(PushFailure(.unclear, message: message))
-        }
-        let outcome = try await created(change, entity, nil)
-        guard case .waiting(var failure, let next, let counted) = outcome else { return outcome }
-        failure.message = "\(words), and does not list the record under another one; looking again later"
-        return .waiting(failure, at: next, counted: counted)
+        return try await created(
+            change, entity, despite: words, unlisted: "the record under another one", advice: "check what it has made")
     }
 
     /// `appliedAt`: see `PushOutcome.acknowledged`.

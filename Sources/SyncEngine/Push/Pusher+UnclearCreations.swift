@@ -18,7 +18,7 @@ extension Pusher {
         {
             return .acknowledged(record: answered.record, version: answered.version)
         }
-        return try await created(change, entity, nil)
+        return try await created(change, entity, key: nil)
     }
 
     /// What was read for a creation, if it may be the record that was created; else nil.
@@ -52,15 +52,22 @@ extension Pusher {
         }
         let key = answered.record[entity.key]?.plain ?? ""
         let words = "the upstream answered with \(entity.name)/\(key), which was there before and has other values"
+        return try await created(
+            change, entity, despite: words, unlisted: "the new one yet",
+            advice: "check whether it has made a record as well")
+    }
+
+    /// Looks the record up after an answer with another one, as `words` say. While it is not listed, they and `unlisted` say
+    /// why the change waits; without a look-up people have to follow the `advice`.
+    func created(
+        _ change: OutboxChange, _ entity: Entity, despite words: String, unlisted: String, advice: String
+    ) async throws -> PushOutcome {
         guard hasLookUp(change, entity) else {
-            return .failed(
-                PushFailure(
-                    .unclear,
-                    message: "\(words): check whether it has made a record as well, then retry or discard"))
+            return .failed(PushFailure(.unclear, message: "\(words): \(advice), then retry or discard"))
         }
-        let outcome = try await created(change, entity, nil)
+        let outcome = try await created(change, entity, key: nil)
         guard case .waiting(var failure, let next, let counted) = outcome else { return outcome }
-        failure.message = "\(words), and does not list the new one yet; looking again later"
+        failure.message = "\(words), and does not list \(unlisted); looking again later"
         return .waiting(failure, at: next, counted: counted)
     }
 
@@ -85,7 +92,7 @@ extension Pusher {
                 + "of another creation: check which records it has made, then retry or discard"
             return .failed(PushFailure(.unclear, message: message))
         }
-        return try await created(change, entity, nil)
+        return try await created(change, entity, key: nil)
     }
 
     /// The record as the upstream shows it now; nil if it does not, or cannot be asked.
@@ -102,7 +109,7 @@ extension Pusher {
     /// Looks for the record where the answer says that it is, else by the schema's look-up. It is not created again
     /// while it may exist.
     func created(
-        _ change: OutboxChange, _ entity: Entity, _ key: String?
+        _ change: OutboxChange, _ entity: Entity, key: String?
     ) async throws -> PushOutcome {
         do {
             if let key, let outcome = try await created(change, entity, at: key) { return outcome }
