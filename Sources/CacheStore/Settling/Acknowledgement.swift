@@ -58,13 +58,7 @@ struct Acknowledgement {
         let known = change.operation == .create ? nil : known
         let assumed = assumed(over: known, answer, comparison)
         let members = try views.members(of: change.key)
-        guard let answer else {
-            let merge = ViewMerge(entity: entity, view: view, isSettling: true)
-            let main: ViewTable.Members? = known.map { [ViewMerge.main(of: entity): merge.names(of: $0)] }
-            let isNew = known.map { Set(assumed.members.map(\.key)) != Set($0.members.map(\.key)) } ?? true
-            let after = members ?? (isNew ? main ?? [:] : nil)
-            return Result(remote: assumed, members: after, hasNewMembers: after != members, settling: settling)
-        }
+        guard let answer else { return unanswered(assumed, view, known, members, settling) }
         var merged = merged(answer, view, over: assumed, known, members)
         let added = ViewMerge(entity: entity, view: view, isSettling: true).added(merged, over: known, members)
         let isOvertaken = isLater(answer, than: appliedAt)
@@ -83,6 +77,17 @@ struct Acknowledgement {
             settling: settling, isCurrent: verdict == .counts(keeping: [:]) && unshown.isEmpty,
             newKey: answer[entity.key], added: added,
             isOvertaken: isOvertaken && !isMerged)
+    }
+
+    /// The result without an answer that counts: what the server had, with what was sent, is `assumed`.
+    private func unanswered(
+        _ assumed: JSONText, _ view: RecordView, _ known: JSONText?, _ members: ViewTable.Members?, _ settling: Settling
+    ) -> Result {
+        let merge = ViewMerge(entity: entity, view: view, isSettling: true)
+        let main: ViewTable.Members? = known.map { [ViewMerge.main(of: entity): merge.names(of: $0)] }
+        let isNew = known.map { Set(assumed.members.map(\.key)) != Set($0.members.map(\.key)) } ?? true
+        let after = members ?? (isNew ? main ?? [:] : nil)
+        return Result(remote: assumed, members: after, hasNewMembers: after != members, settling: settling)
     }
 
     // MARK: Before the answer
