@@ -80,6 +80,7 @@ struct EntitySchemaTests {
         let text = try ProjectFiles.text("config/schemas/examples/pocketbase.yaml")
         let error = #expect(throws: SchemaError.self) { try EntitySchema(yaml: text, file: "pocketbase.yaml") }
         #expect(error?.line == 12 && error?.problem.contains("upstream.settings.user") == true)
+        #expect(error?.problem.contains("--setting user=VALUE") == true)
     }
 
     @Test(

@@ -59,7 +59,8 @@ struct SettingFiller {
         guard let value = settings[name] else {
             let hint = Suggestion.hint(for: name, among: settings.keys.sorted())
             throw error(
-                "the setting \(name) is not set\(hint); set upstream.settings.\(name) in the configuration", place)
+                "the setting \(name) is not set\(hint); set upstream.settings.\(name) in the configuration, or add "
+                    + "--upstream.setting \(name)=VALUE (demo and generate: --setting \(name)=VALUE)", place)
         }
         guard !value.contains("{"), !value.contains("}") else {
             throw error("the setting \(name) has a brace; expected text without { and }", place)
