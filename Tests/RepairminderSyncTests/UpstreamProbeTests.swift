@@ -77,6 +77,19 @@ struct UpstreamProbeTests {
         #expect(Self.says(.ok, "GET /notes/a: the record is the answer itself", in: found))
     }
 
+    @Test(
+        "a list that cannot be read is named once, with what helps against the reason",
+        arguments: [
+            (404, "correct pull.path"), (500, "try again later; if it stays so, correct pull.path or pull.query"),
+            (429, "try again later"), (401, "correct the token, or auth.send in the schema"),
+        ])
+    func unreadable(status: Int, advice: String) async throws {
+        let answer = HTTPResponse(status: status, body: Array(#"{"error":"why"}"#.utf8))
+        let found = try await Self.findings("{ path: /notes, records: data }", ["/notes": answer])
+        let list = try #require(found.first { $0.level == .error })
+        #expect(list.message.hasPrefix("GET /notes answered \(status)") && list.advice == advice, "\(list.text)")
+    }
+
     @Test("a next page is named by the place that says so")
     func nextPage() async throws {
         let site = Self.site(#"{"data":[NOTE],"meta":{"after":"b"}}"#)

@@ -40,7 +40,9 @@ struct ListProbe {
     private var call: String { "\(pull.call?.method ?? "GET") \(pull.path)" }
 
     private func failure(_ error: UpstreamError) -> Finding {
-        .error(entity.name, "\(call): \(error.message)", advice(on: error))
+        // Most messages name the call.
+        let message = error.message.hasPrefix(call) ? error.message : "\(call): \(error.message)"
+        return .error(entity.name, message, advice(on: error))
     }
 
     private func advice(on error: UpstreamError) -> String {
@@ -53,7 +55,9 @@ struct ListProbe {
             return lists(in: answer) ?? members(in: answer) ?? emptyAdvice(error) ?? "correct pull.path or base_url"
         case .unauthorized: return "correct the token, or auth.send in the schema"
         case .gone: return "correct pull.path"
-        case .offline, .held, .throttled: return "try again later"
+        case .offline: return "check upstream.base_url, the network and DNS; else try again later"
+        case .held, .throttled: return "try again later"
+        case .unclear: return "try again later; if it stays so, correct pull.path or pull.query"
         default: return "correct pull.path, pull.query or the token"
         }
     }
