@@ -48,9 +48,10 @@ actor Daemon {
     func run() async throws {
         for warning in setup.configuration.warnings { log.warning("\(warning)") }
         if setup.configuration.file == nil {
-            let signIn = setup.schema.upstream.login.isEmpty ? "" : ". To sign in, run repairminder-sync login"
+            let needsSignIn = !setup.schema.upstream.login.isEmpty && setup.configuration.upstream.tokenFile == nil
+            let signIn = needsSignIn ? "repairminder-sync login signs in; " : ""
             log.notice(
-                "no configuration file; flags, environment and defaults count\(signIn)",
+                "\(signIn)no configuration file: flags, environment and defaults count",
                 metadata: ["schema": "\(setup.schema.name)", "state_dir": "\(setup.configuration.stateDirectory)"])
         }
         sockets = try ListeningSockets(inherited: host.inherited)
