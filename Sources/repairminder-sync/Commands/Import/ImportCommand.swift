@@ -77,7 +77,9 @@ struct ImportCommand: AsyncParsableCommand {
         if !plan.failures.isEmpty {
             throw CommandFailure(
                 .badData,
-                "\(plan.failures.count.counted("row was", "rows were")) not imported; correct and import them again")
+                dryRun
+                    ? "\(plan.failures.count.counted("row", "rows")) cannot be imported; correct them first"
+                    : "\(plan.failures.count.counted("row was", "rows were")) not imported; correct them and import again")
         }
     }
 }
