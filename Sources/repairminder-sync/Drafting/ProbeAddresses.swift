@@ -27,7 +27,8 @@ struct ProbeAddresses {
             let path = rest.dropFirst(host.count).prefix { $0 != "?" && $0 != "#" }
             let segments = path.split(separator: "/")
             guard !segments.isEmpty else {
-                throw CommandFailure(.usage, "\(address) names no list; expected one such as \(address)/orders")
+                throw CommandFailure(
+                    .usage, "\(address) names no list; expected one such as \(scheme)\(host)/orders")
             }
             paths.append(segments)
             let query = rest.dropFirst(host.count).drop { $0 != "?" }.prefix { $0 != "#" }

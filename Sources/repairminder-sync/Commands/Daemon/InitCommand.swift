@@ -12,8 +12,8 @@ struct InitCommand: AsyncParsableCommand {
             With --from it reads an OpenAPI document (2.0, 3.0 or 3.1; JSON or YAML; a file or an address). With --probe it \
             reads lists of the live API instead: two pages and one record of each, only by GET, at most 50 requests.
 
-            Writes a schema that check-config accepts. Comments in it say why each value was chosen; TODO marks what was not \
-            found. Existing files stay unless --force is given.
+            Writes a schema that check-config accepts once the settings that it names have values. Comments in it say why \
+            each value was chosen; TODO marks what was not found. Existing files stay unless --force is given.
             """)
 
     @Option(help: ArgumentHelp("An OpenAPI document.", valueName: "file|url"))
@@ -49,8 +49,11 @@ struct InitCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (from != nil) != !probe.isEmpty else {
-            throw ValidationError("give --from with an OpenAPI document, or --probe with the address of a list")
+            throw ValidationError(
+                "give --from with an OpenAPI document, or --probe with the address of a list"
+                    + (from == nil ? "" : ", not both"))
         }
+        _ = try tokenPlace()
         if from != nil, tokenFile != nil {
             throw ValidationError("--token-file belongs to --probe; a document needs none")
         }
@@ -70,7 +73,7 @@ struct InitCommand: AsyncParsableCommand {
         do throws(SchemaDraftError) {
             draft = try drafter.draft(only: names)
         } catch {
-            throw CommandFailure(.badData, error.message)
+            throw CommandFailure(.badData, "\(from.map { "\($0): " } ?? "")\(error.message)")
         }
         let needsToken = from != nil || tokenFile != nil
         let report = DraftReport(draft: draft, file: file, notes: notes, needsToken: needsToken).text
