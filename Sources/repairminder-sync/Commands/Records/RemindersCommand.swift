@@ -32,6 +32,9 @@ struct RemindersCommand: AsyncParsableCommand {
             throw ValidationError("use only one of --state, --dismiss and --snooze")
         }
         guard (snooze == nil) == (delay == nil) else { throw ValidationError("use --snooze and --for together") }
+        guard delay?.wholeMatch(of: /[1-9][0-9]{0,3}[smhd]/) != nil || delay == nil else {
+            throw ValidationError("--for: expected a duration such as 10m, 2h or 1d, from 1s to 9999d")
+        }
     }
 
     func run() async throws {
