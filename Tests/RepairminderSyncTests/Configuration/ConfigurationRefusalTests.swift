@@ -100,6 +100,21 @@ import Testing
         #expect(message.hasPrefix("config.yaml:1: zzzzzzzz: unknown key; the keys are schema, state_dir, "))
     }
 
+    @Test("where off is a value, the refusal of another one names it")
+    func off() throws {
+        let message = try #require(try folder.refusal(yaml: "backup: {every: never}"))
+        #expect(message.hasSuffix("from 1s to 90d, or off"))
+        let interval = try #require(try folder.refusal(yaml: "sync: {interval: never}"))
+        #expect(interval.hasSuffix("from 100ms to 7d"))
+    }
+
+    @Test("an unknown key of a section is rejected with a list of that section's keys")
+    func strangeKeyInSection() throws {
+        #expect(
+            try folder.refusal(yaml: "mirror: {zzzzzzzz: 1}")
+                == "config.yaml:1: mirror.zzzzzzzz: unknown key; the keys are mirror.enabled, mirror.directory")
+    }
+
     @Test(
         "a file with another structure is rejected",
         arguments: [

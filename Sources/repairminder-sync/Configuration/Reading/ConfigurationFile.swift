@@ -151,7 +151,10 @@ struct ConfigurationFile {
                 among: known + Self.sections.sorted() + [Self.hooksKey, Self.schemaName, Self.bundleKey]
                     + Self.bundleKeys)
             ?? known.first { $0.hasSuffix(".\(name)") }
-        let hint = near.map { "did you mean \($0)?" } ?? "the keys are \(known.joined(separator: ", "))"
+        let beside = name.contains(".") ? known.filter { $0.hasPrefix(name.prefix { $0 != "." } + ".") } : []
+        let hint =
+            near.map { "did you mean \($0)?" }
+            ?? "the keys are \((beside.isEmpty ? known : beside).joined(separator: ", "))"
         return error(node, name, "unknown key; \(hint)")
     }
 

@@ -119,7 +119,7 @@ struct ConfigurationReader {
     private func backup() throws(ConfigurationError) -> Configuration.Backup {
         let isOff = layers[.backupEvery]?.text == "off"
         return Configuration.Backup(
-            every: isOff ? nil : try values.duration(.backupEvery, from: "1s", to: "90d", else: "24h"),
+            every: isOff ? nil : try values.duration(.backupEvery, from: "1s", to: "90d", else: "24h", canBeOff: true),
             keep: try values.integer(.backupKeep, in: 1...1000, else: 7),
             keepDays: try values.integer(.backupKeepDays, in: 1...3650, else: 30))
     }

@@ -13,14 +13,14 @@ struct ConfigurationValues {
             { text in Int(text).flatMap { range.contains($0) ? $0 : nil } }) ?? fallback
     }
 
-    /// The bounds and the default are written as in the file.
+    /// The bounds and the default are written as in the file. `canBeOff`: the caller takes `off`, too.
     func duration(
-        _ key: ConfigurationKey, from: String, to: String, else fallback: String
+        _ key: ConfigurationKey, from: String, to: String, else fallback: String, canBeOff: Bool = false
     ) throws(ConfigurationError) -> Duration {
         let lowest = Duration(text: from) ?? .zero
         let highest = Duration(text: to) ?? .zero
         return try value(
-            key, "a duration such as 500ms, 30s, 15m or 24h, from \(from) to \(to)",
+            key, "a duration such as 500ms, 30s, 15m or 24h, from \(from) to \(to)\(canBeOff ? ", or off" : "")",
             { text in Duration(text: text).flatMap { (lowest...highest).contains($0) ? $0 : nil } })
             ?? Duration(text: fallback) ?? lowest
     }
