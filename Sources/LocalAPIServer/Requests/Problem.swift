@@ -93,9 +93,10 @@ extension Problem {
     /// `entity`: the entity whose schema rules out the other methods, if one does.
     static func methodNotAllowed(_ allowed: [String], of entity: String? = nil) -> Problem {
         let list = allowed.joined(separator: ", ")
-        let reason = entity.map { "; the schema cannot send other changes of \($0)" } ?? ""
-        return Problem(
-            .methodNotAllowed, "this address takes \(list)\(reason)", headers: [("Allow", "\(list), OPTIONS")])
+        let detail =
+            entity.map { "the schema has no route for other changes of \($0) than this address takes: \(list)" }
+            ?? "this address takes \(list)"
+        return Problem(.methodNotAllowed, detail, headers: [("Allow", "\(list), OPTIONS")])
     }
 
     static func conflict(_ detail: String) -> Problem { Problem(.conflict, detail) }

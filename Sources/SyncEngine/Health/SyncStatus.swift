@@ -69,7 +69,7 @@ extension SyncError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .offline(let message), .upstream(let message), .cache(let message): message
-        case .paused: "syncing is paused; POST /v1/sync/resume first"
+        case .paused: "syncing is paused; resume it first, by repairminder-sync resume or POST /v1/sync/resume"
         case .otherAccount(let account): "the token belongs to another account (\(account)) than this cache"
         case .cancelled: "the daemon is stopping"
         }

@@ -71,6 +71,10 @@ struct WriteErrorTests {
                 let answer = try await api.call(method, target, "{}")
                 #expect(answer.status == 405 && answer.header("Allow") == "\(allowed), OPTIONS", "\(method) \(target)")
             }
+            let refused = try await api.call("PATCH", "/v1/messages/m", "{}")
+            #expect(
+                refused.json["detail"]
+                    == "the schema has no route for other changes of messages than this address takes: GET, HEAD")
         }
     }
 
