@@ -42,6 +42,7 @@ struct MirrorTests {
             #expect(refused.status != 0 && refused.output.contains("another repairminder-sync is using"))
             let sent = try await daemon.call("GET", "/v1/pending").body["data"]?.elements.first
             await daemon.kill()
+            #expect(try await daemon.command("import-mirror", "/nonexistent").status == 65)
             try removeDatabases(daemon)
             let imported = try await daemon.command("import-mirror")
             #expect(imported.output == "imported 1 record and 1 queued change")

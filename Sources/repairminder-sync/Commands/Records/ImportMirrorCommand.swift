@@ -36,11 +36,12 @@ struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
     ) async throws -> (records: Int, changes: Int) {
         let origin = files.origin
         guard let written = try mirror.origin() else {
-            throw MirrorError(message: "no mirror found in \(mirror.path); pass the mirror's directory")
+            throw CommandFailure(.badData, "no mirror found in \(mirror.path); pass the mirror's directory")
         }
         guard written.schema == origin.schema, written.upstream == origin.upstream else {
-            throw MirrorError(
-                message: "the mirror in \(mirror.path) belongs to another schema or upstream than \(origin); pass the "
+            throw CommandFailure(
+                .badData,
+                "the mirror in \(mirror.path) belongs to another schema or upstream than \(origin); pass the "
                     + "right directory or configuration")
         }
         let path = files.database(of: written.account)
