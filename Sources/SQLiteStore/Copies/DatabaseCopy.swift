@@ -113,9 +113,10 @@ package enum DatabaseCopy {
         }
         let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
         guard let free = DiskSpace(of: folder)?.free else { throw unwritable(target) }
-        guard free > size + DiskSpace.reserve else {
+        let needed = size + DiskSpace.reserve
+        guard free > needed else {
             throw CacheError.unwritable(
-                "\(folder) has \(free >> 20) MiB free, too little for a copy of \(size >> 20) MiB; free some space there"
+                "\(folder) has \(free >> 20) MiB free, and a copy needs \((needed >> 20) + 1) MiB; free some space there"
             )
         }
     }
