@@ -12,7 +12,9 @@ struct GetCommand: AsyncParsableCommand {
     @Argument(help: RecordWriting.idHelp, completion: .custom(RecordCompletion.ids))
     var id: String
 
-    @Option(help: "Also show a secret field, such as passcode; repeatable. The daemon logs each use.")
+    @Option(
+        help: ArgumentHelp(
+            "Also show a secret field, such as passcode; repeatable. The daemon logs each use.", valueName: "field"))
     var reveal: [String] = []
 
     @OptionGroup var options: ClientOptions
