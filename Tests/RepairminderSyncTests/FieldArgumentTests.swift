@@ -71,6 +71,14 @@ import Testing
         }
     }
 
+    @Test("a filter needs a field and a value")
+    func filter() throws {
+        #expect(try FieldArgument.query(["status=ready", "a.gte=b=c"]).map(\.value) == ["ready", "b=c"])
+        #expect(throws: CommandFailure(.usage, "status: expected a filter such as status=ready")) {
+            try FieldArgument.query(["status"])
+        }
+    }
+
     @Test("no hint shows what a file has")
     func noHintOfFile() async {
         let problem = LocalAPIProblem(

@@ -1,4 +1,3 @@
-import ArgumentParser
 import JSONText
 import LocalAPI
 
@@ -101,12 +100,13 @@ struct FieldArgument: Equatable {
         return .object(members: members)
     }
 
-    /// Converts `field=value` filters to the query of a list.
-    static func query(_ filters: [String]) throws(ValidationError) -> LocalAPIClient.Query {
+    /// Converts `field=value` filters to the query of a list. Called when the command runs: the parser names a mistyped flag
+    /// only after `validate`, and the flag's value is among the filters.
+    static func query(_ filters: [String]) throws(CommandFailure) -> LocalAPIClient.Query {
         var query: LocalAPIClient.Query = []
         for filter in filters {
             guard let equals = filter.firstIndex(of: "="), equals > filter.startIndex else {
-                throw ValidationError("\(filter): expected a filter such as status=ready")
+                throw CommandFailure(.usage, "\(filter): expected a filter such as status=ready")
             }
             query.append((String(filter[..<equals]), String(filter[filter.index(after: equals)...])))
         }

@@ -104,6 +104,14 @@ import Testing
         #expect(try mistake(["statsu"]).text == "repairminder-sync: there is no command statsu; did you mean status?")
     }
 
+    @Test(
+        "a mistyped flag is named, although its value is no filter",
+        arguments: [["list", "orders", "--limt", "5"], ["export", "orders", "--format", "csv", "--srt", "id"]])
+    func flagBeforeFilters(arguments: [String]) throws {
+        let ending = try mistake(arguments)
+        #expect(ending.text.hasPrefix("Error: Unknown option '--"), "\(ending.text)")
+    }
+
     @Test("docs/cli.md documents every exit status and its code", arguments: CommandStatus.allCases)
     func documentation(status: CommandStatus) throws {
         let lines = try ProjectFiles.text("docs/cli.md").split(separator: "\n")
@@ -115,8 +123,9 @@ import Testing
         "mutually exclusive flags are rejected",
         arguments: [
             ["pending", "--count", "--retry", "1"], ["pending", "--cascade"], ["queue", "show", "1", "--count"],
-            ["queue", "edit", "1"], ["queue", "discard"], ["conflicts", "1", "--open"], ["list", "orders", "status"],
+            ["queue", "edit", "1"], ["queue", "discard"], ["conflicts", "1", "--open"],
             ["list", "orders", "--limit", "0"], ["status", "--socket", "a", "--address", "b"], ["set", "orders"],
+            ["reminders", "--snooze", "1", "--for", "10"], ["init", "--probe", "https://a.example/b", "--auth", "foo"],
         ])
     func usage(arguments: [String]) {
         #expect(throws: (any Error).self) { try RepairminderSync.parseAsRoot(arguments) }

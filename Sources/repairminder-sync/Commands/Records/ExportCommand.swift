@@ -33,21 +33,20 @@ struct ExportCommand: AsyncParsableCommand {
     @Flag(help: "csv: write text unchanged, even if a spreadsheet would run it as a formula.")
     var raw = false
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: "Where the daemon is") var connection: ConnectionOptions
 
     private static let pageSize = 1000
 
     func validate() throws {
         if raw, format != .csv { throw ValidationError("--raw requires --format csv") }
-        let query = try FieldArgument.query(filters)
-        if let name = ["limit", "cursor", "count"].first(where: { name in query.contains { $0.name == name } }) {
-            throw ValidationError("\(name)=: export writes every match; use list for \(name)")
-        }
     }
 
     func run() async throws {
-        let client = try connection.connection(environment: .ofThisProcess()).client()
         var query = try FieldArgument.query(filters)
+        if let name = ["limit", "cursor", "count"].first(where: { name in query.contains { $0.name == name } }) {
+            throw CommandFailure(.usage, "\(name)=: export writes every match; use list for \(name)")
+        }
+        let client = try connection.connection(environment: .ofThisProcess()).client()
         if let sort { query.append(("sort", sort)) }
         query.append(("limit", "\(Self.pageSize)"))
         switch format {

@@ -38,13 +38,12 @@ struct ListCommand: AsyncParsableCommand {
         guard limit.map({ (1...1000).contains($0) }) ?? true else {
             throw ValidationError("--limit: expected a number from 1 to 1000; --all lists everything")
         }
-        _ = try query()
     }
 
     func run() async throws {
+        let query = try query()
         let client = try options.client()
         let path = LocalAPIPaths.records(of: entity)
-        let query = try query()
         let answer =
             all
             ? try await ListPages.all(of: path, query: query, client) : try await client.get(path, query: query).body
@@ -68,11 +67,11 @@ struct ListCommand: AsyncParsableCommand {
         return [shape.key] + shape.naturalKeys + SortTerm.list(sort ?? shape.sort).map(\.field)
     }
 
-    private func query() throws -> LocalAPIClient.Query {
+    private func query() throws(CommandFailure) -> LocalAPIClient.Query {
         var query = try FieldArgument.query(filters)
         if let columns = table.columns {
             guard !query.contains(where: { $0.name == "fields" }) else {
-                throw ValidationError("use --columns or fields=, not both")
+                throw CommandFailure(.usage, "use --columns or fields=, not both")
             }
             query.append(("fields", columns))
         }
