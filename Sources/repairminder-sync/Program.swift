@@ -24,11 +24,9 @@ enum Program {
             dispatchMain()
         }
         do {
-            if let mistake = CommandNames.mistake(
-                in: Array(CommandLine.arguments.dropFirst()), of: RepairminderSync.self)
-            {
-                throw CommandFailure(.usage, mistake)
-            }
+            let words = Array(CommandLine.arguments.dropFirst())
+            let mistake = CommandNames.mistake(in: words, of: RepairminderSync.self) ?? FlagValues.mistake(in: words)
+            if let mistake { throw CommandFailure(.usage, mistake) }
             var command = try RepairminderSync.parseAsRoot()
             if var state = command as? any StateCommand {
                 try state.becomeOwner()

@@ -6,6 +6,7 @@ import LocalAPI
 struct WaitOption: ParsableArguments {
     /// The longest wait, in seconds.
     private static let longest = 60
+    static let expected = "--wait takes 1 to \(longest) seconds"
 
     @Option(
         defaultAsFlag: 10,
@@ -17,7 +18,7 @@ struct WaitOption: ParsableArguments {
 
     func validate() throws {
         if let wait, !(1...Self.longest).contains(wait) {
-            throw ValidationError("--wait takes 1 to \(Self.longest) seconds")
+            throw ValidationError(Self.expected)
         }
     }
 

@@ -57,6 +57,12 @@ enum ConfigurationKey: String, CaseIterable, Sendable {
     case logLevel = "log.level"
     case logFormat = "log.format"
 
+    /// Those that are true or false. Their flags need no value.
+    static let switches: [ConfigurationKey] = [
+        .upstreamAllowPlainHTTP, .syncSpread, .listenAllowRemote, .listenAllowPlainHTTP, .standbySync,
+        .standbyAllowPlainHTTP, .mirrorEnabled,
+    ]
+
     static let variablePrefix = "REPAIRMINDER_SYNC_"
 
     /// Section and key, or the key alone.

@@ -1,0 +1,33 @@
+import ArgumentParser
+import Testing
+
+@testable import repairminder_sync
+
+@Suite struct FlagValuesTests {
+    private func mistake(_ words: String...) -> String? { FlagValues.mistake(in: words) }
+
+    @Test("a switch whose value is empty is not taken for one that is on")
+    func emptySwitch() {
+        #expect(
+            mistake("run", "--listen.allow-remote=") == "--listen.allow-remote= has no value; expected true or false")
+        for key in ConfigurationKey.switches { #expect(mistake("run", "--\(key.flag)=") != nil) }
+        #expect(mistake("run", "--listen.allow-remote") == nil)
+        #expect(mistake("run", "--listen.allow-remote=false", "--site=") == nil)
+    }
+
+    @Test("every switch can stand without a value", arguments: ConfigurationKey.switches)
+    func switches(key: ConfigurationKey) throws {
+        let command = try RepairminderSync.parseAsRoot(["check-config", "--\(key.flag)"]) as? CheckConfigCommand
+        #expect(command != nil)
+    }
+
+    @Test("seconds that are no number are refused, not taken for ten")
+    func wait() {
+        #expect(mistake("set", "orders", "a", "b=c", "--wait=soon") == "--wait takes 1 to 60 seconds")
+        #expect(mistake("create", "orders", "--wait=") == "--wait takes 1 to 60 seconds")
+        #expect(mistake("set", "orders", "a", "b=c", "--wait=5") == nil)
+        #expect(mistake("set", "orders", "a", "--wait", "b=c") == nil)
+        #expect(mistake("set", "orders", "--", "--wait=soon", "b=c") == nil)
+        #expect(mistake("sync", "--wait=soon") == nil)
+    }
+}
