@@ -220,9 +220,9 @@ package final class LocalAPIServer: Sendable {
             guard route.isRead, Freshness.isOnlyIfCached(request) else { return await handlers.missing(entity, key) }
             return await handlers.onlyIfCached(entity, key)
         case let error as CacheError:
-            if case .failed(let message) = error {
+            if let fault = error.fault {
                 handlers.log.error(
-                    "a request failed", metadata: ["error": "\(message)", "request_id": "\(request.id)"])
+                    "a request failed", metadata: ["error": "\(fault)", "request_id": "\(request.id)"])
             }
             return Problem(error)
         default:

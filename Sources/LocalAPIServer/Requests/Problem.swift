@@ -156,3 +156,14 @@ extension Problem {
         }
     }
 }
+
+extension CacheError {
+    /// Why a request failed that should work, for the log; nil if the caller can do something about it, and for damage, which
+    /// is logged where it is found.
+    var fault: String? {
+        switch self {
+        case .unwritable(let message), .failed(let message): message
+        default: nil
+        }
+    }
+}

@@ -1,7 +1,10 @@
 import CacheStore
 import EntitySchema
 import JSONText
+import SQLiteStore
 import Testing
+
+@testable import LocalAPIServer
 
 @Suite("Writes that are refused, over HTTP")
 struct WriteErrorTests {
@@ -76,6 +79,13 @@ struct WriteErrorTests {
                 refused.json["detail"]
                     == "the schema has no route for other changes of messages than this address takes: GET, HEAD")
         }
+    }
+
+    @Test("a full disk is logged when it refuses a request, and what a caller can correct is not")
+    func faults() {
+        #expect(CacheError.unwritable("the disk is full").fault == "the disk is full")
+        #expect(CacheError.failed("x").fault == "x")
+        #expect(CacheError.conflict("x").fault == nil && CacheError.notFound("x").fault == nil)
     }
 
     @Test("all bad fields are reported at once, each with what is allowed")
