@@ -37,6 +37,19 @@ import Testing
         try WaitOption.requireConfirmed(LocalAPIClient.Answer(status: 200, body: body))
     }
 
+    @Test("a search that found as many as it may says that there may be more")
+    func fullSearch() throws {
+        let two = try JSONText(parsing: #"{"data":[{"id":"a"},{"id":"b"}],"complete":true}"#)
+        func hint(_ limit: String) throws -> String? {
+            try (RepairminderSync.parseAsRoot(["search", "x", "--limit", limit]) as? SearchCommand)?.hint(two)
+        }
+        #expect(try hint("2") == "there may be more matches; --limit 100 shows up to 100")
+        #expect(try hint("3") == nil)
+        let partial = try JSONText(parsing: #"{"data":[],"complete":false}"#)
+        let search = try RepairminderSync.parseAsRoot(["search", "x"]) as? SearchCommand
+        #expect(search?.hint(partial)?.contains("still being indexed") == true)
+    }
+
     @Test("api takes a path, or a method and a path, and nothing else")
     func api() throws {
         for words in [["/v1/status"], ["delete", "/v1/orders/a"], ["/v1/orders", "-d", "-"]] {

@@ -16,8 +16,8 @@ struct SearchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only these entities, separated by commas.", valueName: "name,name"))
     var entity: String?
 
-    @Option(help: "The maximum number of records.")
-    var limit: Int?
+    @Option(help: "The maximum number of records, 100 at most.")
+    var limit = 20
 
     @OptionGroup var sorting: SortOption
 
@@ -25,24 +25,35 @@ struct SearchCommand: AsyncParsableCommand {
 
     @OptionGroup var options: ClientOptions
 
+    private static let most = 100
+
     func validate() throws {
-        guard limit.map({ (1...100).contains($0) }) ?? true else {
-            throw ValidationError("--limit: expected a number from 1 to 100")
+        guard (1...Self.most).contains(limit) else {
+            throw ValidationError("--limit: expected a number from 1 to \(Self.most)")
         }
     }
 
     func run() async throws {
         var query: LocalAPIClient.Query = [("q", words.joined(separator: " "))]
         if let entity { query.append(("entity", entity)) }
-        if let limit { query.append(("limit", "\(limit)")) }
+        query.append(("limit", "\(limit)"))
         let answer = try await options.client().get(LocalAPIPaths.search, query: query).body
         try options.show(answer) { answer in
             let hits = answer["data"]?.elements ?? []
             return hits.isEmpty ? "no records\n" : try table.rendered(Self.table(hits), sortedBy: sorting.sort)
         }
-        if !options.json, answer?["complete"]?.boolean == false {
-            StandardStream.error.write("recently loaded records are still being indexed; there may be more matches\n")
+        // On standard error, so the table stays clean.
+        if !options.json, let hint = hint(answer) { StandardStream.error.write(hint + "\n") }
+    }
+
+    /// Why there may be more than what is shown; nil if there is not.
+    func hint(_ answer: JSONText?) -> String? {
+        if answer?["complete"]?.boolean == false {
+            return "recently loaded records are still being indexed; there may be more matches"
         }
+        guard answer?["data"]?.elements.count == limit else { return nil }
+        return "there may be more matches; "
+            + (limit < Self.most ? "--limit \(Self.most) shows up to \(Self.most)" : "search for more words")
     }
 
     static func table(_ hits: [JSONText]) -> Table {
