@@ -7,7 +7,9 @@ import Testing
 @Suite("What doctor reads in the daemon's status")
 struct DaemonChecksTests {
     private func findings(_ status: String) throws -> [Finding] {
-        StatusChecks(status: try JSONText(parsing: status)).findings()
+        var configuration = try TemporaryFolder().configuration()
+        configuration.file = "/home/ada/config.yaml"
+        return StatusChecks(status: try JSONText(parsing: status), configuration: configuration).findings()
     }
 
     @Test("a healthy daemon is one finding without advice")
@@ -24,6 +26,7 @@ struct DaemonChecksTests {
         let found = try findings(status)
         #expect(found.map(\.level) == [.warning, .warning, .warning])
         #expect(found.dropFirst().map(\.message) == ["not signed in", "plain HTTP"])
+        #expect(found[0].advice == "run repairminder-sync queue --state failed --config /home/ada/config.yaml")
     }
 
     @Test("what it cannot settle by itself is a warning, each with what to do")

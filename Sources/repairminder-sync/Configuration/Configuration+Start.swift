@@ -9,11 +9,16 @@ extension Configuration {
         return "sudo systemctl start repairminder-sync" + (name == "config" ? "" : "@\(name)")
     }
 
+    /// A command of this program for this daemon, such as `repairminder-sync status --config shop.yaml`.
+    func command(_ words: String, systemFolder: String = Environment.ofThisProcess().systemFolder) -> String {
+        let named = file.map { $0 == "\(systemFolder)/config.yaml" ? "" : " --config \($0)" } ?? ""
+        return "repairminder-sync \(words)\(named)"
+    }
+
     /// The commands that put a backup in place of the database.
     func restoreCommand(_ backup: String, systemFolder: String = Environment.ofThisProcess().systemFolder) -> String {
         let start = startCommand(systemFolder: systemFolder)
-        let named = file.map { $0 == "\(systemFolder)/config.yaml" ? "" : " --config \($0)" } ?? ""
-        let restore = "repairminder-sync restore \(backup)\(named)"
+        let restore = command("restore \(backup)", systemFolder: systemFolder)
         guard start.hasPrefix("sudo ") else { return restore }
         return "\(start.replacing(" start ", with: " stop ")) && sudo \(restore); \(start)"
     }

@@ -13,7 +13,9 @@ struct DaemonChecks {
         do {
             let client = try ConnectionOptions.configured(configuration.place, systemSocket: systemSocket)
                 .client(deadline: .seconds(10))
-            return try await client.get(LocalAPIPaths.status).body.map { StatusChecks(status: $0).findings() } ?? []
+            return try await client.get(LocalAPIPaths.status).body.map {
+                StatusChecks(status: $0, configuration: configuration).findings()
+            } ?? []
         } catch let failure as CommandFailure {
             return [notReached(failure)]
         } catch let error as LocalAPIError {
@@ -28,7 +30,7 @@ struct DaemonChecks {
         case .notAllowed: .error(Self.check, failure.message, "then run repairminder-sync doctor again")
         case .unreachable:
             .warning(Self.check, failure.message, "run \(configuration.startCommand())")
-        default: .error(Self.check, failure.message, "run repairminder-sync status")
+        default: .error(Self.check, failure.message, "run \(configuration.command("status"))")
         }
     }
 }

@@ -15,7 +15,7 @@ struct RunningChecks: Sendable {
 
     /// `status` is as `GET /v1/status` answers.
     func findings(_ status: JSONText) -> [Finding] {
-        let known = StatusChecks(status: status)
+        let known = StatusChecks(status: status, configuration: configuration)
         let said = status["warnings"]?.elements.map(\.plain) ?? []
         let config = configuration.warnings.filter { !said.contains($0) }.map {
             Finding.warning("config", $0, "correct the configuration, then reload the daemon")

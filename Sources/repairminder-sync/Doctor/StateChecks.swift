@@ -20,7 +20,7 @@ struct StateChecks {
         return .warning(
             "permissions",
             "\(StateOwner.name(of: geteuid())) may not enter \(folder)\(owner): token, key and database are not checked",
-            "run sudo repairminder-sync doctor to check them")
+            "run sudo \(configuration.command("doctor")) to check them")
     }
 
     func findings() -> [Finding] {

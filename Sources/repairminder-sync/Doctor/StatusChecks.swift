@@ -4,13 +4,15 @@ import JSONText
 struct StatusChecks {
     /// As `GET /v1/status` answers.
     let status: JSONText
+    /// What the advised commands have to name.
+    let configuration: Configuration
 
     private static let check = "daemon"
 
     func findings() -> [Finding] {
         var summary = self.summary()
         if let error = status["error"]?.string {
-            summary = .warning(Self.check, "\(summary.message); \(error)", "run repairminder-sync status")
+            summary = .warning(Self.check, "\(summary.message); \(error)", "run \(configuration.command("status"))")
         }
         return [summary] + needs()
     }
@@ -21,7 +23,8 @@ struct StatusChecks {
         let failed = status["failed"]?.integer ?? 0
         let text = "it runs: \(state), \(status["pending"]?.plain ?? "0") pending, \(failed) failed"
         return failed == 0
-            ? .ok(Self.check, text) : .warning(Self.check, text, "run repairminder-sync queue --state failed")
+            ? .ok(Self.check, text)
+            : .warning(Self.check, text, "run \(configuration.command("queue --state failed"))")
     }
 
     /// What the daemon still needs, its warnings, and what else waits for someone.
