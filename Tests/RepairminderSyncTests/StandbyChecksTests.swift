@@ -37,6 +37,8 @@ import Testing
     func password() async throws {
         let path = folder.path("password")
         try "a long password\n".write(toFile: path, atomically: true, encoding: .utf8)
+        // Other tests may have changed the mask of this process.
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         let found = try await findings(
             "standby: { etcd: 'http://127.0.0.1:1', user: sync, password_file: '\(path)', ttl: 3s }")
         #expect(found.first?.level == .error && found.first?.text.contains(path) == true)
