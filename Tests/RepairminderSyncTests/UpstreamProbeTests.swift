@@ -9,7 +9,7 @@ import Upstream
 @Suite("What a probe of the upstream says about a schema")
 struct UpstreamProbeTests {
     /// A path with its query, or only the path, and its answer.
-    private typealias Site = [String: HTTPResponse]
+    typealias Site = [String: HTTPResponse]
 
     private struct Answers: HTTPTransport {
         let site: Site
@@ -21,12 +21,12 @@ struct UpstreamProbeTests {
         }
     }
 
-    private static func json(_ text: String, _ headers: [HTTPHeader] = []) -> HTTPResponse {
+    static func json(_ text: String, _ headers: [HTTPHeader] = []) -> HTTPResponse {
         HTTPResponse(
             status: 200, headers: headers + [HTTPHeader("Content-Type", "application/json")], body: Array(text.utf8))
     }
 
-    private static func findings(
+    static func findings(
         _ pull: String, upstream: String = "", price: String = "{ type: money }", more: String? = nil,
         lines: Bool = false, _ site: Site
     ) async throws -> [Finding] {
@@ -51,13 +51,13 @@ struct UpstreamProbeTests {
         return await UpstreamProbe(schema: schema, upstream: upstream, transport: transport, now: now).findings()
     }
 
-    private static let note = #"{"id":"a","text":"x","price":1.50,"updated_at":"2026-01-01T00:00:00Z"}"#
+    static let note = #"{"id":"a","text":"x","price":1.50,"updated_at":"2026-01-01T00:00:00Z"}"#
     /// `list` is the answer to the list, in which NOTE stands for a note.
-    private static func site(_ list: String, _ headers: [HTTPHeader] = []) -> Site {
+    static func site(_ list: String, _ headers: [HTTPHeader] = []) -> Site {
         ["/notes": json(list.replacing("NOTE", with: note), headers), "/notes/a": json(note)]
     }
 
-    private static func says(
+    static func says(
         _ level: Finding.Level, _ words: String, advising advice: String? = nil, in findings: [Finding]
     ) -> Bool {
         findings.contains { found in
@@ -316,45 +316,6 @@ struct UpstreamProbeTests {
         #expect(Self.says(.ok, "GET /notes/a/lines: 2 records at rows", in: try await said(path + "rows")))
         let lost = try await said(path + "data")
         #expect(Self.says(.error, "GET /notes/a/lines", advising: "set pull.detail.records: rows", in: lost))
-    }
-
-    @Test("a change time that no record has yet is no mistake of its name")
-    func changeTimeIsNull() async throws {
-        let note = #"{"id":"a","text":"x","price":1.50,"updated_at":null}"#
-        let found = try await Self.findings(
-            "{ path: /notes, since: { param: seit, field: updated_at } }", ["/notes": Self.json("[\(note)]")])
-        #expect(Self.says(.warning, "updated_at, the change time, is null", in: found), "\(found.map(\.text))")
-        #expect(!found.contains { $0.advice?.contains("set it to updated_at") == true })
-    }
-
-    @Test("fields that are elsewhere, of another type or not known are named")
-    func fields() async throws {
-        let note = #"{"id":"a","text":7,"sums":{"price":"1.50"},"updated_at":"2026-01-01T00:00:00Z","colour":"red"}"#
-        let site = ["/notes": Self.json("[\(note)]"), "/notes/a": Self.json(note)]
-        let found = try await Self.findings("{ path: /notes }", site)
-        #expect(Self.says(.warning, "price: no record", advising: "set from: sums.price", in: found))
-        #expect(Self.says(.warning, "text: 1 of 1 records have integer", in: found))
-        #expect(Self.says(.ok, "colour", in: found))
-    }
-
-    @Test("a field inside a list is absent only if no record has it there", arguments: ["tags", "words"])
-    func fieldsInLists(_ place: String) async throws {
-        let note = #"{"id":"a","text":"x","tags":["red"],"updated_at":"2026-01-01T00:00:00Z"}"#
-        let site = ["/notes": Self.json("[\(note)]"), "/notes/a": Self.json(note)]
-        let found = try await Self.findings("{ path: /notes }", price: "{ type: string, from: \(place).0 }", site)
-        #expect(Self.says(.warning, "price: no record", in: found) == (place == "words"))
-    }
-
-    @Test("a field that is empty in some records needs no other type, also if its values are in quotes")
-    func blanks() async throws {
-        let notes = #"[{"id":"a","price":""},{"id":"b","price":"1.50"}]"#
-        let found = try await Self.findings(
-            "{ path: /notes, record: none }", price: "{ type: money, wire: string }", ["/notes": Self.json(notes)])
-        let words = "price: 1 of 2 records have \"\""
-        #expect(Self.says(.warning, words, advising: "it is served as it came", in: found), "\(found.map(\.text))")
-        let bare = try await Self.findings(
-            "{ path: /notes, record: none }", ["/notes": Self.json(notes.replacing("\"\"", with: "\"2.50\""))])
-        #expect(Self.says(.warning, "2 of 2 records have string", advising: "set wire: string", in: bare))
     }
 
     @Test("a list and a record that are asked for by POST are called so")

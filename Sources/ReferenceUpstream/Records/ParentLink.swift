@@ -24,7 +24,9 @@ struct ParentLink: Sendable {
             }
             for detail in parent.pull?.details ?? [] {
                 let whenChanged = detail.isInList ? nil : parent.pull?.whenChanged ?? parent.pull?.changedAt
-                guard let field = detail.by ?? links.first(where: { $0.child == detail.entity })?.field else { continue }
+                guard let field = detail.by ?? links.first(where: { $0.child == detail.entity })?.field else {
+                    continue
+                }
                 if let index = links.firstIndex(where: { $0.child == detail.entity && $0.field == field }) {
                     links[index].whenChanged = whenChanged
                     if detail.goesAlong { links[index].onDelete = .cascade }

@@ -79,7 +79,8 @@ struct ImportCommand: AsyncParsableCommand {
                 .badData,
                 dryRun
                     ? "\(plan.failures.count.counted("row", "rows")) cannot be imported; correct them first"
-                    : "\(plan.failures.count.counted("row was", "rows were")) not imported; correct them and import again")
+                    : "\(plan.failures.count.counted("row was", "rows were")) not imported; correct them and import again"
+            )
         }
     }
 }

@@ -1,0 +1,49 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import repairminder_sync
+
+/// What it says about fields.
+extension UpstreamProbeTests {
+    @Test("a change time that no record has yet is no mistake of its name")
+    func changeTimeIsNull() async throws {
+        let note = #"{"id":"a","text":"x","price":1.50,"updated_at":null}"#
+        let found = try await Self.findings(
+            "{ path: /notes, since: { param: seit, field: updated_at } }", ["/notes": Self.json("[\(note)]")])
+        #expect(Self.says(.warning, "updated_at, the change time, is null", in: found), "\(found.map(\.text))")
+        #expect(!found.contains { $0.advice?.contains("set it to updated_at") == true })
+    }
+
+    @Test("fields that are elsewhere, of another type or not known are named")
+    func fields() async throws {
+        let note = #"{"id":"a","text":7,"sums":{"price":"1.50"},"updated_at":"2026-01-01T00:00:00Z","colour":"red"}"#
+        let site = ["/notes": Self.json("[\(note)]"), "/notes/a": Self.json(note)]
+        let found = try await Self.findings("{ path: /notes }", site)
+        #expect(Self.says(.warning, "price: no record", advising: "set from: sums.price", in: found))
+        #expect(Self.says(.warning, "text: 1 of 1 records have integer", in: found))
+        #expect(Self.says(.ok, "colour", in: found))
+    }
+
+    @Test("a field inside a list is absent only if no record has it there", arguments: ["tags", "words"])
+    func fieldsInLists(_ place: String) async throws {
+        let note = #"{"id":"a","text":"x","tags":["red"],"updated_at":"2026-01-01T00:00:00Z"}"#
+        let site = ["/notes": Self.json("[\(note)]"), "/notes/a": Self.json(note)]
+        let found = try await Self.findings("{ path: /notes }", price: "{ type: string, from: \(place).0 }", site)
+        #expect(Self.says(.warning, "price: no record", in: found) == (place == "words"))
+    }
+
+    @Test("a field that is empty in some records needs no other type, also if its values are in quotes")
+    func blanks() async throws {
+        let notes = #"[{"id":"a","price":""},{"id":"b","price":"1.50"}]"#
+        let found = try await Self.findings(
+            "{ path: /notes, record: none }", price: "{ type: money, wire: string }", ["/notes": Self.json(notes)])
+        let words = "price: 1 of 2 records have \"\""
+        #expect(Self.says(.warning, words, advising: "it is served as it came", in: found), "\(found.map(\.text))")
+        let bare = try await Self.findings(
+            "{ path: /notes, record: none }", ["/notes": Self.json(notes.replacing("\"\"", with: "\"2.50\""))])
+        #expect(Self.says(.warning, "2 of 2 records have string", advising: "set wire: string", in: bare))
+    }
+}
