@@ -105,7 +105,7 @@ struct PlanReader {
             return PullPlan.Single(isServed: false, path: Template(parts: [.text(list.path)]), place: record)
         }
         try node?.requireKeys(["path", "call", "body", "at"])
-        guard let template = Template("\(list.path)/{\(key)}") else {
+        guard let template = Template("\(list.path.prefix { $0 != "?" })/{\(key)}") else {
             throw place.error("expected a path without braces")
         }
         var single = PullPlan.Single(

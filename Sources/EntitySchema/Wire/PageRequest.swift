@@ -69,8 +69,7 @@ package struct PageRequest: Sendable, Equatable {
         items += asked.filter { $0.name != position?.name && $0.name != since?.name }
         if let since { items.append(since) }
         if let size = list.size, !isNamed("size") { items.append(QueryItem(name: size, value: "\(list.pageSize)")) }
-        let query = items.map { "\(Entity.percentEncoded($0.name))=\(Entity.percentEncoded($0.value))" }
-        return query.isEmpty ? filledPath : "\(filledPath)?\(query.joined(separator: "&"))"
+        return filledPath.adding(items)
     }
 
     /// The schema's own parameters, of which several may have one name.
@@ -84,9 +83,7 @@ package struct PageRequest: Sendable, Equatable {
     /// The address that the upstream gave out has all but the position of a later page.
     private func link(_ address: String, _ position: QueryItem?) -> String {
         guard self.position != nil, let position else { return address }
-        let address = TokenPlace.query(name: position.name).leavingOut(of: address)
-        let item = "\(Entity.percentEncoded(position.name))=\(Entity.percentEncoded(position.value))"
-        return address + (address.contains("?") ? "&" : "?") + item
+        return TokenPlace.query(name: position.name).leavingOut(of: address).adding([position])
     }
 
     private var filledPath: String {

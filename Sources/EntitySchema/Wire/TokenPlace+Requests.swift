@@ -22,8 +22,7 @@ extension TokenPlace {
         case .header(let name, let before, let after):
             request.headers.append(WireRequest.Header(name, before + token + after))
         case .query(let name):
-            let start = request.path.contains("?") ? "&" : "?"
-            request.path += "\(start)\(Entity.percentEncoded(name))=\(Entity.percentEncoded(token))"
+            request.path = request.path.adding([QueryItem(name: name, value: token)])
         case .basic:
             request.headers.append(WireRequest.Header("Authorization", "Basic \(Self.encoded(token))"))
         }

@@ -3,10 +3,8 @@ package import JSONText
 extension SignalStream {
     /// `lastEvent`: the id of the last event that arrived, so that the upstream can send what was missed.
     package func request(after lastEvent: String?) -> WireRequest {
-        var items = query.map { "\(Entity.percentEncoded($0.name))=\(Entity.percentEncoded($0.value))" }
-        items = items.isEmpty ? [] : ["?" + items.joined(separator: "&")]
         var request = WireRequest(
-            path: path + items.joined(),
+            path: path.adding(query),
             headers: [
                 WireRequest.Header("Accept", "text/event-stream"), WireRequest.Header("Cache-Control", "no-cache"),
                 // Something that compresses may hold events back.
