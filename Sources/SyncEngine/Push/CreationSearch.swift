@@ -171,7 +171,7 @@ struct CreationSearch {
             store: store, upstream: upstream, contents: reconciler.contents, monotonicNow: reconciler.monotonicNow)
         let verdict = try await witness.verdict(on: near.record, for: change, entity)
         if verdict == .another { return }
-        let isOwn = verdict == .own && mayBeOwn(near.record)
+        let isOwn = try verdict == .own && mayBeOwn(near.record)
         if isOwn, change.isSaid(by: near.record, of: entity, fields) {
             reading.found = near
             return
@@ -216,9 +216,19 @@ struct CreationSearch {
         }
     }
 
-    /// False if its key is unusable, or if it was or may have been deleted before the creation was sent.
-    private func mayBeOwn(_ record: JSONText) -> Bool {
-        !entity.hasUnusableKey(record) && wasDeletedEarlier(record) == false
+    /// False if its key is unusable, if it was or may have been deleted before the creation was sent, or if it may have
+    /// been there before, outside of the window.
+    private func mayBeOwn(_ record: JSONText) throws -> Bool {
+        try !entity.hasUnusableKey(record) && wasDeletedEarlier(record) == false && !wasOutsideEarlier(record)
+    }
+
+    /// Whether the record may have been there before the first attempt, unknown to the cache because it was outside of the
+    /// window. A change time from after the attempt denies that. Without one, a record that is inside counts as new.
+    private func wasOutsideEarlier(_ record: JSONText) throws -> Bool {
+        guard entity.pull?.window != nil, record[entity.key]?.plain != change.key else { return false }
+        if let isEarlier = isEarlier(record) { return isEarlier }
+        let serverNow = now + (reconciler.clockOffset ?? .zero)
+        return try store.window(of: entity, at: serverNow).map { !$0.holds(for: record, of: entity) } ?? true
     }
 
     /// Whether the upstream deleted the record before the first attempt, so that it is another one. Nil if it is marked
@@ -227,6 +237,11 @@ struct CreationSearch {
     private func wasDeletedEarlier(_ record: JSONText) -> Bool? {
         guard entity.isDeleted(record), !entity.isDeleted(change.body), record[entity.key]?.plain != change.key
         else { return false }
+        return isEarlier(record)
+    }
+
+    /// Whether the record was last changed before the first attempt. Nil if that is unknown.
+    private func isEarlier(_ record: JSONText) -> Bool? {
         guard let clockOffset = reconciler.clockOffset, let first = change.firstAttemptAt ?? change.lastAttemptAt,
             let time = entity.changeTime(of: record)
         else { return nil }
