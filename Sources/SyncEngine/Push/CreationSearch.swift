@@ -217,15 +217,20 @@ struct CreationSearch {
     }
 
     /// False if its key is unusable, if it was or may have been deleted before the creation was sent, or if it may have
-    /// been there before, outside of the window.
+    /// been there before, where the cache does not look.
     private func mayBeOwn(_ record: JSONText) throws -> Bool {
-        try !entity.hasUnusableKey(record) && wasDeletedEarlier(record) == false && !wasOutsideEarlier(record)
+        try !entity.hasUnusableKey(record) && wasDeletedEarlier(record) == false && !wasUnseenEarlier(record)
     }
 
-    /// Whether the record may have been there before the first attempt, unknown to the cache because it was outside of the
-    /// window. A change time from after the attempt denies that. Without one, a record that is inside counts as new.
-    private func wasOutsideEarlier(_ record: JSONText) throws -> Bool {
-        guard entity.pull?.window != nil, record[entity.key]?.plain != change.key else { return false }
+    /// Whether the record may have been there before the first attempt, unknown to the cache.
+    ///
+    /// A look-up by a path of its own may show what the pulled list leaves out, such as what is archived. As change times may
+    /// be days, or the same for many records, only one from more than a day before the attempt says so. Of a record outside of
+    /// the window, a change time from after the attempt denies it; without one, a record that is inside counts as new.
+    private func wasUnseenEarlier(_ record: JSONText) throws -> Bool {
+        guard record[entity.key]?.plain != change.key else { return false }
+        if request.path != entity.pull?.path, isEarlier(record, by: .seconds(86_400)) == true { return true }
+        guard entity.pull?.window != nil else { return false }
         if let isEarlier = isEarlier(record) { return isEarlier }
         let serverNow = now + (reconciler.clockOffset ?? .zero)
         return try store.window(of: entity, at: serverNow).map { !$0.holds(for: record, of: entity) } ?? true
@@ -240,12 +245,12 @@ struct CreationSearch {
         return isEarlier(record)
     }
 
-    /// Whether the record was last changed before the first attempt. Nil if that is unknown.
-    private func isEarlier(_ record: JSONText) -> Bool? {
+    /// Whether the record was last changed more than `span` before the first attempt. Nil if that is unknown.
+    private func isEarlier(_ record: JSONText, by span: Duration = .zero) -> Bool? {
         guard let clockOffset = reconciler.clockOffset, let first = change.firstAttemptAt ?? change.lastAttemptAt,
             let time = entity.changeTime(of: record)
         else { return nil }
-        return time < first + clockOffset - Self.tolerance
+        return time < first + clockOffset - Self.tolerance - span
     }
 
     /// Clocks are measured to the second, and change times may have whole seconds.

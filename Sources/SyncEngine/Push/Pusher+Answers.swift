@@ -74,8 +74,9 @@ extension Pusher {
         }
         do {
             if let found = try await reader.record(of: entity, known: known) {
-                return acknowledged(
-                    asRead: found, appliedAt: answered.flatMap { changeTime(of: $0, with: change, entity) })
+                let appliedAt = answered.flatMap { changeTime(of: $0, with: change, entity) }
+                if let appliedAt, let read = entity.changeTime(of: found.record), read < appliedAt { return plain }
+                return acknowledged(asRead: found, appliedAt: appliedAt)
             }
             guard change.isTried, !change.isContentOnly else { return plain }
             // Whether a created record is only not shown yet is asked when it has settled.

@@ -30,9 +30,7 @@ extension Pusher {
     func outcome(
         ofRepeat change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> PushOutcome {
-        var waiting = failure
-        waiting.message += "; an earlier attempt may still be in progress, so this one is repeated later"
-        let later = PushOutcome.waiting(waiting, at: monotonicNow() + Self.lookUpWait, counted: false)
+        let later = notShownYet(failure)
         if reconciler.knowsKey(of: change) { return later }
         guard hasLookUp(change, entity) else { return .failed(unclear(failure)) }
         switch try await reconciler.finding(for: change, entity) {
@@ -41,6 +39,12 @@ extension Pusher {
         case .notYet: return later
         case .unknowable(let reason): return .failed(unclear(failure, because: reason))
         }
+    }
+
+    func notShownYet(_ failure: PushFailure) -> PushOutcome {
+        var waiting = failure
+        waiting.message += "; an earlier attempt may still be in progress, so this one is repeated later"
+        return .waiting(waiting, at: monotonicNow() + Self.lookUpWait, counted: false)
     }
 
     func unclear(_ failure: PushFailure, because reason: String? = nil) -> PushFailure {

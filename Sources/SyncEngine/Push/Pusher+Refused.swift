@@ -16,7 +16,9 @@ extension Pusher {
             case .create where change.isTried:
                 guard hasLookUp(change, entity) else { return .failed(unclear(failure)) }
                 return try await outcome(ofRepeat: change, entity, failure)
-            case .update: return try await shown(of: change, entity, failure) ?? .failed(failure)
+            case .update:
+                if let outcome = try await shown(of: change, entity, failure) { return outcome }
+                return try isTooEarly(change, entity) ? notShownYet(failure) : .failed(failure)
             case .delete: return try await applied(deletion: change, entity) ?? .failed(failure)
             case .create: return .failed(failure)
             }
@@ -46,6 +48,11 @@ extension Pusher {
             return acknowledged(asRead: found)
         }
         return entity.isDeleted(found.record) ? .gone(failure) : nil
+    }
+
+    /// Whether what was just read may be older than an attempt whose answer was lost.
+    private func isTooEarly(_ change: OutboxChange, _ entity: Entity) throws -> Bool {
+        try change.isTried && reconciler.knowsKey(of: change) && reader.canRead(entity, change.address)
     }
 
     /// Whether the record that was just asked for and not found is gone; false if that cannot be found out now.

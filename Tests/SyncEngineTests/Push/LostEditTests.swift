@@ -58,6 +58,37 @@ struct LostEditTests {
         #expect(test.upstream.recordRequests == reads + 1, "once it is answered")
     }
 
+    @Test("a refusal of its repeat does not count before the server must show what the first attempt has done")
+    func refusedEarly() async throws {
+        for isShown in [true, false] {
+            let test = try await sent(withoutKeys, arrives: false)
+            test.upstream.fail(.refused(status: 422, "it is so already"), times: 9)
+            try await test.send(after: .seconds(2))
+            #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+            if isShown { try test.upstream.set("/orders", #"[{"id":"a","notes":"mine"}]"#) }
+            for _ in 1...8 { try await test.send(after: .seconds(10)) }
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: isShown ? 0 : 1))
+        }
+    }
+
+    @Test("the answer to its repeat is believed, not a reading from before that")
+    func readBehind() async throws {
+        let test = try TestEngine(schema: TestEngine.shop)
+        let old = #"[{"id":"a","notes":"n","revision":"1","updated_at":"2026-01-01T00:00:01Z"}]"#
+        try test.upstream.set("/orders", old)
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: old), at: test.clock.timestamp)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        try await test.send()
+        let answer = #"{"id":"a","notes":"mine","revision":"2","updated_at":"2026-01-01T00:00:02Z"}"#
+        try test.upstream.answer(answer, times: 1, applying: false)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        let record = try #require(try test.record("a"))
+        #expect(record["notes"] == "mine" && record["revision"] == "2")
+        #expect(record["updated_at"] == "2026-01-01T00:00:02Z")
+    }
+
     @Test("what the server made of it stays if its repeat is answered with an older version, which nothing shows again")
     func shownBefore() async throws {
         let test = try TestEngine(schema: TestEngine.shop)
