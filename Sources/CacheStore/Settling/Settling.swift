@@ -12,7 +12,7 @@ struct Settling: Equatable {
     struct Part: Equatable {
         /// What it has now: what was sent, or what the server made of it.
         var ours: JSONText
-        /// What it had before, and what it was changed to on the way.
+        /// What it had before, and what it was changed to on the way; of long values only the latest (`keep`).
         var earlier: [JSONText]
         /// No view had shown the field before, so that any other value may be the one before.
         var isBlind = false
@@ -29,11 +29,23 @@ struct Settling: Equatable {
         /// Adds a value that the field no longer has.
         mutating func replace(by value: JSONText) {
             earlier.append(ours)
-            earlier = Array(earlier.suffix(Self.mostEarlier))
+            keep(earlier.suffix(Self.mostEarlier))
             ours = value
         }
 
+        /// Keeps the latest of these as the earlier values, until there is enough to compare with each view.
+        mutating func keep(_ values: some BidirectionalCollection<JSONText>) {
+            var bytes = 0
+            let latest = values.reversed().prefix { value in
+                defer { bytes += value.bytes.count }
+                return bytes < Self.mostBytes
+            }
+            earlier = latest.reversed()
+        }
+
         private static let mostEarlier = 20
+        /// The last one may exceed it.
+        private static let mostBytes = 256 << 10
     }
 
     var key: String
@@ -50,6 +62,9 @@ struct Settling: Equatable {
     var isConfirmed = false
     var parts: [String: Part] = [:]
 
+    /// How long its values are.
+    var bytes: Int { parts.values.flatMap { [$0.ours] + $0.earlier }.reduce(0) { $0 + $1.bytes.count } }
+
     /// Whether the server may still be behind. A clock that was set back starts the time again (`SettlingTable`).
     func isAlive(at now: Timestamp, _ settle: Duration) -> Bool { now < at || now.since(at) < settle }
 
@@ -57,8 +72,7 @@ struct Settling: Equatable {
     mutating func set(_ field: String, to value: JSONText, from before: [JSONText], _ comparison: ValueComparison) {
         var part = parts[field] ?? Part(ours: value, earlier: [])
         if parts[field] != nil { part.replace(by: value) }
-        part.earlier += before
-        part.earlier.removeAll { comparison.isSame($0, value, of: field) }
+        part.keep((part.earlier + before).filter { !comparison.isSame($0, value, of: field) })
         parts[field] = part
     }
 

@@ -9,13 +9,22 @@ struct SettlingTable {
 
     private static let columns = "record_key, kind, at, position, changed_at, exact, confirmed, fields"
 
-    /// The first rows of the entity.
-    func first(_ count: Int) throws -> [Settling] {
-        try Row.fetchAll(
-            db.cachedStatement(sql: "SELECT \(Self.columns) FROM sync_settling WHERE entity = ? LIMIT ?"),
-            arguments: [entity, count]
-        ).map(Self.settling)
+    /// The rows of the entity; nil if they are more than that, or too long to be held at once.
+    func all(atMost count: Int) throws -> [Settling]? {
+        let found = try Row.fetchCursor(
+            db.cachedStatement(sql: "SELECT \(Self.columns) FROM sync_settling WHERE entity = ?"), arguments: [entity])
+        var rows: [Settling] = []
+        var bytes = 0
+        while let row = try found.next() {
+            let settling = try Self.settling(row)
+            bytes += settling.bytes
+            guard rows.count < count, bytes <= Self.mostBytes else { return nil }
+            rows.append(settling)
+        }
+        return rows
     }
+
+    private static let mostBytes = 4 << 20
 
     func row(of key: String) throws -> Settling? {
         try Row.fetchOne(
@@ -115,7 +124,7 @@ struct SettlingRows {
     private let now: Timestamp
     private let settle: Duration
     private var rows: [String: Settling]
-    /// There are more than were read; each is then looked up.
+    /// They are too many to be held at once; each is then looked up.
     private let hasMore: Bool
 
     private static let most = 500
@@ -124,9 +133,9 @@ struct SettlingRows {
         self.table = table
         self.now = now
         self.settle = settle
-        let first = try table.first(Self.most + 1)
-        hasMore = first.count > Self.most
-        rows = hasMore ? [:] : Dictionary(first.map { ($0.key, $0) }) { first, _ in first }
+        let all = try table.all(atMost: Self.most)
+        hasMore = all == nil
+        rows = Dictionary((all ?? []).map { ($0.key, $0) }) { first, _ in first }
     }
 
     var isEmpty: Bool { rows.isEmpty && !hasMore }

@@ -1,0 +1,56 @@
+import GRDB
+import JSONText
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+/// What is kept of long values that were changed not long ago: each page reads it, while all writes wait.
+@Suite("Settling: long values")
+struct LongValueTests {
+    private let now = TestCache.now
+
+    private static func notes(_ name: String) -> String { name + String(repeating: ".", count: 300_000) }
+
+    private static func record(_ key: String, _ name: String) -> String {
+        #"{"id":"\#(key)","notes":"\#(notes(name))"}"#
+    }
+
+    private func edit(_ cache: TestCache, _ key: String, _ name: String) async throws {
+        try await cache.change("orders", key, #"{"notes":"\#(Self.notes(name))"}"#)
+        try await cache.send(answer: Self.record(key, name))
+    }
+
+    private func shown(_ cache: TestCache, _ key: String) throws -> Character? {
+        try cache.record("orders", key)?["notes"]?.string?.first
+    }
+
+    @Test("however often one is changed, only the value before is kept, and is no news when it comes back")
+    func changedOften() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", "[\(Self.record("a", "A"))]")
+        for name in ["B", "C", "D", "E"] { try await edit(cache, "a", name) }
+        let length = try cache.store.read { try Int.fetchOne($0, sql: "SELECT length(fields) FROM sync_settling") }
+        #expect(try #require(length) < 700_000)
+        _ = try await cache.pull("orders", "[\(Self.record("a", "D"))]")
+        #expect(try shown(cache, "a") == "E")
+        _ = try await cache.pull("orders", "[\(Self.record("a", "X"))]")
+        #expect(try shown(cache, "a") == "X")
+    }
+
+    @Test("those of many records are not held at once, and each still counts for its record")
+    func manyRecords() async throws {
+        let cache = try TestCache()
+        let keys = (0..<10).map { "k\($0)" }
+        let before = "[\(keys.map { Self.record($0, "A") }.joined(separator: ","))]"
+        _ = try await cache.pull("orders", before)
+        for key in keys { try await edit(cache, key, "B") }
+        let isHeld = try cache.store.read { db in
+            let table = SettlingTable(entity: "orders", db: db)
+            return (all: try table.all(atMost: 500) != nil, one: try table.row(of: "k9") != nil)
+        }
+        #expect(!isHeld.all && isHeld.one)
+        _ = try await cache.pull("orders", before)
+        for key in keys { #expect(try shown(cache, key) == "B") }
+    }
+}
