@@ -115,7 +115,8 @@ struct MeaningTests {
             (#"["a","a"]"#, #"["a"]"#, true), ("[true]", #"["true"]"#, true),
             ("[1e99999999,1]", "[1,1e99999999]", true),
             ("[1.0]", #"["1"]"#, false), ("[null]", #"["null"]"#, false), ("[[1]]", #"[["1"]]"#, false),
-            (#"["a"]"#, #"["a","b"]"#, false), ("[]", "[null]", false),
+            (#"["a"]"#, #"["a","b"]"#, false), ("[]", "[null]", false), (#"["a",1,true]"#, #"["a","true",1.0]"#, true),
+            (#"["a","b","a"]"#, #"["a","b"]"#, true), (#"["a","b"]"#, #"["a","c"]"#, false),
         ])
     func elements(one: String, other: String, isSame: Bool) throws {
         #expect(try field(.list, set: true).isSame(json(one), json(other)) == isSame)

@@ -88,26 +88,31 @@ extension Field {
             return mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.isSameElement(as: $1) }
         }
         guard mergesAsSet || mine.count == theirs.count else { return false }
-        let (here, there) = (ListElements(mine), ListElements(theirs))
-        return mine.allSatisfy { there.contains($0) } && theirs.allSatisfy { here.contains($0) }
+        // What both begin with, each has.
+        let same = zip(mine, theirs).prefix { $0 == $1 }.count
+        return ListElements(theirs).contains(allOf: mine[same...])
+            && ListElements(mine).contains(allOf: theirs[same...])
     }
 }
 
 /// The elements of a list by what they mean, so that a long list is not searched once for each element of another.
 private struct ListElements {
-    private var keys: Set<EquivalenceKey> = []
-    private var names: Set<String> = []
+    private let elements: [JSONText]
 
-    init(_ elements: [JSONText]) {
+    init(_ elements: [JSONText]) { self.elements = elements }
+
+    /// Whether each of `others` is the same (`isSameElement`) as one of these.
+    func contains(allOf others: ArraySlice<JSONText>) -> Bool {
+        guard !others.isEmpty else { return true }
+        var names = Set<String>(minimumCapacity: elements.count)
+        var keys: Set<EquivalenceKey> = []
         for element in elements {
-            keys.insert(EquivalenceKey(element))
             if element.isName { names.insert(element.plain) }
+            if !element.isText { keys.insert(EquivalenceKey(element)) }
         }
-    }
-
-    /// Whether one of them is the same as `element` (`isSameElement`).
-    func contains(_ element: JSONText) -> Bool {
-        element.isName && names.contains(element.plain) || keys.contains(EquivalenceKey(element))
+        return others.allSatisfy { other in
+            other.isName && names.contains(other.plain) || !other.isText && keys.contains(EquivalenceKey(other))
+        }
     }
 }
 
@@ -125,6 +130,9 @@ extension JSONText {
     }
 
     fileprivate var isName: Bool { isScalar && kind != .null }
+
+    /// A name that is the same as another value only if its text is: a number may be written in several ways.
+    fileprivate var isText: Bool { kind == .string || kind == .boolean }
 
     /// A list names the same thing by a number or its text.
     fileprivate func isSameElement(as other: JSONText) -> Bool {

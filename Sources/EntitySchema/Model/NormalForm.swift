@@ -42,9 +42,11 @@ extension Field {
         case (.trimmed, .string), (.trimmed, .enum), (.trimmed, .reference), (.lowercased, .string),
             (.lowercased, .enum), (.uppercased, .string), (.uppercased, .enum), (.emptied, .string), (.emptied, .enum),
             (.emptied, .reference), (.emptied, .time), (.emptied, .date), (.rounded, .number), (.rounded, .money),
-            (.rounded, .integer), (.seconds, .time), (.minutes, .time), (.sorted, .list), (.escaped, .string),
+            (.rounded, .integer), (.seconds, .time), (.minutes, .time), (.escaped, .string),
             (.paragraphs, .string), (.squished, .string):
             true
+        // Sets are the same in any order.
+        case (.sorted, .list): !mergesAsSet
         default: false
         }
     }
