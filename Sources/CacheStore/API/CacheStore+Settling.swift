@@ -8,8 +8,6 @@ extension CacheStore {
     package struct UnconfirmedRecord: Sendable, Equatable {
         package var entity: String
         package var key: String
-        /// The server's last version without its secrets; only the key if it was deleted.
-        package var known: JSONText
         /// When its last change was acknowledged.
         package var at: Timestamp
         /// It was created here, and the server may never have shown it.
@@ -39,19 +37,27 @@ extension CacheStore {
                     SELECT entity, record_key, at, kind FROM sync_settling WHERE at <= ? AND confirmed = 0 ORDER BY at LIMIT ?
                     """,
                 arguments: [over, limit])
-            return try rows.compactMap { [self] row in
+            return try rows.compactMap { row in
                 let (name, key): (String, String) = (row[0], row[1])
-                guard let table = context.table(name) else {
+                guard context.table(name) != nil else {
                     try SettlingTable(entity: name, db: context.db).remove(key)
                     return nil
                 }
-                let remote = try context.row(table).remote(of: key).map(sealers[name].withoutSealed)
                 let kind = Settling.Kind(rawValue: row[3])
                 return UnconfirmedRecord(
-                    entity: name, key: key, known: remote ?? .object(members: [(table.entity.key, .string(key))]),
-                    at: Timestamp(milliseconds: row[2]), isCreated: kind == .created, isDeleted: kind == .deleted)
+                    entity: name, key: key, at: Timestamp(milliseconds: row[2]), isCreated: kind == .created,
+                    isDeleted: kind == .deleted)
             }
         }
+    }
+
+    /// The server's last version of such a record without its secrets; only the key if it was deleted. Apart from the list,
+    /// because together they can be larger than the memory.
+    package func known(of record: UnconfirmedRecord) throws -> JSONText {
+        let table = try table(record.entity)
+        let remote = try read { db in try RecordRow(table: table, db: db).remote(of: record.key) }
+        return remote.map(sealers[record.entity].withoutSealed)
+            ?? .object(members: [(table.entity.key, .string(record.key))])
     }
 
     private func hasSettled(until over: Int64, at now: Timestamp) throws -> Bool {

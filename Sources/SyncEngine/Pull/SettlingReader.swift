@@ -29,22 +29,23 @@ struct SettlingReader {
 
     private func read(_ record: CacheStore.UnconfirmedRecord) async throws {
         guard let entity = environment.schema[record.entity] else { return try await endSettling(record) }
-        guard entity.pull != nil else { return try await readAmongSiblings(record, entity) }
-        guard entity.recordPath(of: record.known) != nil else { return try await endSettling(record) }
+        let known = try store.known(of: record)
+        guard entity.pull != nil else { return try await readAmongSiblings(record, known, entity) }
+        guard entity.recordPath(of: known) != nil else { return try await endSettling(record) }
         let position = try store.position()
         let judge = AbsenceJudge(store: store, upstream: upstream, schema: environment.schema, now: environment.now)
-        guard let found = try await judge.read(record.known, of: entity) else {
+        guard let found = try await judge.read(known, of: entity) else {
             // Also if its deletion failed here, which hides it.
             guard try store.remote(of: entity.name, key: record.key) != nil else {
                 guard record.isDeleted,
-                    try await judge.verdict(on: record.known, of: entity, wasRead: true) == .gone
+                    try await judge.verdict(on: known, of: entity, wasRead: true) == .gone
                 else { return try await endSettling(record) }
                 return try await store.stillDeleted(record.entity, key: record.key, at: environment.now())
             }
             // A creation that was answered without its record may have another key upstream.
-            if try await judge.verdict(on: record.known, of: entity, wasRead: true) == .gone {
+            if try await judge.verdict(on: known, of: entity, wasRead: true) == .gone {
                 // One that was never shown has been absent all along. Any other is asked for again by a later pull.
-                guard record.isCreated || isAbsentAgain(record) else { return }
+                guard record.isCreated || isAbsentAgain(record, known) else { return }
                 _ = try await store.delete([record.key], of: entity.name, position: position, at: environment.now())
                 return try await endSettling(record)
             }
@@ -56,24 +57,24 @@ struct SettlingReader {
         try await endSettling(record)
     }
 
-    private func isAbsentAgain(_ record: CacheStore.UnconfirmedRecord) -> Bool {
+    private func isAbsentAgain(_ record: CacheStore.UnconfirmedRecord, _ known: JSONText) -> Bool {
         environment.absences.confirms(
-            RecordName(entity: record.entity, key: record.key), known: record.known,
-            at: environment.monotonicNow(),
+            RecordName(entity: record.entity, key: record.key), known: known, at: environment.monotonicNow(),
             after: environment.schema.upstream.settle)
     }
 
     /// A record that is served only with its parent: no pull asks for it again before the parent changes. Whether it is
     /// gone is for the next pull to decide, which reads the siblings again.
-    private func readAmongSiblings(_ record: CacheStore.UnconfirmedRecord, _ entity: Entity) async throws {
+    private func readAmongSiblings(
+        _ record: CacheStore.UnconfirmedRecord, _ known: JSONText, _ entity: Entity
+    ) async throws {
         let position = try store.position()
         let reader = RecordReader(schema: environment.schema, store: store, upstream: upstream)
-        if let found = try await reader.record(of: entity, known: record.known) {
+        if let found = try await reader.record(of: entity, known: known) {
             let page = PulledPage(single: [found], of: entity, position: position)
             _ = try await store.apply(page, at: environment.now())
             try await forgetParents(of: found.record, entity)
-        } else if let (parent, known) = try reader.parent(of: entity, record.known), let key = known[parent.key]?.plain
-        {
+        } else if let (parent, known) = try reader.parent(of: entity, known), let key = known[parent.key]?.plain {
             try await store.forgetFetched([key], of: parent.name, at: environment.now())
         }
         try await endSettling(record)

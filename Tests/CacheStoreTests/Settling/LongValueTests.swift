@@ -1,3 +1,4 @@
+import EntitySchema
 import GRDB
 import JSONText
 import TestSupport
@@ -52,5 +53,17 @@ struct LongValueTests {
         #expect(!isHeld.all && isHeld.one)
         _ = try await cache.pull("orders", before)
         for key in keys { #expect(try shown(cache, key) == "B") }
+    }
+
+    @Test("what is known of a record that is read again is without its secrets, or only its key if it was deleted")
+    func known() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","passcode":"1234"}]"#)
+        try await cache.change("orders", "a", #"{"notes":"mine"}"#)
+        try await cache.send(answer: nil)
+        var record = try #require(try await cache.store.unconfirmed(limit: 9, at: now + .seconds(61)).first)
+        #expect(try cache.store.known(of: record).text == #"{"id":"a","notes":"mine"}"#)
+        record.key = "b"
+        #expect(try cache.store.known(of: record).text == #"{"id":"b"}"#)
     }
 }
