@@ -123,6 +123,27 @@ struct MeaningTests {
         #expect(try field(.list, set: true).isSame(json(other), json(one)) == isSame)
     }
 
+    @Test(
+        "what only looks like an escaped character is text",
+        arguments: [
+            ("&", "&"), ("&&amp;", "&&"), ("&amp", "&amp"), ("&;", "&;"), ("&#;", "&#;"), ("&#x;", "&#x;"),
+            ("&#+65;&#-0;", "&#+65;&#-0;"), ("&#0000065;", "A"), ("&#00000065;", "&#00000065;"),
+            ("&#X41;&#x000041;", "AA"), ("&#x0000041;", "&#x0000041;"),
+            ("&#xD800;", "&#xD800;"), ("&AMP;&nbsp;", "&AMP;&nbsp;"), ("é&lt;é", "é<é"), ("&amp;lt;", "&lt;"),
+        ])
+    func unescaped(html: String, text: String) {
+        #expect(HTMLText.unescaped(html) == text)
+    }
+
+    @Test("a text of 300,000 escaped characters is recognized, and one of as many that are none is not")
+    func manyEscapes() {
+        let text = JSONText.string(String(repeating: "&", count: 300_000))
+        let escaped = JSONText.string(String(repeating: "&amp;", count: 300_000))
+        let other = JSONText.string(String(repeating: "&", count: 300_000) + "z")
+        #expect(field(.string).forms(from: text, to: escaped) == [.escaped])
+        #expect(field(.string).forms(from: text, to: other) == nil)
+    }
+
     @Test("a list of 30,000 elements is recognized in another order")
     func longList() {
         let numbers = (0..<30_000).map { JSONText.integer($0) }
