@@ -20,6 +20,7 @@ struct MeaningTests {
             (.time, #""2026-11-21T10:42:00Z""#, #""2026-11-21T11:42:00.000+01:00""#), (.boolean, "true", "1"),
             (.boolean, #""false""#, "0"), (.reference(to: "orders"), "1001", #""1001""#), (.string, "5", #""5""#),
             (.string, "\"e\u{301}\"", "\"\u{e9}\""), (.string, #""a\r\nb\n""#, #""a\nb\r\n""#),
+            (.string, #""\r\n\r\né\r""#, #""\n\né\r""#),
             (.list, "[1,2]", #"["1","2"]"#),
         ])
     func same(kind: Field.Kind, one: String, other: String) throws {

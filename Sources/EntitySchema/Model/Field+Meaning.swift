@@ -143,7 +143,16 @@ extension JSONText {
 extension String {
     /// With LF at the end of each line, where servers that take text for that of a web form have CR and LF.
     fileprivate var withPlainLines: String {
-        utf8.contains(UInt8(ascii: "\r")) ? replacing("\r\n", with: "\n") : self
+        let (carriageReturn, lineFeed) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))
+        guard utf8.contains(carriageReturn) else { return self }
+        let bytes = Array(utf8)
+        var plain: [UInt8] = []
+        plain.reserveCapacity(bytes.count)
+        for (index, byte) in bytes.enumerated() {
+            let isInBreak = byte == carriageReturn && index + 1 < bytes.count && bytes[index + 1] == lineFeed
+            if !isInBreak { plain.append(byte) }
+        }
+        return String(decoding: plain, as: UTF8.self)
     }
 
     fileprivate var withoutSpaceAround: String {
