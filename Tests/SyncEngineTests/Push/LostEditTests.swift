@@ -61,12 +61,20 @@ struct LostEditTests {
     @Test("a refusal of its repeat does not count before the server must show what the first attempt has done")
     func refusedEarly() async throws {
         for isShown in [true, false] {
-            let test = try await sent(withoutKeys, arrives: false)
-            test.upstream.fail(.refused(status: 422, "it is so already"), times: 9)
+            let test = try TestEngine(schema: withoutKeys)
+            try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+            _ = try await test.store.apply(
+                PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
+            try await test.change("a", #"{"notes":"mine"}"#)
+            test.upstream.fail(.unclear(status: nil, "no answer"))
+            try await test.send()
+            test.upstream.refuse { _ in .refused(status: 422, "it is so already") }
             try await test.send(after: .seconds(2))
             #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
             if isShown { try test.upstream.set("/orders", #"[{"id":"a","notes":"mine"}]"#) }
-            for _ in 1...8 { try await test.send(after: .seconds(10)) }
+            try await test.send(after: .seconds(15))
+            #expect(try test.store.pendingCount().pending == (isShown ? 0 : 1))
+            try await test.send(after: .seconds(80))
             #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: isShown ? 0 : 1))
         }
     }
