@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Status reporter", .timeLimit(.minutes(1)))
+@Suite("Status reporter", .timeLimit(.minutes(10)))
 struct StatusReporterTests {
     @Test("the line is sent immediately, and not built again until something changes")
     func idle() async throws {

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Watchdog", .timeLimit(.minutes(1)))
+@Suite("Watchdog", .timeLimit(.minutes(10)))
 struct WatchdogTests {
     @Test("it pings when all parts make progress, and again after each interval")
     func pings() async throws {

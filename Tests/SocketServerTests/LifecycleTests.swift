@@ -115,7 +115,7 @@ extension SocketServerTests {
             try await running.value
         }
 
-        @Test("a stream whose reader has stalled is dropped at the shutdown limit", .timeLimit(.minutes(1)))
+        @Test("a stream whose reader has stalled is dropped at the shutdown limit", .timeLimit(.minutes(10)))
         func shutdownStalledStream() async throws {
             var limits = ServerLimits.quick
             limits.shutdown = .milliseconds(100)

@@ -141,7 +141,7 @@ struct SyncEngineTests {
         }
     }
 
-    @Test("a sync ends after the changes in flight when it was requested", .timeLimit(.minutes(1)))
+    @Test("a sync ends after the changes in flight when it was requested", .timeLimit(.minutes(10)))
     func joinsPushes() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
@@ -167,7 +167,7 @@ struct SyncEngineTests {
         }
     }
 
-    @Test("continuous writes do not keep a sync from pulling", .timeLimit(.minutes(1)))
+    @Test("continuous writes do not keep a sync from pulling", .timeLimit(.minutes(10)))
     func pullsUnderWrites() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
@@ -301,7 +301,7 @@ struct SyncEngineTests {
         #expect(test.upstream.accountRequests == 1)
     }
 
-    @Test("a token that is refused between two syncs brings the next one forward", .timeLimit(.minutes(1)))
+    @Test("a token that is refused between two syncs brings the next one forward", .timeLimit(.minutes(10)))
     func refusedToken() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("The writer's progress", .timeLimit(.minutes(1)))
+@Suite("The writer's progress", .timeLimit(.minutes(10)))
 struct WriterProgressTests {
     private final class Flag: Sendable {
         let isSet = Atomic(false)

@@ -8,7 +8,7 @@ import Testing
 @testable import CacheStore
 
 /// The log is used from its beginning only after a moment in which no read holds a snapshot of it.
-@Suite("Gaps between long reads", .timeLimit(.minutes(1)))
+@Suite("Gaps between long reads", .timeLimit(.minutes(10)))
 struct LogGapTests {
     private let folder: TemporaryFolder
     private let pool: DatabasePool

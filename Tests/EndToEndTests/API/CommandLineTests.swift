@@ -10,7 +10,7 @@ struct CommandLineTests {
         return try #require(list["data"]?.elements.first?["id"]?.string)
     }
 
-    @Test("--wait waits until the upstream has a change, and fails if it refuses one", .timeLimit(.minutes(3)))
+    @Test("--wait waits until the upstream has a change, and fails if it refuses one", .timeLimit(.minutes(10)))
     func waits() async throws {
         try await Shop.with("repairminder", ["--check-references"]) { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -25,7 +25,8 @@ struct CommandLineTests {
     }
 
     @Test(
-        "a change that the upstream does not have in time ends with 75, and stays in the queue", .timeLimit(.minutes(3))
+        "a change that the upstream does not have in time ends with 75, and stays in the queue",
+        .timeLimit(.minutes(10))
     )
     func late() async throws {
         try await Shop.with("repairminder") { shop in
@@ -37,7 +38,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("a result that a full disk does not take is a failure", .timeLimit(.minutes(3)))
+    @Test("a result that a full disk does not take is a failure", .timeLimit(.minutes(10)))
     func lostResult() async throws {
         try await Shop.with("repairminder") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -50,7 +51,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("create - and set - read JSON from standard input", .timeLimit(.minutes(3)))
+    @Test("create - and set - read JSON from standard input", .timeLimit(.minutes(10)))
     func input() async throws {
         try await Shop.with("repairminder") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -68,7 +69,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("the value of a field is read from a file or from standard input", .timeLimit(.minutes(3)))
+    @Test("the value of a field is read from a file or from standard input", .timeLimit(.minutes(10)))
     func valuesOfFiles() async throws {
         try await Shop.with("repairminder") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -86,7 +87,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("api makes any call, prints the answer, and exits by its status", .timeLimit(.minutes(3)))
+    @Test("api makes any call, prints the answer, and exits by its status", .timeLimit(.minutes(10)))
     func api() async throws {
         try await Shop.with("repairminder") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)

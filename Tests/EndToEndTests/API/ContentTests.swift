@@ -68,7 +68,7 @@ struct ContentTests {
         return id
     }
 
-    @Test("a picture uploaded offline survives a crash and arrives whole", .timeLimit(.minutes(3)))
+    @Test("a picture uploaded offline survives a crash and arrives whole", .timeLimit(.minutes(10)))
     func story() async throws {
         try await withShop { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -108,7 +108,7 @@ struct ContentTests {
         }
     }
 
-    @Test("a picture is downloaded on first use, and a thumbnail is made", .timeLimit(.minutes(3)))
+    @Test("a picture is downloaded on first use, and a thumbnail is made", .timeLimit(.minutes(10)))
     func fetching() async throws {
         try await withShop { shop in
             let made = try await shop.upstreamCall("POST", "/api/photos", .object(["caption": "Theirs"]))

@@ -40,7 +40,7 @@ struct EveryDayCommandsTests {
 
     @Test(
         "edit sees how the editor ended, also under a parent that ignores SIGCHLD",
-        .enabled(if: hasPerl, "a shell does not ignore SIGCHLD"), .timeLimit(.minutes(3)))
+        .enabled(if: hasPerl, "a shell does not ignore SIGCHLD"), .timeLimit(.minutes(10)))
     func ignoredChildren() async throws {
         try await Shop.with("repairminder") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -60,7 +60,7 @@ struct EveryDayCommandsTests {
         }
     }
 
-    @Test("edit sends only what was changed, and after a mistake opens the editor again", .timeLimit(.minutes(3)))
+    @Test("edit sends only what was changed, and after a mistake opens the editor again", .timeLimit(.minutes(10)))
     func editing() async throws {
         try await Shop.with("repairminder") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -87,7 +87,7 @@ struct EveryDayCommandsTests {
         }
     }
 
-    @Test("a signal that ends edit removes the file, and Ctrl-C is for the editor", .timeLimit(.minutes(3)))
+    @Test("a signal that ends edit removes the file, and Ctrl-C is for the editor", .timeLimit(.minutes(10)))
     func interrupting() async throws {
         try await Shop.with("repairminder") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -119,7 +119,7 @@ struct EveryDayCommandsTests {
         }
     }
 
-    @Test("a paused daemon keeps changes, which diff shows, and sends them after resume", .timeLimit(.minutes(3)))
+    @Test("a paused daemon keeps changes, which diff shows, and sends them after resume", .timeLimit(.minutes(10)))
     func pausing() async throws {
         try await Shop.with("repairminder") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -138,7 +138,7 @@ struct EveryDayCommandsTests {
         }
     }
 
-    @Test("an import creates and updates, reports lines, and creates nothing twice", .timeLimit(.minutes(3)))
+    @Test("an import creates and updates, reports lines, and creates nothing twice", .timeLimit(.minutes(10)))
     func importing() async throws {
         try await Shop.with("repairminder") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -166,7 +166,8 @@ struct EveryDayCommandsTests {
     }
 
     @Test(
-        "tables are separated by tabs without a terminal, with the columns that are asked for", .timeLimit(.minutes(3)))
+        "tables are separated by tabs without a terminal, with the columns that are asked for", .timeLimit(.minutes(10))
+    )
     func tables() async throws {
         try await Shop.with("repairminder") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -179,7 +180,7 @@ struct EveryDayCommandsTests {
             #expect(try await shop.command("statsu").status == 2)
         }
     }
-    @Test("the columns of a CSV file are those of the daemon's schema, wherever it is", .timeLimit(.minutes(3)))
+    @Test("the columns of a CSV file are those of the daemon's schema, wherever it is", .timeLimit(.minutes(10)))
     func exporting() async throws {
         try await Shop.with("repairminder") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)

@@ -11,7 +11,7 @@ struct DemoTests {
     }
 
     @Test(
-        "each command it prints works: records, a filter, a change that arrives", .timeLimit(.minutes(2)),
+        "each command it prints works: records, a filter, a change that arrives", .timeLimit(.minutes(10)),
         arguments: ["repairminder", "repairminder-live", "propdocs", "itori", "messages"])
     func commands(schema: String) async throws {
         try await Demo.run(schema: schema) { demo in
@@ -27,7 +27,7 @@ struct DemoTests {
         }
     }
 
-    @Test("it shows the schema of any file, and leaves nothing behind", .timeLimit(.minutes(1)))
+    @Test("it shows the schema of any file, and leaves nothing behind", .timeLimit(.minutes(10)))
     func file() async throws {
         let folder = try TemporaryFolder()
         let schema = ProjectFiles.root.appending(path: "config/schemas/examples/drf.yaml").path
@@ -41,7 +41,7 @@ struct DemoTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test("an unknown schema is refused with a suggestion", .timeLimit(.minutes(1)))
+    @Test("an unknown schema is refused with a suggestion", .timeLimit(.minutes(10)))
     func unknown() async throws {
         let demo = try Program("repairminder-sync", ["demo", "--port", "0", "--schema", "repairmindr"])
         let (status, output) = await demo.finish()

@@ -3,7 +3,7 @@ import JSONText
 import Testing
 
 /// Hooks of the built daemon: every event reaches the program, in order, even when the daemon is killed.
-@Suite("Hooks", .timeLimit(.minutes(2)))
+@Suite("Hooks", .timeLimit(.minutes(10)))
 struct HookTests {
     private func running(_ settings: String, _ body: (ChoresDaemon) async throws -> Void) async throws {
         let daemon = try await ChoresDaemon(settings: settings)

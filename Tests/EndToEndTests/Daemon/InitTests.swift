@@ -24,7 +24,7 @@ struct InitTests {
         return await terminal.finish()
     }
 
-    @Test("--ask takes answers at a terminal, and asks again after one that cannot be used", .timeLimit(.minutes(1)))
+    @Test("--ask takes answers at a terminal, and asks again after one that cannot be used", .timeLimit(.minutes(10)))
     func answers() async throws {
         let (status, output) = try await asked("loan", "all", "here", "https://library.shop.com", "header:X-Api-Key")
         #expect(status == 0, "\(output)")
@@ -35,7 +35,7 @@ struct InitTests {
         #expect(yaml.contains("header: X-Api-Key") && !yaml.contains("TODO base_url"), "\(yaml)")
     }
 
-    @Test("what is not answered stays as it was guessed", .timeLimit(.minutes(1)))
+    @Test("what is not answered stays as it was guessed", .timeLimit(.minutes(10)))
     func guesses() async throws {
         let (status, output) = try await asked("")
         #expect(status == 0, "\(output)")
@@ -43,7 +43,7 @@ struct InitTests {
         #expect(yaml.contains("auth: { type: bearer }") && yaml.contains("TODO base_url"), "\(yaml)")
     }
 
-    @Test("each guess has its reason beside it, and the report counts them", .timeLimit(.minutes(1)))
+    @Test("each guess has its reason beside it, and the report counts them", .timeLimit(.minutes(10)))
     func reasons() async throws {
         let (status, output) = try await Program.run("repairminder-sync", ["init", "--from", document, "--dry-run"])
         #expect(status == 0, "\(output)")
@@ -53,14 +53,14 @@ struct InitTests {
         #expect(output.contains("Guessed: 6 values."), "\(output)")
     }
 
-    @Test("without an address in the document, the next commands name its flag", .timeLimit(.minutes(1)))
+    @Test("without an address in the document, the next commands name its flag", .timeLimit(.minutes(10)))
     func address() async throws {
         let (status, output) = try await Program.run("repairminder-sync", ["init", "--from", document, "--dry-run"])
         #expect(status == 0, "\(output)")
         #expect(output.contains("run --schema ./library.yaml --upstream.base-url URL "), "\(output)")
     }
 
-    @Test("a file that exists is refused before anything is asked", .timeLimit(.minutes(1)))
+    @Test("a file that exists is refused before anything is asked", .timeLimit(.minutes(10)))
     func existing() async throws {
         try folder.write("mine", to: "draft.yaml")
         let (status, output) = try await asked()
@@ -68,7 +68,7 @@ struct InitTests {
         #expect(try String(contentsOfFile: draft, encoding: .utf8) == "mine")
     }
 
-    @Test("--ask without a terminal is refused, and nothing is written", .timeLimit(.minutes(1)))
+    @Test("--ask without a terminal is refused, and nothing is written", .timeLimit(.minutes(10)))
     func pipe() async throws {
         let arguments = ["init", "--from", document, "--out", draft, "--ask"]
         let (status, output) = try await Program.run("repairminder-sync", arguments)
@@ -76,13 +76,13 @@ struct InitTests {
         #expect(!FileManager.default.fileExists(atPath: draft))
     }
 
-    @Test("a document that cannot be read ends with 65, as any input does", .timeLimit(.minutes(1)))
+    @Test("a document that cannot be read ends with 65, as any input does", .timeLimit(.minutes(10)))
     func missing() async throws {
         let (status, output) = try await Program.run("repairminder-sync", ["init", "--from", folder.path("none.yaml")])
         #expect(status == 65 && output.contains("does not exist"), "\(output)")
     }
 
-    @Test("a document is fetched from its address, encrypted from other machines", .timeLimit(.minutes(2)))
+    @Test("a document is fetched from its address, encrypted from other machines", .timeLimit(.minutes(10)))
     func fetched() async throws {
         try await Demo.run { demo in
             let address = "http://\(demo.api)/openapi.json"
@@ -96,7 +96,7 @@ struct InitTests {
         #expect(status == 2 && output.contains("without encryption"), "\(output)")
     }
 
-    @Test("a live API is drafted from what its lists answer", .timeLimit(.minutes(2)))
+    @Test("a live API is drafted from what its lists answer", .timeLimit(.minutes(10)))
     func probed() async throws {
         try await Demo.run { demo in
             let lists = ["orders", "clients"].flatMap { ["--probe", "http://\(demo.upstream)/api/\($0)"] }

@@ -3,7 +3,7 @@ import JSONText
 import Testing
 
 /// The built daemon's mirror in plain files, and the cache rebuilt from it.
-@Suite("The mirror", .timeLimit(.minutes(2)))
+@Suite("The mirror", .timeLimit(.minutes(10)))
 struct MirrorTests {
     private func running(_ body: (ChoresDaemon) async throws -> Void) async throws {
         let daemon = try await ChoresDaemon(settings: "mirror: { enabled: true, directory: FOLDER/mirror }")

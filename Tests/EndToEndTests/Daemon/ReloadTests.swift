@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// SIGHUP, tested with the built daemon.
-@Suite("Reloading the configuration", .serialized, .timeLimit(.minutes(3)))
+@Suite("Reloading the configuration", .serialized, .timeLimit(.minutes(10)))
 struct ReloadTests {
     @Test(
         "a valid configuration and schema take effect, the queue is kept, and the service manager gets the start time")

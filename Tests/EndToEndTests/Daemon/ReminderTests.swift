@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Reminders of the built daemon: a program or a webhook receives each one once, even when the daemon is killed.
-@Suite("Reminders", .timeLimit(.minutes(2)))
+@Suite("Reminders", .timeLimit(.minutes(10)))
 struct ReminderTests {
     private static let chore = JSONText.object(["title": "Filter; $(id)", "at": "2026-11-21T10:00:00Z"])
 

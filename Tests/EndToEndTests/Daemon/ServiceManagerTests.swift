@@ -5,7 +5,7 @@ import JSONText
 import Testing
 
 /// The messages of the built daemon to a service manager (sd_notify(3)).
-@Suite("Under a service manager", .serialized, .timeLimit(.minutes(3)))
+@Suite("Under a service manager", .serialized, .timeLimit(.minutes(10)))
 struct ServiceManagerTests {
     @Test("it reports that it is ready once it answers calls, then its status, and finally that it stops")
     func life() async throws {

@@ -5,7 +5,7 @@ import Testing
 import Upstream
 
 /// Signals of the built reference upstream; the built daemon polls once a day only.
-@Suite("Signals of the upstream", .serialized, .timeLimit(.minutes(3)))
+@Suite("Signals of the upstream", .serialized, .timeLimit(.minutes(10)))
 struct SignalTests {
     /// Far below the time of the next poll; a busy machine needs some of it.
     private static let patience = Duration.seconds(60)

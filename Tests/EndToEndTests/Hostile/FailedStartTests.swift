@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A service manager holds the socket, and starts the daemon because someone calls. The start fails for good.
-@Suite("A start that fails for good", .timeLimit(.minutes(1)))
+@Suite("A start that fails for good", .timeLimit(.minutes(10)))
 struct FailedStartTests {
     private let temporary: TemporaryFolder
 

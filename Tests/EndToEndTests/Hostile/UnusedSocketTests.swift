@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The service manager passes a socket at an address that the configuration does not name.
-@Suite("An unused socket", .timeLimit(.minutes(1)))
+@Suite("An unused socket", .timeLimit(.minutes(10)))
 struct UnusedSocketTests {
     private let temporary: TemporaryFolder
 

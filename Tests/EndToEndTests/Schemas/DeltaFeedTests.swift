@@ -3,7 +3,7 @@ import Testing
 
 /// Schemas of upstreams with delta tokens, lists of deletions and lists by POST: the built daemon against the built
 /// upstream.
-@Suite("Feeds of changes and deletions", .serialized, .timeLimit(.minutes(3)))
+@Suite("Feeds of changes and deletions", .serialized, .timeLimit(.minutes(10)))
 struct DeltaFeedTests {
     private static let orders = """
         call: POST /orders/search, body: { after: "{$cursor}", token: "{$delta}" }, record: { path: "/orders/{id}" },

@@ -27,14 +27,14 @@ struct ItoriTests {
         try await Shop.with("itori", serverIds: false) { try await body($0) }
     }
 
-    @Test("every entity, field, relation and index is there", .timeLimit(.minutes(3)))
+    @Test("every entity, field, relation and index is there", .timeLimit(.minutes(10)))
     func outline() async throws {
         try await with { shop in
             try Self.outline.check(against: try await shop.call("GET", "/openapi.json").body)
         }
     }
 
-    @Test("records arrive byte for byte, with the spelling of their keys", .timeLimit(.minutes(3)))
+    @Test("records arrive byte for byte, with the spelling of their keys", .timeLimit(.minutes(10)))
     func pulls() async throws {
         try await with { shop in
             let secrets = try await checks(shop).pulls()
@@ -62,7 +62,7 @@ struct ItoriTests {
         }
     }
 
-    @Test("0 percent and no percent stay different, offline and on both sides", .timeLimit(.minutes(3)))
+    @Test("0 percent and no percent stay different, offline and on both sides", .timeLimit(.minutes(10)))
     func zero() async throws {
         try await with { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -86,7 +86,7 @@ struct ItoriTests {
 
     @Test(
         "records that are missing from the full list are deleted here once the upstream denies each of them",
-        .timeLimit(.minutes(3)))
+        .timeLimit(.minutes(10)))
     func fullSet() async throws {
         try await with { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -103,7 +103,7 @@ struct ItoriTests {
         }
     }
 
-    @Test("a lost database is rebuilt from the mirror", .timeLimit(.minutes(3)))
+    @Test("a lost database is rebuilt from the mirror", .timeLimit(.minutes(10)))
     func mirror() async throws {
         let settings = "log: { level: debug }\nmirror: { enabled: true, directory: FOLDER/mirror }"
         try await Shop.with("itori", serverIds: false, settings: settings) { shop in
@@ -130,7 +130,7 @@ struct ItoriTests {
         }
     }
 
-    @Test("records are found by words, and the commands work on them", .timeLimit(.minutes(3)))
+    @Test("records are found by words, and the commands work on them", .timeLimit(.minutes(10)))
     func commands() async throws {
         try await with { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -140,7 +140,7 @@ struct ItoriTests {
         }
     }
 
-    @Test("another account sees none of the records", .timeLimit(.minutes(3)))
+    @Test("another account sees none of the records", .timeLimit(.minutes(10)))
     func otherStudent() async throws {
         try await TwoAccounts.seesNothing("itori", entities: ["courses", "tasks", "grades"])
     }

@@ -20,14 +20,14 @@ struct MessagesTests {
             ])
     }
 
-    @Test("every entity, field, enum, relation and index is there", .timeLimit(.minutes(3)))
+    @Test("every entity, field, enum, relation and index is there", .timeLimit(.minutes(10)))
     func outline() async throws {
         try await Shop.with("messages", rows: 5) { shop in
             try Self.outline.check(against: try await shop.call("GET", "/openapi.json").body)
         }
     }
 
-    @Test("records arrive byte for byte", .timeLimit(.minutes(3)))
+    @Test("records arrive byte for byte", .timeLimit(.minutes(10)))
     func pulls() async throws {
         try await Shop.with("messages") { shop in
             let secrets = try await checks(shop).pulls()
@@ -43,7 +43,7 @@ struct MessagesTests {
         }
     }
 
-    @Test("a conversation's messages are listed by time, and deleted with it", .timeLimit(.minutes(3)))
+    @Test("a conversation's messages are listed by time, and deleted with it", .timeLimit(.minutes(10)))
     func conversation() async throws {
         try await Shop.with("messages") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -62,7 +62,7 @@ struct MessagesTests {
         }
     }
 
-    @Test("fields derived from the messages or the queue cannot be written", .timeLimit(.minutes(3)))
+    @Test("fields derived from the messages or the queue cannot be written", .timeLimit(.minutes(10)))
     func derived() async throws {
         try await Shop.with("messages") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -74,7 +74,7 @@ struct MessagesTests {
         }
     }
 
-    @Test("readers added on both sides are all kept", .timeLimit(.minutes(3)))
+    @Test("readers added on both sides are all kept", .timeLimit(.minutes(10)))
     func readBy() async throws {
         try await Shop.with("messages") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -92,7 +92,7 @@ struct MessagesTests {
         }
     }
 
-    @Test("messages are found by words, and the commands work on them", .timeLimit(.minutes(3)))
+    @Test("messages are found by words, and the commands work on them", .timeLimit(.minutes(10)))
     func commands() async throws {
         try await Shop.with("messages") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -105,7 +105,7 @@ struct MessagesTests {
         }
     }
 
-    @Test("another account sees none of the records", .timeLimit(.minutes(3)))
+    @Test("another account sees none of the records", .timeLimit(.minutes(10)))
     func otherAccount() async throws {
         try await TwoAccounts.seesNothing("messages", entities: ["conversations", "messages"])
     }

@@ -38,7 +38,7 @@ struct PropdocsTests {
             locals: ["local_notifications"])
     }
 
-    @Test("every entity, field, enum, relation and index is there", .timeLimit(.minutes(3)))
+    @Test("every entity, field, enum, relation and index is there", .timeLimit(.minutes(10)))
     func outline() async throws {
         try await Shop.with("propdocs", rows: 5) { shop in
             try Self.outline.check(against: try await shop.call("GET", "/openapi.json").body)
@@ -47,7 +47,7 @@ struct PropdocsTests {
 
     @Test(
         "records arrive byte for byte; addresses, share links and access logs are on disk only as sealed",
-        .timeLimit(.minutes(3)))
+        .timeLimit(.minutes(10)))
     func pulls() async throws {
         try await Shop.with("propdocs") { shop in
             #expect(try await checks(shop).pulls().filter { !$0.value.isEmpty } == [:])
@@ -79,7 +79,7 @@ struct PropdocsTests {
         }
     }
 
-    @Test("a sealed field is found by its whole value, and by nothing else", .timeLimit(.minutes(3)))
+    @Test("a sealed field is found by its whole value, and by nothing else", .timeLimit(.minutes(10)))
     func sealed() async throws {
         try await Shop.with("propdocs") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -93,7 +93,7 @@ struct PropdocsTests {
         }
     }
 
-    @Test("a task gets one service record; a second one is refused with 409", .timeLimit(.minutes(3)))
+    @Test("a task gets one service record; a second one is refused with 409", .timeLimit(.minutes(10)))
     func oneServiceRecord() async throws {
         try await Shop.with("propdocs") { shop in
             let checks = checks(shop)
@@ -106,7 +106,7 @@ struct PropdocsTests {
         }
     }
 
-    @Test("a house with all its children is created offline and arrives in order", .timeLimit(.minutes(3)))
+    @Test("a house with all its children is created offline and arrives in order", .timeLimit(.minutes(10)))
     func newHouse() async throws {
         try await Shop.with("propdocs") { shop in
             let checks = checks(shop)
@@ -136,7 +136,7 @@ struct PropdocsTests {
         }
     }
 
-    @Test("a house is deleted with all its children, here at once and upstream later", .timeLimit(.minutes(3)))
+    @Test("a house is deleted with all its children, here at once and upstream later", .timeLimit(.minutes(10)))
     func cascade() async throws {
         try await Shop.with("propdocs") { shop in
             let checks = checks(shop)
@@ -153,7 +153,7 @@ struct PropdocsTests {
         }
     }
 
-    @Test("a photo is downloaded on request; one uploaded offline survives a kill", .timeLimit(.minutes(3)))
+    @Test("a photo is downloaded on request; one uploaded offline survives a kill", .timeLimit(.minutes(10)))
     func photos() async throws {
         try await Shop.with("propdocs") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -181,7 +181,7 @@ struct PropdocsTests {
         }
     }
 
-    @Test("a task that falls due gives one reminder, through a kill, until it is done", .timeLimit(.minutes(3)))
+    @Test("a task that falls due gives one reminder, through a kill, until it is done", .timeLimit(.minutes(10)))
     func reminders() async throws {
         try await Shop.with("propdocs") { shop in
             let checks = checks(shop)
@@ -218,7 +218,7 @@ struct PropdocsTests {
         try await waitForReminder(of: task, becomes: state) { try await shop.call("GET", $0).body }
     }
 
-    @Test("the dashboard counts completed services, offline too", .timeLimit(.minutes(3)))
+    @Test("the dashboard counts completed services, offline too", .timeLimit(.minutes(10)))
     func dashboard() async throws {
         try await Shop.with("propdocs") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -233,7 +233,7 @@ struct PropdocsTests {
         }
     }
 
-    @Test("records are found by words and parts of numbers, and the commands work on them", .timeLimit(.minutes(3)))
+    @Test("records are found by words and parts of numbers, and the commands work on them", .timeLimit(.minutes(10)))
     func commands() async throws {
         try await Shop.with("propdocs") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
@@ -251,7 +251,7 @@ struct PropdocsTests {
         }
     }
 
-    @Test("another account sees none of the records", .timeLimit(.minutes(3)))
+    @Test("another account sees none of the records", .timeLimit(.minutes(10)))
     func otherUser() async throws {
         try await TwoAccounts.seesNothing("propdocs", entities: ["properties", "assets", "share_links"])
     }

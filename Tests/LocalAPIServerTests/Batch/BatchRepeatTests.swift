@@ -100,7 +100,7 @@ struct BatchRepeatTests {
         #expect(results[3]["record"]?["_sync"]?["push"]?["state"] == "failed")
     }
 
-    @Test("only so many batches wait at once; the next gets 503 before it does anything", .timeLimit(.minutes(1)))
+    @Test("only so many batches wait at once; the next gets 503 before it does anything", .timeLimit(.minutes(10)))
     func limit() async throws {
         let api = try TestAPI(yaml: BatchShop.schema, places: 1)
         async let first = api.batch([Self.creation], query: "?wait=pushed&timeout=60")

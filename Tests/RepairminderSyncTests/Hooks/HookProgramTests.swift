@@ -81,7 +81,7 @@ struct HookProgramTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `a program that hangs is killed with what it started, and says so`() async throws {
         await #expect {
             try await run(#"sleep 600 & echo $! > "$1"; wait"#, deadline: .milliseconds(500))
@@ -89,13 +89,13 @@ struct HookProgramTests {
         try await waitForEndOfChild()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `what a program leaves behind is ended with it`() async throws {
         try await run(#"sleep 600 & echo $! > "$1""#)
         try await waitForEndOfChild()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `what a program writes is reported line by line, up to a limit`() async throws {
         let lines = Mutex<[String]>([])
         try await run(#"printf '\033[2Jone\n\ntwo\n' >&2; seq 300; printf end"#) { line in
@@ -106,14 +106,14 @@ struct HookProgramTests {
         #expect(reported.suffix(2) == ["98", "… (more is left out)"])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `a process that leaves the group and holds the output open does not hold up the end`() async throws {
         try await run(#"setsid sleep 600 & echo $! > "$1""#)
         let child = try #require(Int32(try written.trimmingCharacters(in: .whitespacesAndNewlines)))
         kill(child, SIGKILL)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `programs that hang hold up neither each other nor tasks`() async {
         let programs = 40
         let begun = Counter()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import repairminder_sync
 
-@Suite("What doctor says of the upstream's certificate", .timeLimit(.minutes(1)))
+@Suite("What doctor says of the upstream's certificate", .timeLimit(.minutes(10)))
 struct CertificateChecksTests {
     private let folder: TemporaryFolder
 

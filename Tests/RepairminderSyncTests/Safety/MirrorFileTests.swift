@@ -48,7 +48,7 @@ import Testing
         #expect(status.st_mode & 0o777 == 0o600)
     }
 
-    @Test("a pipe in place of a file is refused, and nothing waits for what it never brings", .timeLimit(.minutes(1)))
+    @Test("a pipe in place of a file is refused, and nothing waits for what it never brings", .timeLimit(.minutes(10)))
     func pipe() throws {
         try #require(mkfifo(folder.path("_mirror.json"), 0o600) == 0 && mkfifo(path, 0o600) == 0)
         let mirror = MirrorFolder(path: folder.path)

@@ -11,7 +11,7 @@ import Upstream
 @testable import SyncEngine
 
 /// Records that are created by uploading their content, without idempotency keys.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct CarriedContentTests {
     private static let home = """
         schema: home

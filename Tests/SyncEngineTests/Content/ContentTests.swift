@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 import Upstream
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ContentTests {
     private static let home = """
         schema: home

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Upstream
 
-@Suite("Contents that come slowly", .timeLimit(.minutes(1)))
+@Suite("Contents that come slowly", .timeLimit(.minutes(10)))
 struct SlowContentTests {
     private static let home = """
         schema: home

@@ -7,7 +7,7 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-@Suite("The account that a token belongs to", .timeLimit(.minutes(1)))
+@Suite("The account that a token belongs to", .timeLimit(.minutes(10)))
 struct AccountCheckTests {
     private let orders = #"[{"id":"a","updated_at":"2026-01-01T00:00:00.000Z"}]"#
 

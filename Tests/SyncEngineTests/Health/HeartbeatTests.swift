@@ -2,7 +2,7 @@ import SyncEngine
 import TestSupport
 import Testing
 
-@Suite("Loop heartbeats", .timeLimit(.minutes(1)))
+@Suite("Loop heartbeats", .timeLimit(.minutes(10)))
 struct HeartbeatTests {
     @Test("a sleeping loop counts as moving; a loop that hangs in a request does not until it is answered")
     func hangs() async throws {

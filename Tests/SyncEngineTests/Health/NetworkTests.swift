@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Changes of the network")
 struct NetworkTests {
-    @Test("while offline, a network change starts a probe at once, and the sync resumes", .timeLimit(.minutes(1)))
+    @Test("while offline, a network change starts a probe at once, and the sync resumes", .timeLimit(.minutes(10)))
     func back() async throws {
         let test = try TestEngine()
         try test.upstream.set("/parts", #"[{"id":"p"}]"#)
@@ -22,7 +22,7 @@ struct NetworkTests {
 
     @Test(
         "while offline, quick probes follow a network change that does not help at once",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(10))
     )
     func stillAway() async throws {
         let test = try TestEngine()
@@ -64,7 +64,7 @@ struct NetworkTests {
 
     @Test(
         "while online, an upstream that stops answering counts as offline after a moment, until it answers",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(10)))
     func silent() async throws {
         let test = try TestEngine()
         try await test.running {

@@ -7,7 +7,7 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-@Suite("Lists that are answered 401", .timeLimit(.minutes(1)))
+@Suite("Lists that are answered 401", .timeLimit(.minutes(10)))
 struct RefusedReadTests {
     private let refusal = UpstreamError.unauthorized("the list answered 401: not authorized")
 

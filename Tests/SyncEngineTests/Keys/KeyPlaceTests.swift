@@ -8,7 +8,7 @@ import Testing
 @testable import Upstream
 
 /// Upstreams whose records have their key in another place: all that follows the reading of a record finds it at `id`.
-@Suite("A key in another place of the record", .timeLimit(.minutes(1)))
+@Suite("A key in another place of the record", .timeLimit(.minutes(10)))
 struct KeyPlaceTests {
     enum Shape: CaseIterable, Sendable {
         /// `sys.id`, in whole numbers of a version beside it.

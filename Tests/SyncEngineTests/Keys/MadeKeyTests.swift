@@ -8,7 +8,7 @@ import Testing
 @testable import Upstream
 
 /// Keys that no request of the upstream's has as they are: of several parts, names in an object, and links.
-@Suite("A key that is made of what the upstream has", .timeLimit(.minutes(1)))
+@Suite("A key that is made of what the upstream has", .timeLimit(.minutes(10)))
 struct MadeKeyTests {
     private func test(_ schema: String, _ server: ShapedServer) throws -> TestEngine {
         let plan = try EntitySchema(yaml: schema, file: "shop.yaml").upstream

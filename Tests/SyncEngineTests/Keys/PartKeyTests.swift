@@ -8,7 +8,7 @@ import Testing
 @testable import Upstream
 
 /// Lines below their orders: neither the orders nor answers to changes repeat in a line which order has it.
-@Suite("A key with a part that only the parent has", .timeLimit(.minutes(1)))
+@Suite("A key with a part that only the parent has", .timeLimit(.minutes(10)))
 struct PartKeyTests {
     private static let details = ["embedded: lines", #"path: "/orders/{id}/lines", when_changed: any"#]
 

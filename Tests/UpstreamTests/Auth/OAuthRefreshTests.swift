@@ -7,7 +7,7 @@ import Testing
 @testable import EntitySchema
 @testable import Upstream
 
-@Suite("OAuth with a stored refresh token", .timeLimit(.minutes(1)))
+@Suite("OAuth with a stored refresh token", .timeLimit(.minutes(10)))
 struct OAuthRefreshTests {
     private static let schema = """
         schema: shop

@@ -7,7 +7,7 @@ import Testing
 @testable import EntitySchema
 @testable import Upstream
 
-@Suite("A rotating token", .timeLimit(.minutes(1)))
+@Suite("A rotating token", .timeLimit(.minutes(10)))
 struct RotatingTokenTests {
     private let folder: TemporaryFolder
     private let store: TokenStore

@@ -7,7 +7,7 @@ import Testing
 @testable import Upstream
 
 /// A process that starts again must not send refused credentials at once.
-@Suite("A refused sign-in", .timeLimit(.minutes(1)))
+@Suite("A refused sign-in", .timeLimit(.minutes(10)))
 struct SignInRefusalTests {
     private let folder: TemporaryFolder
     private let server = TokenServer()

@@ -5,7 +5,7 @@ import Testing
 @testable import EntitySchema
 @testable import Upstream
 
-@Suite("A sign-out", .timeLimit(.minutes(1)))
+@Suite("A sign-out", .timeLimit(.minutes(10)))
 struct SignOutTests {
     private let folder: TemporaryFolder
     private let store: TokenStore

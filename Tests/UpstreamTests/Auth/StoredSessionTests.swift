@@ -8,7 +8,7 @@ import Testing
 @testable import Upstream
 
 /// `auth.session`: the daemon signs in by itself.
-@Suite("A session from stored credentials", .timeLimit(.minutes(1)))
+@Suite("A session from stored credentials", .timeLimit(.minutes(10)))
 struct StoredSessionTests {
     private let folder: TemporaryFolder
     private let server = TokenServer()

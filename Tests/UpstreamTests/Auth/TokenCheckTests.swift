@@ -8,7 +8,7 @@ import Testing
 @testable import Upstream
 
 /// `auth.check`: a token that expires into empty answers.
-@Suite("A check of the token", .timeLimit(.minutes(1)))
+@Suite("A check of the token", .timeLimit(.minutes(10)))
 struct TokenCheckTests {
     private let folder: TemporaryFolder
     private let server = TokenServer()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Upstream
 
-@Suite("libcurl transport: responses", .timeLimit(.minutes(1)))
+@Suite("libcurl transport: responses", .timeLimit(.minutes(10)))
 struct CurlTransportAnswerTests {
     private func answer(_ text: String, to request: (String) -> HTTPRequest = { HTTPRequest(url: $0) }) async throws
         -> HTTPResponse

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Upstream
 
-@Suite("libcurl transport: connections and shutdown", .timeLimit(.minutes(1)))
+@Suite("libcurl transport: connections and shutdown", .timeLimit(.minutes(10)))
 struct CurlTransportConnectionTests {
     private static let ok = ScriptedServer.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let transport: CurlTransport

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Upstream
 
-@Suite("libcurl transport: failures", .timeLimit(.minutes(1)))
+@Suite("libcurl transport: failures", .timeLimit(.minutes(10)))
 struct CurlTransportFailureTests {
     private let transport: CurlTransport
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Upstream
 
-@Suite("libcurl transport: requests", .timeLimit(.minutes(1)))
+@Suite("libcurl transport: requests", .timeLimit(.minutes(10)))
 struct CurlTransportRequestTests {
     private static let empty = ScriptedServer.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 

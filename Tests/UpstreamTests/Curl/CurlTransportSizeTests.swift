@@ -2,7 +2,7 @@ import Testing
 
 @testable import Upstream
 
-@Suite("libcurl transport: body limit", .timeLimit(.minutes(1)))
+@Suite("libcurl transport: body limit", .timeLimit(.minutes(10)))
 struct CurlTransportSizeTests {
     private func outcome(_ answer: String, limit: Int) async throws -> Result<Int, TransportError> {
         let server = try ScriptedServer([.receive, .send(answer)])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Upstream
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ContentTransferTests {
     /// The bytes that a sink received.
     private final class Taken: Sendable {

