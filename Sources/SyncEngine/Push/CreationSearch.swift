@@ -211,7 +211,7 @@ struct CreationSearch {
     private func whole(_ record: JSONText) async throws -> RemoteRecord? {
         do {
             return try await upstream.record(of: entity, known: record)
-        } catch  where error.isUnknownMethod {
+        } catch let error where error.isUnknownMethod {
             return nil
         }
     }

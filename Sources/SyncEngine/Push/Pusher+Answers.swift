@@ -75,6 +75,7 @@ extension Pusher {
         do {
             if let found = try await reader.record(of: entity, known: known) {
                 let appliedAt = answered.flatMap { changeTime(of: $0, with: change, entity) }
+                // Read where the upstream is behind its own answer.
                 if let appliedAt, let read = entity.changeTime(of: found.record), read < appliedAt { return plain }
                 return acknowledged(asRead: found, appliedAt: appliedAt)
             }
