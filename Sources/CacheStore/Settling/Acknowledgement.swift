@@ -107,7 +107,8 @@ struct Acknowledgement {
             // A page may have brought the change before its answer.
             let shown = known.flatMap { entity.value(of: field, in: $0) }
             let isFirst = settling.parts[field] == nil
-            let before = [shown ?? .null, change.base[field] ?? .null] + change.sent(field)
+            // What the server was last seen to have comes last: of long values the others may not be kept.
+            let before = [change.base[field] ?? .null] + change.sent(field) + [shown ?? .null]
             settling.set(field, to: made(of: sent, shown, field, comparison) ?? sent, from: before, comparison)
             if isFirst { settling.parts[field]?.isBlind = shown == nil }
         }

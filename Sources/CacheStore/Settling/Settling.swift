@@ -33,18 +33,25 @@ struct Settling: Equatable {
             ours = value
         }
 
-        /// Keeps the latest of these as the earlier values, until there is enough to compare with each view.
+        /// Keeps these as the earlier values; of long ones only the latest, until there is enough to compare with each view.
         mutating func keep(_ values: some BidirectionalCollection<JSONText>) {
             var bytes = 0
-            let latest = values.reversed().prefix { value in
-                defer { bytes += value.bytes.count }
-                return bytes < Self.mostBytes
+            var latest: [JSONText] = []
+            for value in values.reversed() {
+                let size = value.bytes.count
+                if size > Self.short {
+                    guard bytes < Self.mostBytes, !latest.contains(value) else { continue }
+                    bytes += size
+                }
+                latest.append(value)
             }
             earlier = latest.reversed()
         }
 
         private static let mostEarlier = 20
-        /// The last one may exceed it.
+        /// Bytes of a value of which all are kept.
+        private static let short = 1 << 10
+        /// The last long one may exceed it.
         private static let mostBytes = 256 << 10
     }
 

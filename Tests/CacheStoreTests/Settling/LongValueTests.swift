@@ -11,15 +11,15 @@ import Testing
 struct LongValueTests {
     private let now = TestCache.now
 
-    private static func notes(_ name: String) -> String { name + String(repeating: ".", count: 300_000) }
+    private static func notes(_ name: String, _ length: Int) -> String { name + String(repeating: ".", count: length) }
 
-    private static func record(_ key: String, _ name: String) -> String {
-        #"{"id":"\#(key)","notes":"\#(notes(name))"}"#
+    private static func record(_ key: String, _ name: String, _ length: Int = 300_000) -> String {
+        #"{"id":"\#(key)","notes":"\#(notes(name, length))"}"#
     }
 
-    private func edit(_ cache: TestCache, _ key: String, _ name: String) async throws {
-        try await cache.change("orders", key, #"{"notes":"\#(Self.notes(name))"}"#)
-        try await cache.send(answer: Self.record(key, name))
+    private func edit(_ cache: TestCache, _ key: String, _ name: String, _ length: Int = 300_000) async throws {
+        try await cache.change("orders", key, #"{"notes":"\#(Self.notes(name, length))"}"#)
+        try await cache.send(answer: Self.record(key, name, length))
     }
 
     private func shown(_ cache: TestCache, _ key: String) throws -> Character? {
@@ -37,6 +37,38 @@ struct LongValueTests {
         #expect(try shown(cache, "a") == "E")
         _ = try await cache.pull("orders", "[\(Self.record("a", "X"))]")
         #expect(try shown(cache, "a") == "X")
+    }
+
+    @Test("a text of 90 kB that was changed twice is no news when it comes back as it was before")
+    func changedTwice() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", "[\(Self.record("a", "A", 90_000))]")
+        for name in ["B", "C"] { try await edit(cache, "a", name, 90_000) }
+        _ = try await cache.pull("orders", "[\(Self.record("a", "A", 90_000))]")
+        #expect(try shown(cache, "a") == "C")
+    }
+
+    @Test("what the server was seen to have is kept also if another long value was sent before")
+    func corrected() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", "[\(Self.record("a", "A"))]")
+        try await cache.change("orders", "a", #"{"notes":"\#(Self.notes("B", 300_000))"}"#)
+        let id = try #require(try cache.store.readyChanges(limit: 1, at: now).first?.id)
+        try await cache.send(.waiting(PushFailure(.timeout, message: "no answer"), at: now, counted: true))
+        let correction = try JSONText(parsing: #"{"notes":"\#(Self.notes("C", 300_000))"}"#)
+        try await cache.store.correct(id, setting: correction, at: now)
+        try await cache.send(answer: Self.record("a", "C"))
+        _ = try await cache.pull("orders", "[\(Self.record("a", "A"))]")
+        #expect(try shown(cache, "a") == "C")
+    }
+
+    @Test("that a field had no value before is kept beside long values, so a list without it takes nothing away")
+    func absentBefore() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":null}]"#)
+        for name in ["B", "C"] { try await edit(cache, "a", name) }
+        _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+        #expect(try shown(cache, "a") == "C")
     }
 
     @Test("those of many records are not held at once, and each still counts for its record")
