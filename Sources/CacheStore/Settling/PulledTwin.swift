@@ -9,7 +9,10 @@ struct PulledTwin {
     let context: WriteContext
     /// What the server last said of it.
     private let remote: JSONText
+    private let key: String
     private var settling: Settling?
+    /// The same with the answer.
+    private var shown: ViewMerge.Result?
 
     /// Nil if the answer gives the record no other key, or one that is not known.
     init?(of change: OutboxTable.Entry, _ answer: JSONText?, _ table: EntityTable, _ context: WriteContext) throws {
@@ -19,6 +22,7 @@ struct PulledTwin {
         self.table = table
         self.context = context
         self.remote = remote
+        self.key = key
         settling = try SettlingTable(entity: change.entity, db: context.db)
             .alive(key, at: context.now, context.schema.upstream.settle)
     }
@@ -37,7 +41,13 @@ struct PulledTwin {
 
     /// The answer with what only the pull has shown: the server's values of other fields, and what it has made of those that
     /// were sent. A list of changes may not show them again.
-    func completed(_ answer: JSONText) -> JSONText { remote.setting(answer) }
+    mutating func completed(_ answer: JSONText, _ view: RecordView) throws -> JSONText {
+        let members = try ViewTable(entity: table.entity.name, db: context.db).members(of: key)
+        let merge = ViewMerge(entity: table.entity, view: view, isSettling: true, isPartial: true)
+        let whole = merge.result(answer, over: remote, members)
+        shown = whole
+        return whole.record
+    }
 
     /// Gives its queued edits what they were made on where no list had shown that: what the creation had sent. `remote`: the
     /// record since the creation was acknowledged.
@@ -55,11 +65,20 @@ struct PulledTwin {
         }
     }
 
-    /// Adds what is known of its acknowledged edits to what is noted of the creation.
-    func add(to other: inout Settling) {
+    /// Adds what is known of the record to what follows from the creation: which view has which members, and its
+    /// acknowledged edits.
+    func add(to result: inout Acknowledgement.Result) {
+        if let shown {
+            let merge = ViewMerge(entity: table.entity, view: .answer, isSettling: true)
+            let names = merge.names(of: shown.record)
+            // What was sent and no view has is part of none.
+            let isWhole = names == merge.names(of: result.remote)
+            result.members = shown.members ?? (isWhole ? nil : [ViewMerge.main(of: table.entity): names])
+            result.hasNewMembers = true
+        }
         guard let settling else { return }
-        other.parts.merge(settling.parts) { _, own in own }
-        other.changedAt = [other.changedAt, settling.changedAt].compactMap(\.self).max()
-        other.isConfirmed = other.isConfirmed && settling.isConfirmed
+        result.settling.parts.merge(settling.parts) { _, own in own }
+        result.settling.changedAt = [result.settling.changedAt, settling.changedAt].compactMap(\.self).max()
+        result.settling.isConfirmed = result.settling.isConfirmed && settling.isConfirmed
     }
 }

@@ -75,6 +75,21 @@ struct AcknowledgedCreationTests {
         #expect(record["status"] == "open")
     }
 
+    @Test("what the list alone has shown of a new record is gone when the list no longer has it")
+    func goneFromList() async throws {
+        let cache = try TestCache()
+        let key = try await cache.make("orders", #"{"notes":"n"}"#)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(creation, at: now))
+        _ = try await cache.pull("orders", #"[{"id":"b","notes":"n","status":"open"}]"#)
+        try await cache.store.finish(
+            creation.id, .acknowledged(record: JSONText(parsing: #"{"id":"b","notes":"n"}"#)), at: now)
+        #expect(try cache.record("orders", key)?["status"] == "open")
+        _ = try await cache.pull("orders", #"[{"id":"b","notes":"n"}]"#)
+        let record = try #require(try cache.record("orders", key))
+        #expect(record["notes"] == "n" && record["status"] == nil)
+    }
+
     @Test("what another creation became is not the lost one's, also after it was edited and renamed")
     func created() async throws {
         let cache = try TestCache()

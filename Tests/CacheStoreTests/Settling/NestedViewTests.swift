@@ -79,6 +79,20 @@ struct NestedViewTests {
         #expect(try value("city", cache) == "mine")
     }
 
+    @Test("a new record keeps what a pull has shown of an object before the answer to its creation, which has less of it")
+    func pulledBeforeAnswer() async throws {
+        let create = "push: { create: { call: POST /contacts, body: { properties: $fields } }, "
+        let cache = try TestCache(schema: Self.schema.replacing("push: { ", with: create))
+        let key = try await cache.make("contacts", #"{"email":"e"}"#)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(creation, at: now))
+        try await show(cache, Self.whole)
+        let answer = try JSONText(parsing: #"{"id":"a","properties":{"email":"e"}}"#)
+        try await cache.store.finish(creation.id, .acknowledged(record: answer), at: now)
+        #expect(try cache.record("contacts", key)?["id"] == "a")
+        #expect(try remote(cache) == Self.whole)
+    }
+
     @Test("a list with a part of an object erases nothing that only the single record shows, and takes back its own")
     func lists() async throws {
         let cache = try TestCache(schema: Self.schema)
