@@ -114,6 +114,7 @@ struct CacheOpening {
         try pool.write { db in
             try SearchTableAdapter(schema: schema, db: db).dropOutdated()
             try EntityTableAdapter.adapt(to: schema, db)
+            try LostDeletions.release(schema, db)
             try SealingAdapter(records: RecordTransaction(db, plans, isSilent: true), sealer: sealer).adapt()
         }
         try TableBackfill.run(pool, plans, progress)

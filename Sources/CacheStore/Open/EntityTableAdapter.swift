@@ -20,7 +20,6 @@ struct EntityTableAdapter {
         guard try !isAdapted(to: schema, db) else { return }
         try dropTriggers(db)
         for table in tables { try EntityTableAdapter(table: table, db: db).adapt() }
-        try LostDeletions.release(schema, db)
         try SettingTable(db: db).set("tables", to: definition(of: schema))
     }
 

@@ -6,9 +6,12 @@ internal import GRDB
 /// A deletion waits until what was taken away from its record has been sent. A record that was to be deleted as well need
 /// not be spared: it goes along, or the upstream refuses and says why. One that was moved away still holds the deletion up.
 enum LostDeletions {
-    /// Idempotent. What a lost deletion waited for is waited for directly from then on.
+    /// Idempotent, at each opening: an earlier version may have opened the database with this schema. What a lost deletion
+    /// waited for is waited for directly from then on.
     static func release(_ schema: EntitySchema, _ db: Database) throws {
         let names = schema.entities.map { "'\($0.name)'" }.joined(separator: ", ")
+        let isAnyLost = "SELECT EXISTS (SELECT 1 FROM sync_outbox WHERE entity NOT IN (\(names)))"
+        guard try Bool.fetchOne(db, sql: isAnyLost) ?? false else { return }
         // The deletions, and what was queued of the same records before.
         let lost = """
             lost (id) AS MATERIALIZED (

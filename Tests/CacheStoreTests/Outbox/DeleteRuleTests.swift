@@ -1,5 +1,6 @@
 import EntitySchema
 import Foundation
+import GRDB
 import JSONText
 import SQLiteStore
 import TestSupport
@@ -76,6 +77,20 @@ struct DeleteRuleTests {
         try await cache.store.delete("talks", key: "t", at: now)
         #expect(try cache.store.readyChanges(limit: 10, at: now).map(\.entity) == ["lines"])
         let reopened = try cache.reopened(schema: Self.withoutLines)
+        #expect(try reopened.store.readyChanges(limit: 10, at: now).map(\.entity) == ["talks"])
+    }
+
+    @Test("cascade: nor where an earlier version has opened the database with that schema")
+    func lostEarlier() async throws {
+        let cache = try await cache()
+        try await cache.store.delete("lines", key: "a", at: now)
+        try await cache.store.delete("talks", key: "t", at: now)
+        let earlier = try cache.reopened(schema: Self.withoutLines)
+        try await DatabaseQueue(path: earlier.path).write { db in
+            try db.execute(sql: "INSERT INTO sync_dependency SELECT max(id), min(id) FROM sync_outbox")
+        }
+        #expect(try earlier.store.readyChanges(limit: 10, at: now).isEmpty)
+        let reopened = try earlier.reopened(schema: Self.withoutLines)
         #expect(try reopened.store.readyChanges(limit: 10, at: now).map(\.entity) == ["talks"])
     }
 
