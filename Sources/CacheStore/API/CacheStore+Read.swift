@@ -68,9 +68,10 @@ extension CacheStore {
                 extraColumns: extraColumns)
         }
         let extras = query.labels ? reading.extras.labelled(table.entity) : reading.extras
+        let included = Inclusion.entities(of: include).compactMap { queries.records[$0]?.large }
         return PreparedList(
-            query: query, include: include, statement: statement, extras: extras, large: reading.large, opening: opening
-        )
+            query: query, include: include, statement: statement, extras: extras, large: [reading.large] + included,
+            opening: opening)
     }
 
     /// The records of a list in order, as a JSON array, and the cursor of the next page.
@@ -83,7 +84,7 @@ extension CacheStore {
     /// records. `thousands` is how many thousands of SQLite's own instructions it may take.
     package func quickList(_ list: PreparedList, thousands: Int = 50) throws -> ListPage? {
         // Of these, a single instruction can take milliseconds.
-        guard !list.statement.readsWholeValues, !list.large.isRaised else { return nil }
+        guard !list.statement.readsWholeValues, !list.large.contains(where: \.isRaised) else { return nil }
         return try quickly(thousands: thousands) { try self.page(of: list, isQuick: true, $0) }
     }
 

@@ -10,6 +10,14 @@ package struct Inclusion: Sendable, Equatable {
     package static let greatestDepth = 3
     private static let mostRelations = 20
 
+    /// The entities whose records these include.
+    static func entities(of include: [Inclusion]) -> Set<String> {
+        include.reduce(into: []) { names, inclusion in
+            names.insert(inclusion.relation.entity)
+            names.formUnion(entities(of: inclusion.nested))
+        }
+    }
+
     /// Reads paths such as `devices` and `tickets.messages`; a shared prefix is included once.
     ///
     /// Throws `.badQuery` for a relation that is not in the schema, and beyond the limits.

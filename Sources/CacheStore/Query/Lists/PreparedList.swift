@@ -6,12 +6,12 @@ package final class PreparedList: Sendable {
     let include: [Inclusion]
     let statement: ListStatement
     let extras: RecordExtras
-    /// Of its entity.
-    let large: RecordMark
+    /// Of its entity, and of those whose records are included.
+    let large: [RecordMark]
     let opening: StaticString
 
     init(
-        query: ListQuery, include: [Inclusion], statement: ListStatement, extras: RecordExtras, large: RecordMark,
+        query: ListQuery, include: [Inclusion], statement: ListStatement, extras: RecordExtras, large: [RecordMark],
         opening: StaticString
     ) {
         self.query = query

@@ -43,6 +43,16 @@ struct LargeInclusionTests {
         #expect(try cache.store.quickList(Self.query, include: two, thousands: 1000) == nil)
     }
 
+    @Test func `a page that may include a large record is read elsewhere, though it includes none`() async throws {
+        let cache = try await filled(1_100_000)
+        _ = try await cache.pull("orders", #"[{"id":"b"}]"#)
+        _ = try await cache.pull("messages", #"[{"id":"m1","order_id":"b"},{"id":"m2","order_id":"b"}]"#)
+        #expect(try cache.store.quickList(Self.query, thousands: 1000) != nil)
+        let include = try inclusions("messages", cache: cache)
+        #expect(try cache.store.quickList(Self.query, include: include, thousands: 1000) == nil)
+        #expect(try await cache.store.anyList(Self.query, include: include).count == 2)
+    }
+
     @Test func `one record with many bytes of related records is read elsewhere`() async throws {
         for (size, isElsewhere) in [(600_000, true), (60_000, false)] {
             let cache = try await filled(size)
