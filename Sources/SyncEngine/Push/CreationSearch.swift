@@ -226,12 +226,14 @@ struct CreationSearch {
     ///
     /// A look-up by a path of its own may show what the pulled list leaves out, such as what is archived. As change times may
     /// be days, or the same for many records, only one from more than a day before the attempt says so. Of a record outside of
-    /// the window, a change time from after the attempt denies it; without one, a record that is inside counts as new.
+    /// the window, a change time from after the attempt denies it; without one, or where it is the day of the attempt, a record
+    /// that is inside counts as new.
     private func wasUnseenEarlier(_ record: JSONText) throws -> Bool {
         guard record[entity.key]?.plain != change.key else { return false }
-        if request.path != entity.pull?.path, isEarlier(record, by: .seconds(86_400)) == true { return true }
+        let isLongSince = isEarlier(record, by: .seconds(86_400)) == true
+        if request.path != entity.pull?.path, isLongSince { return true }
         guard entity.pull?.window != nil else { return false }
-        if let isEarlier = isEarlier(record) { return isEarlier }
+        if let isEarlier = isEarlier(record), isLongSince || !isEarlier || !hasDayAlone(record) { return isEarlier }
         let serverNow = now + (reconciler.clockOffset ?? .zero)
         return try store.window(of: entity, at: serverNow).map { !$0.holds(for: record, of: entity) } ?? true
     }
@@ -251,6 +253,12 @@ struct CreationSearch {
             let time = entity.changeTime(of: record)
         else { return nil }
         return time < first + clockOffset - Self.tolerance - span
+    }
+
+    /// Whether the record's change time is a day without a time of day, such as `2026-01-31`.
+    private func hasDayAlone(_ record: JSONText) -> Bool {
+        let time = entity.pull?.changedAt.flatMap { entity.value(of: $0, in: record)?.string }
+        return time.map { $0.utf8.count == 10 && $0.contains("-") } ?? false
     }
 
     /// Clocks are measured to the second, and change times may have whole seconds.

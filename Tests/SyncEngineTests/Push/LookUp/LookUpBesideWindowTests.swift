@@ -12,8 +12,9 @@ struct LookUpBesideWindowTests {
     /// The finding for a creation with the notes "new", sent two minutes ago, when the list shows one record with them.
     ///
     /// `isOpen`: whether that record is inside the window. `age`: how long before now it was changed; nil if it has no time.
+    /// `byDay`: its time is the day alone.
     private func finding(
-        isOpen: Bool, age: Duration?, where window: String = #", where: { open: "yes" }"#, path: String = ""
+        isOpen: Bool, age: Duration?, byDay: Bool = false, where window: String = #", where: { open: "yes" }"#, path: String = ""
     ) async throws -> CreateReconciler.Finding {
         let test = try TestPull(
             "since: { param: since, field: updated_at, overlap: 10s }\(window)",
@@ -26,7 +27,10 @@ struct LookUpBesideWindowTests {
         var members: [(key: String, value: JSONText)] = [
             ("id", "a"), ("notes", "new"), ("open", isOpen ? "yes" : "no"),
         ]
-        if let age { members.append(("updated_at", .string((now - age).description))) }
+        if let age {
+            let time = (now - age).description
+            members.append(("updated_at", .string(byDay ? String(time.prefix(10)) : time)))
+        }
         let list = JSONText.array([.object(members: members)])
         test.upstream.answering { _ in .success(Page(records: list, count: 1, next: nil)) }
         let orders = try #require(test.schema["orders"])
@@ -52,6 +56,18 @@ struct LookUpBesideWindowTests {
                 Issue.record("the created record is not found, open: \(isOpen)")
                 continue
             }
+        }
+    }
+
+    @Test("a change time that is the day of the attempt says nothing: a record inside the window is the created one")
+    func day() async throws {
+        guard case .applied = try await finding(isOpen: true, age: .seconds(125), byDay: true) else {
+            Issue.record("the created record is not found")
+            return
+        }
+        guard case .unknowable = try await finding(isOpen: false, age: .seconds(125), byDay: true) else {
+            Issue.record("a record outside the window counts as the created one")
+            return
         }
     }
 
