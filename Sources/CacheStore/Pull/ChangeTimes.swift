@@ -1,4 +1,4 @@
-internal import EntitySchema
+package import EntitySchema
 internal import JSONText
 internal import SchemaDrift
 
@@ -63,7 +63,7 @@ struct ChangeTimes {
 
 extension Timestamp {
     /// Whether it is earlier even if it was cut to whole seconds and the other was not.
-    func isSurely(before other: Timestamp) -> Bool {
+    package func isSurely(before other: Timestamp) -> Bool {
         let isWhole = milliseconds % 1000 == 0
         return milliseconds < other.milliseconds - (isWhole ? other.milliseconds % 1000 : 0)
     }

@@ -76,7 +76,8 @@ extension Pusher {
             if let found = try await reader.record(of: entity, known: known) {
                 let appliedAt = answered.flatMap { changeTime(of: $0, with: change, entity) }
                 // Read where the upstream is behind its own answer.
-                if let appliedAt, let read = entity.changeTime(of: found.record), read < appliedAt { return plain }
+                let isBehind = appliedAt.flatMap { entity.changeTime(of: found.record)?.isSurely(before: $0) }
+                if isBehind == true { return plain }
                 return acknowledged(asRead: found, appliedAt: appliedAt)
             }
             guard change.isTried, !change.isContentOnly else { return plain }

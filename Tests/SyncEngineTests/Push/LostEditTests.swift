@@ -97,6 +97,24 @@ struct LostEditTests {
         #expect(record["updated_at"] == "2026-01-01T00:00:02Z")
     }
 
+    @Test("a reading whose time was cut to whole seconds is not from before the answer to the repeat")
+    func readInWholeSeconds() async throws {
+        let test = try TestEngine(schema: TestEngine.shop)
+        let old = #"[{"id":"a","notes":"n","revision":"1","updated_at":"2026-01-01T00:00:01Z"}]"#
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: old), at: test.clock.timestamp)
+        try test.upstream.set("/orders", old)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        try await test.send()
+        try test.upstream.set(
+            "/orders", #"[{"id":"a","notes":"mine","revision":"3","updated_at":"2026-01-01T00:00:02Z"}]"#)
+        let answer = #"{"id":"a","notes":"mine","revision":"2","updated_at":"2026-01-01T00:00:02.345Z"}"#
+        try test.upstream.answer(answer, times: 1, applying: false)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("a")?["revision"] == "3")
+    }
+
     @Test("what the server made of it stays if its repeat is answered with an older version, which nothing shows again")
     func shownBefore() async throws {
         let test = try TestEngine(schema: TestEngine.shop)
