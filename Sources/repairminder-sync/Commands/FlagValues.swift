@@ -1,4 +1,4 @@
-/// Finds values of flags that the parser would take for none: the flag would count as given without a value.
+/// Finds values of flags that the parser overlooks: it takes such a flag for one without a value, or the next word for its value.
 enum FlagValues {
     /// What is wrong with a word such as `--wait=soon` or `--listen.allow-remote=`; nil if the parser has to say.
     static func mistake(in words: [String]) -> String? {
@@ -9,7 +9,9 @@ enum FlagValues {
             let name = String(word[..<equals].dropFirst(2))
             let value = word[word.index(after: equals)...]
             if waits, name == "wait", Int(value) == nil { return WaitOption.expected }
-            if value.isEmpty, switches.contains(name) { return "--\(name)= has no value; expected true or false" }
+            if value.isEmpty {
+                return "--\(name)= has no value" + (switches.contains(name) ? "; expected true or false" : "")
+            }
         }
         return nil
     }

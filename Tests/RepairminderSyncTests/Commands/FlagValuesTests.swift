@@ -12,7 +12,15 @@ import Testing
             mistake("run", "--listen.allow-remote=") == "--listen.allow-remote= has no value; expected true or false")
         for key in ConfigurationKey.switches { #expect(mistake("run", "--\(key.flag)=") != nil) }
         #expect(mistake("run", "--listen.allow-remote") == nil)
-        #expect(mistake("run", "--listen.allow-remote=false", "--site=") == nil)
+        #expect(mistake("run", "--listen.allow-remote=false") == nil)
+    }
+
+    @Test("an empty value is refused: the flag does not count as given, nor does the next word become its value")
+    func empty() {
+        #expect(mistake("init", "--from", "api.yaml", "--force=") == "--force= has no value")
+        #expect(mistake("list", "orders", "--socket=", "status=ready") == "--socket= has no value")
+        #expect(mistake("list", "orders", "notes=", "--socket=a=") == nil)
+        #expect(mistake("delete", "orders", "--", "--socket=") == nil)
     }
 
     @Test("every switch can stand without a value", arguments: ConfigurationKey.switches)
@@ -21,7 +29,7 @@ import Testing
         #expect(command != nil)
     }
 
-    @Test("seconds that are no number are refused, not taken for ten")
+    @Test("--wait with seconds that are not a number is refused, and does not wait for ten")
     func wait() {
         #expect(mistake("set", "orders", "a", "b=c", "--wait=soon") == "--wait takes 1 to 60 seconds")
         #expect(mistake("create", "orders", "--wait=") == "--wait takes 1 to 60 seconds")
