@@ -40,6 +40,11 @@ struct DaemonChecksTests {
         let found = try findings(status).dropFirst()
         #expect(found.map(\.check) == ["lists", "lists", "hooks", "limits", "batches", "signals"])
         #expect(found.allSatisfy { $0.level == .warning && $0.advice != nil })
+        let advice = found.compactMap(\.advice)
+        #expect(
+            advice.contains(
+                "if that is right, run repairminder-sync sync --full --delete clients --config /home/ada/config.yaml"))
+        #expect(advice.contains("retry or discard them: see repairminder-sync hooks --config /home/ada/config.yaml"))
         let messages = found.map(\.message)
         #expect(messages.contains("orders: the list is cut") && messages.contains("2 deliveries failed too often"))
         #expect(messages.contains("1 request waits for the upstream's limit"))

@@ -27,7 +27,7 @@ struct DaemonChecks {
 
     private func notReached(_ failure: CommandFailure) -> Finding {
         switch failure.status {
-        case .notAllowed: .error(Self.check, failure.message, "then run repairminder-sync doctor again")
+        case .notAllowed: .error(Self.check, failure.message, "then run \(configuration.command("doctor")) again")
         case .unreachable:
             .warning(Self.check, failure.message, "run \(configuration.startCommand())")
         default: .error(Self.check, failure.message, "run \(configuration.command("status"))")

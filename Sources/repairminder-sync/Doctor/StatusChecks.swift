@@ -4,7 +4,7 @@ import JSONText
 struct StatusChecks {
     /// As `GET /v1/status` answers.
     let status: JSONText
-    /// What the advised commands have to name.
+    /// The daemon's, for the commands that the findings advise.
     let configuration: Configuration
 
     private static let check = "daemon"
@@ -58,7 +58,7 @@ struct StatusChecks {
             return entity["held"]?.string.map {
                 .warning(
                     "lists", "\(name): the last full read is not believed: \($0)",
-                    "if that is right, run repairminder-sync sync --full --delete \(name)")
+                    "if that is right, run \(configuration.command("sync --full --delete \(name)"))")
             }
         }
     }
@@ -69,7 +69,7 @@ struct StatusChecks {
         return [
             .warning(
                 "hooks", "\(parked.counted("delivery", "deliveries")) failed too often",
-                "retry or discard them: see repairminder-sync hooks")
+                "retry or discard them: see \(configuration.command("hooks"))")
         ]
     }
 

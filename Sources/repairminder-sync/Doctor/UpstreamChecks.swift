@@ -167,11 +167,11 @@ struct UpstreamChecks {
         } catch .unauthorized(let message) where canRefresh {
             return .warning(
                 check, "the upstream rejected the token, which has expired: \(message)",
-                "start the daemon, which gets a new one; if it cannot, run sudo repairminder-sync login")
+                "start the daemon, which gets a new one; if it cannot, run \(configuration.loginCommand())")
         } catch {
             return .error(
                 check, "cannot read the account: \(error.message)",
-                "check the token and upstream.base_url, or run repairminder-sync login")
+                "check the token and upstream.base_url, or run \(configuration.loginCommand())")
         }
     }
 
