@@ -78,9 +78,9 @@ struct UpstreamProbeTests {
     }
 
     @Test(
-        "a list that cannot be read is named once, with what helps against the reason",
+        "a list that cannot be read is reported once, with advice that fits the reason",
         arguments: [
-            (404, "correct pull.path"), (500, "try again later; if it stays so, correct pull.path or pull.query"),
+            (404, "correct pull.path"), (500, "try again later; if it keeps failing, correct pull.path or pull.query"),
             (429, "try again later"), (401, "correct the token, or auth.send in the schema"),
         ])
     func unreadable(status: Int, advice: String) async throws {

@@ -94,7 +94,7 @@ extension Problem {
     static func methodNotAllowed(_ allowed: [String], of entity: String? = nil) -> Problem {
         let list = allowed.joined(separator: ", ")
         let detail =
-            entity.map { "the schema has no route for other changes of \($0) than this address takes: \(list)" }
+            entity.map { "the schema has no route for such a change of \($0); this address takes \(list)" }
             ?? "this address takes \(list)"
         return Problem(.methodNotAllowed, detail, headers: [("Allow", "\(list), OPTIONS")])
     }
@@ -158,8 +158,8 @@ extension Problem {
 }
 
 extension CacheError {
-    /// Why a request failed that should work, for the log; nil if the caller can do something about it, and for damage, which
-    /// is logged where it is found.
+    /// The reason to log when a request fails through no fault of the caller; nil for what the caller can correct, and for damage,
+    /// which is logged where it is found.
     var fault: String? {
         switch self {
         case .unwritable(let message), .failed(let message): message

@@ -51,7 +51,8 @@ package actor SignInDesk {
     /// Begins a sign-in, in the place of one that is not finished.
     package func begin(_ name: String) throws(SignInError) -> Outcome {
         guard let way = ways.first(where: { $0.name == name }) else {
-            throw .unknown("there is no way \(name.prefix(50)) to sign in; expected \(names.joined(separator: " or "))")
+            throw .unknown(
+                "no way to sign in is called \(name.prefix(50)); expected \(names.joined(separator: " or "))")
         }
         try requirePatience()
         let fresh = SignIn(id: makeID(), progress: SignInSession.Progress(way), until: now() + Self.patience)

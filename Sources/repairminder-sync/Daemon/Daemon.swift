@@ -49,7 +49,7 @@ actor Daemon {
         for warning in setup.configuration.warnings { log.warning("\(warning)") }
         if setup.configuration.file == nil {
             let needsSignIn = !setup.schema.upstream.login.isEmpty && setup.configuration.upstream.tokenFile == nil
-            let signIn = needsSignIn ? "repairminder-sync login signs in; " : ""
+            let signIn = needsSignIn ? "run repairminder-sync login to sign in; " : ""
             log.notice(
                 "\(signIn)no configuration file: flags, environment and defaults count",
                 metadata: ["schema": "\(setup.schema.name)", "state_dir": "\(setup.configuration.stateDirectory)"])

@@ -57,7 +57,7 @@ struct ListProbe {
         case .gone: return "correct pull.path"
         case .offline: return "check upstream.base_url, the network and DNS; else try again later"
         case .held, .throttled: return "try again later"
-        case .unclear: return "try again later; if it stays so, correct pull.path or pull.query"
+        case .unclear: return "try again later; if it keeps failing, correct pull.path or pull.query"
         default: return "correct pull.path, pull.query or the token"
         }
     }

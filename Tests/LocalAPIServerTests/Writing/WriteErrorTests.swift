@@ -77,7 +77,7 @@ struct WriteErrorTests {
             let refused = try await api.call("PATCH", "/v1/messages/m", "{}")
             #expect(
                 refused.json["detail"]
-                    == "the schema has no route for other changes of messages than this address takes: GET, HEAD")
+                    == "the schema has no route for such a change of messages; this address takes GET, HEAD")
         }
     }
 

@@ -150,7 +150,7 @@ struct SignInDeskTests {
 
     @Test("an unknown way and a missing answer are reported")
     func mistakes() async throws {
-        await #expect(throws: SignInError.unknown("there is no way fax to sign in; expected password")) {
+        await #expect(throws: SignInError.unknown("no way to sign in is called fax; expected password")) {
             _ = try await desk.begin("fax")
         }
         _ = try await desk.begin("password")

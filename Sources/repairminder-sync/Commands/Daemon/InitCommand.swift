@@ -12,7 +12,7 @@ struct InitCommand: AsyncParsableCommand {
             With --from it reads an OpenAPI document (2.0, 3.0 or 3.1; JSON or YAML; a file or an address). With --probe it \
             reads lists of the live API instead: two pages and one record of each, only by GET, at most 50 requests.
 
-            Writes a schema that check-config accepts once the settings that it names have values. Comments in it say why \
+            Writes a schema that check-config accepts once you have set the settings that it names. Comments in it say why \
             each value was chosen; TODO marks what was not found. Existing files stay unless --force is given.
             """)
 

@@ -66,7 +66,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
         guard let way else { return (first, refresh) }
         guard let found = ways.first(where: { $0.name == way }) else {
             throw CommandFailure(
-                .usage, "there is no way \(way) to sign in; expected \(ways.map(\.name).joined(separator: " or "))")
+                .usage, "no way to sign in is called \(way); expected \(ways.map(\.name).joined(separator: " or "))")
         }
         return (found, refresh)
     }

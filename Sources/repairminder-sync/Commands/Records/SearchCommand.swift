@@ -42,18 +42,18 @@ struct SearchCommand: AsyncParsableCommand {
             let hits = answer["data"]?.elements ?? []
             return hits.isEmpty ? "no records\n" : try table.rendered(Self.table(hits), sortedBy: sorting.sort)
         }
-        // On standard error, so the table stays clean.
+        // Standard output has only the table.
         if !options.json, let hint = hint(answer) { StandardStream.error.write(hint + "\n") }
     }
 
-    /// Why there may be more than what is shown; nil if there is not.
+    /// Why there may be more than is shown; nil if all is shown.
     func hint(_ answer: JSONText?) -> String? {
         if answer?["complete"]?.boolean == false {
             return "recently loaded records are still being indexed; there may be more matches"
         }
         guard answer?["data"]?.elements.count == limit else { return nil }
         return "there may be more matches; "
-            + (limit < Self.most ? "--limit \(Self.most) shows up to \(Self.most)" : "search for more words")
+            + (limit < Self.most ? "--limit \(Self.most) shows up to \(Self.most)" : "add words to narrow the search")
     }
 
     static func table(_ hits: [JSONText]) -> Table {
