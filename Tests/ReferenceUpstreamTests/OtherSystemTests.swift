@@ -40,7 +40,7 @@ struct OtherSystemTests {
         #expect(try reply.column("touched", of: "result.items") == ["–", time])
     }
 
-    @Test("a new record that comes with its parent changes that, and not the one that it refers to in another field")
+    @Test("a new record changes the parent that it comes with, and not one that it refers to in another field")
     func severalParents() async throws {
         let yaml = TestSchema.plannerYAML
             .replacing("many:\n", with: "many:\n      copies: { of: tasks, by: copied_to }\n")

@@ -37,7 +37,7 @@ import Testing
     func password() async throws {
         let path = folder.path("password")
         try "a long password\n".write(toFile: path, atomically: true, encoding: .utf8)
-        // Other tests may have changed the mask of this process.
+        // Other tests may have changed the umask of this process.
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         let found = try await findings(
             "standby: { etcd: 'http://127.0.0.1:1', user: sync, password_file: '\(path)', ttl: 3s }")

@@ -6,7 +6,7 @@ import Upstream
 
 @testable import repairminder_sync
 
-/// What it says about fields.
+/// What the probe says about fields.
 extension UpstreamProbeTests {
     @Test("a change time that no record has yet is no mistake of its name")
     func changeTimeIsNull() async throws {

@@ -19,7 +19,7 @@ READY_S = 60
 
 def reserved_port():
     """A port at which nothing listens: until the queue is checked, the daemon finds no upstream. The socket keeps the system
-    from giving it to another program, even to that daemon, whose API has any port; the upstream can still bind it."""
+    from giving it to another program, even to that daemon, whose API takes any free port; the upstream can still bind it."""
     reserved = socket.socket()
     reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     reserved.bind(("127.0.0.1", 0))

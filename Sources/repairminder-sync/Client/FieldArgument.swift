@@ -100,8 +100,8 @@ struct FieldArgument: Equatable {
         return .object(members: members)
     }
 
-    /// Converts `field=value` filters to the query of a list. Called when the command runs: the parser names a mistyped flag
-    /// only after `validate`, and the flag's value is among the filters.
+    /// Converts `field=value` filters to the query of a list. Call it when the command runs, not in `validate`: the parser reports
+    /// a mistyped flag only after that, and takes the flag's value for a filter.
     static func query(_ filters: [String]) throws(CommandFailure) -> LocalAPIClient.Query {
         var query: LocalAPIClient.Query = []
         for filter in filters {

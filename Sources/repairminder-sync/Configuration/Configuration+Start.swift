@@ -9,7 +9,7 @@ extension Configuration {
         return "sudo systemctl start repairminder-sync" + (name == "config" ? "" : "@\(name)")
     }
 
-    /// A command of this program for this daemon, such as `repairminder-sync status --config shop.yaml`.
+    /// The words of a command as one for this daemon, such as `repairminder-sync status --config shop.yaml`.
     func command(_ words: String, systemFolder: String = Environment.ofThisProcess().systemFolder) -> String {
         let named = file.map { $0 == "\(systemFolder)/config.yaml" ? "" : " --config \($0)" } ?? ""
         return "repairminder-sync \(words)\(named)"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CacheStore
 
-/// What is kept of long values that were changed not long ago: each page reads it, while all writes wait.
+/// What is kept of long values while they settle: each page reads it, and all writes wait meanwhile.
 @Suite("Settling: long values")
 struct LongValueTests {
     private let now = TestCache.now
@@ -26,7 +26,7 @@ struct LongValueTests {
         try cache.record("orders", key)?["notes"]?.string?.first
     }
 
-    @Test("however often one is changed, only the value before is kept, and is no news when it comes back")
+    @Test("however often a value is changed, only the one before is kept, and is not taken for new when it comes back")
     func changedOften() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", "[\(Self.record("a", "A"))]")
@@ -71,7 +71,7 @@ struct LongValueTests {
         #expect(try shown(cache, "a") == "C")
     }
 
-    @Test("those of many records are not held at once, and each still counts for its record")
+    @Test("the values of many records are not in memory at once, and each still counts for its record")
     func manyRecords() async throws {
         let cache = try TestCache()
         let keys = (0..<10).map { "k\($0)" }

@@ -36,7 +36,7 @@ struct HookTests {
     @Test
     func `a daemon killed between deliveries leaves none out, and keeps their order`() async throws {
         try await running(Self.onCreated) { daemon in
-            // However slow this test is, no daemon gets further than to the delivery after the one that it is killed at.
+            // Each daemon waits in the delivery after the one at which it is killed, however slow this test is.
             try program(
                 #"""
                 before=$((HOOK_RECORD_ID - 1))

@@ -24,8 +24,8 @@ struct TakenAddressTests {
         let thief = Process()
         let (input, output) = (Pipe(), Pipe())
         thief.executableURL = URL(filePath: "/usr/bin/setpriv")
-        // Answers the caller, and prints what came. The end of its input ends it when there was none: a caller who has connected by
-        // then waits in the socket, and goes first.
+        // Answers one caller, and prints what came. At the end of its input it exits, unless a caller has connected by then, who
+        // is answered first.
         let script = """
             import select, socket, sys
             at = sys.argv[1]

@@ -5,7 +5,7 @@ import Upstream
 actor Gateway {
     private let target: String
     private let transport: CurlTransport
-    /// Otherwise the daemon, started while this is closed, or another program could get the port.
+    /// Kept while this is closed, so that neither a daemon that starts then nor another program gets it.
     private let port: ReservedPort
     private var serving: Task<Void, any Error>?
 

@@ -9,7 +9,7 @@ final class ReservedPort: Sendable {
 
     init() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        // As servers set it: with it on both sides, a server can bind the same port.
+        // Servers set it too, and sockets that all have it can bind the same port.
         var on: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         var name = sockaddr_in()

@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(
-        "a mistyped flag is named, although its value is no filter",
+        "a mistyped flag is reported, and not its value, which is no filter",
         arguments: [["list", "orders", "--limt", "5"], ["export", "orders", "--format", "csv", "--srt", "id"]])
     func flagBeforeFilters(arguments: [String]) throws {
         let ending = try mistake(arguments)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(
-        "mutually exclusive flags are rejected",
+        "flags that exclude each other, missing arguments and unusable values are rejected",
         arguments: [
             ["pending", "--count", "--retry", "1"], ["pending", "--cascade"], ["queue", "show", "1", "--count"],
             ["queue", "edit", "1"], ["queue", "discard"], ["conflicts", "1", "--open"],

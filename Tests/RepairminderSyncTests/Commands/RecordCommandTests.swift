@@ -37,7 +37,7 @@ import Testing
         try WaitOption.requireConfirmed(LocalAPIClient.Answer(status: 200, body: body))
     }
 
-    @Test("a search that found as many as it may says that there may be more")
+    @Test("a search that reaches its limit says that there may be more")
     func fullSearch() throws {
         let two = try JSONText(parsing: #"{"data":[{"id":"a"},{"id":"b"}],"complete":true}"#)
         func hint(_ limit: String) throws -> String? {

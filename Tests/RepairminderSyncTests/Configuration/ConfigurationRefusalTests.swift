@@ -100,7 +100,7 @@ import Testing
         #expect(message.hasPrefix("config.yaml:1: zzzzzzzz: unknown key; the keys are schema, state_dir, "))
     }
 
-    @Test("where off is a value, the refusal of another one names it")
+    @Test("where off is allowed, the message about another value names it")
     func off() throws {
         let message = try #require(try folder.refusal(yaml: "backup: {every: never}"))
         #expect(message.hasSuffix("from 1s to 90d, or off"))

@@ -196,7 +196,7 @@ struct OutageTests {
             #expect(test.upstream.pushes.count == 8 + 3 + 1)
             test.upstream.clearFailures()
             let healed = test.clock.timestamp
-            // In small steps, since some time passes for nothing while other threads are busy.
+            // In small steps: some pass before the engine gets its turn, while other threads are busy.
             try await test.until(step: .milliseconds(50)) { try test.store.pendingCount().pending == 0 }
             #expect(test.clock.timestamp.since(healed) < .seconds(5))
         }

@@ -148,7 +148,7 @@ struct ThrottledChangesTests {
             #expect(await test.engine.status().retryAfter == nil)
             let began = test.clock.timestamp
             try await change(21...21, test)
-            // In small steps, since some time passes for nothing while other threads are busy.
+            // In small steps: some pass before the engine gets its turn, while other threads are busy.
             try await test.until(step: .milliseconds(50)) { attempts("o21", test) == 1 }
             #expect(test.clock.timestamp.since(began) < .seconds(5))
             try await test.engine.sync(SyncRequest())

@@ -58,7 +58,7 @@ struct LostEditTests {
         #expect(test.upstream.recordRequests == reads + 1, "once it is answered")
     }
 
-    @Test("a refusal of its repeat does not count before the server must show what the first attempt has done")
+    @Test("a refusal of its repeat counts only once the server must show what the first attempt did")
     func refusedEarly() async throws {
         for isShown in [true, false] {
             let test = try TestEngine(schema: withoutKeys)
@@ -79,7 +79,7 @@ struct LostEditTests {
         }
     }
 
-    @Test("the answer to its repeat is believed, not a reading from before that")
+    @Test("the answer to its repeat is believed, not what was read before it")
     func readBehind() async throws {
         let test = try TestEngine(schema: TestEngine.shop)
         let old = #"[{"id":"a","notes":"n","revision":"1","updated_at":"2026-01-01T00:00:01Z"}]"#

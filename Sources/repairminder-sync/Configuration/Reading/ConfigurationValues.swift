@@ -13,7 +13,7 @@ struct ConfigurationValues {
             { text in Int(text).flatMap { range.contains($0) ? $0 : nil } }) ?? fallback
     }
 
-    /// The bounds and the default are written as in the file. `canBeOff`: the caller takes `off`, too.
+    /// The bounds and the default are written as in the file. `canBeOff`: whether the caller takes `off` as well.
     func duration(
         _ key: ConfigurationKey, from: String, to: String, else fallback: String, canBeOff: Bool = false
     ) throws(ConfigurationError) -> Duration {

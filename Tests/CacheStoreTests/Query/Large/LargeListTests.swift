@@ -21,7 +21,7 @@ struct LargeListTests {
         return cache
     }
 
-    @Test("they are read elsewhere, also when none of the large ones is in them")
+    @Test("they are read on another thread, even when none of the large ones is in them")
     func elsewhere() async throws {
         let cache = try await filled(1_100_000)
         #expect(try !isQuick(cache))
@@ -35,7 +35,7 @@ struct LargeListTests {
         #expect(try isQuick(cache))
     }
 
-    @Test("a text that was written here counts too")
+    @Test("a large record that was written here counts too")
     func writtenHere() async throws {
         let cache = try await filled(10)
         #expect(try isQuick(cache))
@@ -43,7 +43,7 @@ struct LargeListTests {
         #expect(try !isQuick(cache))
     }
 
-    @Test("that is known after a restart, and found in a database that was written before it was noted")
+    @Test("large records are known after a restart, and found in a database that was written before they were noted")
     func reopened() async throws {
         let cache = try await filled(1_100_000).reopened()
         #expect(try !isQuick(cache))

@@ -108,7 +108,7 @@ struct RefusedRepeatTests {
         test.upstream.fail(lost, afterApplying: arrives)
         try await send(test, times: 1)
         test.upstream.refuse { _ in .refused(status: 422, "closed already") }
-        // Until the time to settle is over, the record may only be behind.
+        // Until the time to settle is over, what the server shows may be behind.
         try await send(test, times: arrives ? 1 : 6)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: arrives ? 0 : 1))
         #expect(try error(test) == (arrives ? nil : "refused"))
