@@ -79,7 +79,8 @@ struct NestedViewTests {
         #expect(try value("city", cache) == "mine")
     }
 
-    @Test("a new record keeps what a pull has shown of an object before the answer to its creation, which has less of it")
+    @Test(
+        "a new record keeps what a pull has shown of an object before the answer to its creation, which has less of it")
     func pulledBeforeAnswer() async throws {
         let create = "push: { create: { call: POST /contacts, body: { properties: $fields } }, "
         let cache = try TestCache(schema: Self.schema.replacing("push: { ", with: create))

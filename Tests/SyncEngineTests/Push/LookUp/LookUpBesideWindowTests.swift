@@ -14,7 +14,8 @@ struct LookUpBesideWindowTests {
     /// `isOpen`: whether that record is inside the window. `age`: how long before now it was changed; nil if it has no time.
     /// `byDay`: its time is the day alone.
     private func finding(
-        isOpen: Bool, age: Duration?, byDay: Bool = false, where window: String = #", where: { open: "yes" }"#, path: String = ""
+        isOpen: Bool, age: Duration?, byDay: Bool = false, where window: String = #", where: { open: "yes" }"#,
+        path: String = ""
     ) async throws -> CreateReconciler.Finding {
         let test = try TestPull(
             "since: { param: since, field: updated_at, overlap: 10s }\(window)",
