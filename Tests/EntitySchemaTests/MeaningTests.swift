@@ -136,7 +136,7 @@ struct MeaningTests {
         #expect(HTMLText.unescaped(html) == text)
     }
 
-    @Test("a text of 300,000 escaped characters is recognized, and one of as many that are none is not")
+    @Test("a text whose 300,000 characters come back escaped is recognized, and another text is not")
     func manyEscapes() {
         let text = JSONText.string(String(repeating: "&", count: 300_000))
         let escaped = JSONText.string(String(repeating: "&amp;", count: 300_000))

@@ -36,11 +36,12 @@ struct HookTests {
     @Test
     func `a daemon killed between deliveries leaves none out, and keeps their order`() async throws {
         try await running(Self.onCreated) { daemon in
-            // Each daemon waits in the delivery after the one at which it is killed, however slow this test is.
+            // Each daemon waits in the delivery after the one at which it is killed, however slow this test is. If it is killed before
+            // the program has read its id, the program sees another parent, and ends after a minute.
             try program(
                 #"""
                 before=$((HOOK_RECORD_ID - 1))
-                case $before in 10|20|30) [ -e "$1.$before" ] || exec tail -f --pid=$PPID /dev/null ;; esac
+                case $before in 10|20|30) [ -e "$1.$before" ] || exec timeout --foreground 60 tail -f --pid=$PPID /dev/null ;; esac
                 echo "$HOOK_RECORD_ID $HOOK_KEY" >> "$1"; echo "telling $HOOK_RECORD_ID." >&2; sleep 0.1
                 """#, in: daemon.folder)
             try await create(0..<40, daemon)

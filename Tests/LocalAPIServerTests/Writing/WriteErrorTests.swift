@@ -81,7 +81,7 @@ struct WriteErrorTests {
         }
     }
 
-    @Test("a full disk is logged when it refuses a request, and what a caller can correct is not")
+    @Test("a full disk is a fault to log, and what a caller can correct is none")
     func faults() {
         #expect(CacheError.unwritable("the disk is full").fault == "the disk is full")
         #expect(CacheError.failed("x").fault == "x")
