@@ -49,7 +49,7 @@ actor Daemon {
         for warning in setup.configuration.warnings { log.warning("\(warning)") }
         if setup.configuration.file == nil {
             let needsSignIn = !setup.schema.upstream.login.isEmpty && setup.configuration.upstream.tokenFile == nil
-            let signIn = needsSignIn ? "run repairminder-sync login to sign in; " : ""
+            let signIn = needsSignIn ? "to sign in, run repairminder-sync login; " : ""
             log.notice(
                 "\(signIn)no configuration file: flags, environment and defaults count",
                 metadata: ["schema": "\(setup.schema.name)", "state_dir": "\(setup.configuration.stateDirectory)"])
