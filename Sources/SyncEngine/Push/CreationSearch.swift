@@ -255,10 +255,9 @@ struct CreationSearch {
         return time < first + clockOffset - Self.tolerance - span
     }
 
-    /// Whether the record's change time is a day without a time of day, such as `2026-01-31`.
+    /// Whether the record's change time is that of a day, such as `2026-01-31`: midnight, however it is written.
     private func hasDayAlone(_ record: JSONText) -> Bool {
-        let time = entity.pull?.changedAt.flatMap { entity.value(of: $0, in: record)?.string }
-        return time.map { $0.utf8.count == 10 && $0.contains("-") } ?? false
+        entity.changeTime(of: record).map { $0.milliseconds.isMultiple(of: 86_400_000) } ?? false
     }
 
     /// Clocks are measured to the second, and change times may have whole seconds.
