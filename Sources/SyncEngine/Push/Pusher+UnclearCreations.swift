@@ -76,10 +76,14 @@ extension Pusher {
         _ answered: RemoteRecord, for change: OutboxChange, _ entity: Entity
     ) async throws -> Bool {
         guard !change.isMade(into: answered.record, of: entity, isKnown: true) else { return false }
-        let others = await passage.underWay().subtracting([change.id])
-        return try store.creations(others, of: entity.name).contains { other in
+        return try await creations(besides: change, entity).contains { other in
             change.yields(answered.record, of: entity, to: other)
         }
+    }
+
+    /// The other creations under way.
+    private func creations(besides change: OutboxChange, _ entity: Entity) async throws -> [OutboxChange] {
+        try store.creations(await passage.underWay().subtracting([change.id]), of: entity.name)
     }
 
     /// Only a look-up, or a repeat under the key, shows which record the creation has made.
@@ -126,7 +130,7 @@ extension Pusher {
     }
 
     /// The `Location` of the answer has this key: nil if the record there is not the new one. If the upstream serves no
-    /// single records there, a key that was not known before counts.
+    /// single records there, a key that was not known before counts, unless it may be that of another creation.
     private func created(
         _ change: OutboxChange, _ entity: Entity, at key: String
     ) async throws -> PushOutcome? {
@@ -136,7 +140,9 @@ extension Pusher {
             guard let found = try await reader.record(of: entity, known: known) else { return nil }
             return try own(found, of: change, entity).map { acknowledged(asRead: $0) }
         } catch let error as UpstreamError where error.isUnknownMethod {
-            guard try !isAnother(key, than: change) else { return nil }
+            guard try !isAnother(key, than: change), try await creations(besides: change, entity).isEmpty else {
+                return nil
+            }
             return .acknowledged(record: .object([entity.key: entity.keyValue(key)]))
         }
     }

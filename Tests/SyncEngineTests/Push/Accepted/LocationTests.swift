@@ -9,15 +9,8 @@ import Upstream
 /// Which record a `Location` names, in the answer to a creation that has no record.
 @Suite("A creation answered with an address")
 struct LocationTests {
-    private static let lookUp = TestEngine.shop.replacing(
-        "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
-
     private func test(_ yaml: String = TestEngine.shop) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
-        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":1}]"#)
-        _ = try await test.store.apply(
-            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n","total":1}]"#), at: test.clock.timestamp)
-        return test
+        try await .with(orders: #"[{"id":"a","notes":"n","total":1}]"#, yaml)
     }
 
     private func create(_ body: String, _ test: TestEngine) async throws -> String {
@@ -41,7 +34,7 @@ struct LocationTests {
         for (location, lookUp) in [
             ("/api/jobs/a", true), ("/api/jobs/a", false), ("/api/jobs/z", true), ("/orders/a", true),
         ] {
-            let test = try await test(lookUp ? Self.lookUp : TestEngine.shop)
+            let test = try await test(lookUp ? TestEngine.shopWithLookUp : TestEngine.shop)
             try test.upstream.set("/orders", #"[{"id":"a","notes":"n"},{"id":"z","notes":"theirs"}]"#)
             let key = try await create(#"{"notes":"new"}"#, test)
             test.upstream.answerLocations(location, times: 1)
@@ -71,7 +64,7 @@ struct LocationTests {
     @Test("where single records are not served, it is the record of that address, unless that was known before")
     func unservedLocation() async throws {
         for (location, named) in [(nil, true), ("/orders/a", false)] as [(String?, Bool)] {
-            let test = try await test(Self.lookUp)
+            let test = try await test(TestEngine.shopWithLookUp)
             let key = try await create(#"{"notes":"new"}"#, test)
             test.upstream.failRecords(.refused(status: 405, "GET /orders/server-1 answered 405"))
             test.upstream.answerLocations(location, times: 1)
@@ -83,9 +76,27 @@ struct LocationTests {
         }
     }
 
+    @Test("nor is it that record while another creation is being sent, as the address may be of that one")
+    func besidesAnother() async throws {
+        let test = try await test(TestEngine.shopWithLookUp)
+        let now = test.clock.timestamp
+        _ = try await create(#"{"notes":"new"}"#, test)
+        _ = try await create(#"{"notes":"other"}"#, test)
+        let changes = try test.store.readyChanges(limit: 2, at: now)
+        let (new, other) = (try #require(changes.first), try #require(changes.last))
+        #expect(try await test.store.begin(other, at: now))
+        test.upstream.failRecords(.refused(status: 405, "GET /orders/server-1 answered 405"))
+        test.upstream.failList("/orders", .unclear(status: 502, "GET /orders answered 502"))
+        test.upstream.answerLocations(times: 1)
+        var pusher = test.pusher(at: now, callableSince: now)
+        pusher.passage = PushPassage(underWay: { [other.id] })
+        _ = try await pusher.send(new)
+        #expect(try test.error() == "accepted" && test.record("server-1") == nil)
+    }
+
     @Test("a lost creation that only hidden members would show is left to a person where single records are not served")
     func hiddenWithoutSingles() async throws {
-        let test = try await test(Self.lookUp)
+        let test = try await test(TestEngine.shopWithLookUp)
         _ = try await create(#"{"notes":"new"}"#, test)
         test.upstream.failRecords(.refused(status: 405, "GET /orders/b answered 405"))
         test.upstream.fail(.unclear(status: 502, "POST /orders answered 502"))
